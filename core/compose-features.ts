@@ -1,4 +1,5 @@
-// The features in their order: each takes parts of the spine and of those above it by name. Read compose.ts first.
+// The built-in features in construction order. Each feature picks what it needs, by name, from the spine and from the features before it.
+// Read compose.ts first.
 
 import { FeatureList } from './features/feature.ts';
 import { a2a, agents } from './features/a2a/a2a.ts';
@@ -45,9 +46,9 @@ import type { OpHandlers } from './contracts/ops.ts';
 import type { Hands } from './compose-spine.ts';
 
 interface Ground extends Hands {
-  /** Starts the program on another data folder. */
+  /** Starts another runtime on a different data folder. */
   readonly start: Parameters<typeof evals.create>[0]['start'];
-  /** Operations of the spine, once the program runs. */
+  /** The operations of the spine. Call it only once the runtime is running. */
   readonly ops: () => Pick<OpHandlers, 'model.test' | 'checkpoint.restore'>;
 }
 

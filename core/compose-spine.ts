@@ -1,4 +1,5 @@
-// The spine, floor by floor from the bottom: each step adds to the parts of the steps before it, and a part takes from them what it names.
+// Builds the spine layer by layer, from the bottom up. Each step adds its parts to those of the earlier steps, and a part picks its
+// dependencies from them by name.
 
 import { realpathSync } from 'node:fs';
 import { homedir, tmpdir, uptime } from 'node:os';
@@ -71,12 +72,12 @@ const spineMigrations = [
   ...outboxMigrations,
 ];
 
-/** Of the spine and of the features, in the order they are applied. */
+/** The migrations of the spine and of the features, in the order they are applied. */
 export function migrationsOf(features: readonly AnyFeature[]): Migration[] {
   return [...spineMigrations, ...features.flatMap((feature) => feature.migrations)].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The options, and the redaction of each sink. @internal */
+/** Prepares the options and the redaction function of each sink. @internal */
 export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const { config } = loaded;
   const clock = options.clock ?? systemClock;
@@ -109,7 +110,7 @@ export function composeGround(options: RuntimeOptions, loaded: LoadedConfig, lif
 }
 type Ground = ReturnType<typeof composeGround>;
 
-/** The database and its tables. @internal */
+/** Opens the database and its tables. @internal */
 export async function composeStore(ground: Ground, features: readonly AnyFeature[]) {
   const { home, lifetimes, clock, logger, crashPoints, config, options, safetyOf } = ground;
   const reachMigration = (): void => crashPoints.reach('migration');
@@ -145,7 +146,7 @@ export async function composeStore(ground: Ground, features: readonly AnyFeature
 }
 type Store = Awaited<ReturnType<typeof composeStore>>;
 
-/** The gate, and everything it bases its decisions on. @internal */
+/** Builds the policy gate and everything its decisions are based on. @internal */
 export function composeGuard(store: Store) {
   const { home, config, log, lifetimes, policy, marks, userHome, temporaryFolder } = store;
   const workspace = openWorkspace(home, config.workspace.path);
@@ -156,7 +157,7 @@ export function composeGuard(store: Store) {
   };
   const extraFolders = facts.extraFolders.map(realOf);
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
-  // A confined command may read what came with the program: its skills, and the Node that their scripts are run by.
+  // A sandboxed command may also read what ships with the program: the bundled skills, and the Node binary that runs their scripts.
   const read = [...config.sandbox.files.read, dirname(process.execPath), bundledSkills()].filter((path) => path !== null);
   const sandboxed = { ...config.sandbox, files: { ...config.sandbox.files, read } };
   const sandbox = lifetimes.add(new Sandbox({ ...store, config: sandboxed, facts }));
@@ -207,7 +208,10 @@ export function composeGuard(store: Store) {
 }
 type Guard = ReturnType<typeof composeGuard>;
 
-/** Processes, tools, models and messages. Models outlive the turns: one cut off by the end is no failure of its turn. @internal */
+/**
+ * Builds processes, tools, models and the outbox. Models are disposed after the turns, so that a model call cut off by shutdown does not
+ * count as a failure of its turn. @internal
+ */
 export function composeHands(guard: Guard) {
   const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform } = guard;
   const instanceMarker = instanceMarkerOf(facts.home);
@@ -222,7 +226,7 @@ export function composeHands(guard: Guard) {
       ...guard,
       library: () => installedEngine(home),
       start: options.startChild,
-      // Its children end with the panic stop like every other, and get no key of the person's.
+      // A panic stop ends the engine's child processes like all others, and their environment contains none of the person's API keys.
       environment: () => childEnvironment(environment, instanceMarker, platform),
       track: (pid) => processes.track({ ...processes.recordOf(pid), marker: instanceMarker }),
     }),

@@ -1,4 +1,4 @@
-// The composition root: the spine, the features over it, the turns over both, and the doors. Nothing in a floor imports it.
+// The composition root: builds the spine, the features on top of it, the turns on top of both, and the doors. No layer imports this module.
 
 import { resolve } from 'node:path';
 import { Lifetimes } from './base/disposable.ts';
@@ -23,12 +23,12 @@ import type { RuntimeOptions } from './runtime-options.ts';
 
 export type { FaultHooks, RedactedSink, RuntimeOptions } from './runtime-options.ts';
 
-/** A keychain may be waiting for a person who is not there. */
+/** Upper bound of the wait for the keychain, which may show a prompt to an absent person. */
 const SECRETS_MAX_MS = 8_000;
 
 /**
- * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
- * Whatever an earlier run left open is settled before it returns.
+ * Starts the runtime on a data folder. Before it returns, it settles the work that an earlier run left open. Fails with invalid_config or a
+ * store_* error (store_locked while another process owns the folder).
  */
 export async function createTrayClaw(options: RuntimeOptions): Promise<HostedClaw> {
   const home = resolve(options.home);
@@ -37,7 +37,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   try {
     const ground = composeGround({ ...options, home }, loaded, lifetimes);
     const spine = composeHands(composeGuard(await composeStore(ground, builtInFeatures.all)));
-    // A feature calls them when the program runs.
+    // Features call this only once the runtime is running, after `serving` is assigned.
     const ops = (): SpineOps => serving;
     const features = builtInFeatures.make({ ...spine, start: createTrayClaw, ops }, spine.rows, lifetimes);
     registerTools(features);
@@ -47,12 +47,12 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     return await openDoors(parts, features, serving);
   } catch (cause) {
     await lifetimes.dispose();
-    // A damaged page may be met by any part that reads at its start.
+    // Any part that reads the database during startup may run into a damaged page.
     throw mapSqliteError(cause);
   }
 }
 
-/** The features' tools, the built-in ones, and last those of the host program, which may replace any. */
+/** Registers the features' tools, then the built-in ones, and last those of the host program, which may replace any of them. */
 function registerTools({ parts, wings }: Features): void {
   const { options, config, safety, secrets, outbox, chats, artifactStore, tools, workspaces } = parts;
   const services = wings.flatMap((wing) => wing.services ?? []).filter(({ isOff }) => isOff !== true);
@@ -63,14 +63,14 @@ function registerTools({ parts, wings }: Features): void {
     ...config.tools,
     processTrees: parts.processes,
     web: createWebDeps(config.web, safety, secrets),
-    // Null where there is no channel: then the model is not told of messages at all.
+    // Null if there is no channel; the model is then not offered any messaging tools.
     chats: hasChannel ? createMessagePort(outbox, chats, (idOrAlias) => artifactStore.get(idOrAlias)) : null,
   });
   const own = [...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])];
   for (const tool of [...wings.flatMap((wing) => wing.tools ?? []), ...own]) tools.register(tool);
 }
 
-/** Turns, what runs between them, and what waits for a quiet moment. */
+/** Builds the turns, the upkeep between turns, and the work that waits until the runtime is idle. */
 function composeRuntime({ parts, wings }: Features) {
   const { logger, config, safety, safetyOf, clock, artifacts, models, prompt, lifetimes, learning, facts } = parts;
   const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
@@ -128,7 +128,7 @@ async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: 
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
   if (resumes) for (const wing of wings) wing.begin?.();
   const channels = [...wings.flatMap((wing) => [...(wing.join?.(claw) ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
-  // Channels come last and leave first: what they bring in and send needs all the rest.
+  // Channels start last and stop first: receiving and sending messages needs every other part.
   if (resumes) {
     outbox.start(parts.hooks ?? null);
     for (const channel of channels) lifetimes.add(channel.join(parts.controlplane.link(channel)));

@@ -1,4 +1,4 @@
-// The library: the runtime in your own process, and agents of it. Its types are those of contracts and of base.
+// The library entry point: runs the runtime, and agents on it, in your own process. Exports the types of core/contracts and core/base.
 
 import { versions } from 'node:process';
 import { describeOldNode } from './base/node-floor.ts';
@@ -70,7 +70,7 @@ export { defineFeature } from './contracts/define-plugin.ts';
 export { createAgent } from './doors/library/library.ts';
 export { defineTool } from './hands/tools/tools.ts';
 
-/** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the shape of config.yaml. */
+/** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the same shape as config.yaml. */
 export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw> {
   const oldNode = describeOldNode(versions.node);
   if (oldNode !== null) throw new AppError('store_failed', oldNode, { data: { hint: 'Install Node 22.19 or newer.' } });

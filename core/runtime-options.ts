@@ -1,4 +1,4 @@
-// The options of the runtime that only this project's own programs and tests may pass, in addition to those of the library.
+// Options that only this project's own programs and tests may pass, in addition to those of the library.
 
 import type { IdSource } from './base/ids.ts';
 import type { HealthSource } from './contracts/health.ts';
@@ -12,26 +12,26 @@ import type { Machine } from './features/health/health.ts';
 
 export interface RuntimeOptions extends TrayClawOptions {
   readonly version?: string;
-  /** Rests of a door between two tries; resolves false at once when the signal aborts. */
+  /** The delay between a channel's retries. Resolves to false as soon as the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
-  /** Health checks of the host program, in addition to those of the runtime. */
+  /** Health checks of the host program, in addition to the runtime's own. */
   readonly moreChecks?: HealthSource['check'];
-  /** Where the public price list is downloaded from when a person asks; a mirror, for a network without the internet. */
+  /** The URL of the public price list, which is downloaded only on request. Set it to a mirror for networks without internet access. */
   readonly priceListUrl?: string;
-  /** Other ways of the browser into the network. */
+  /** Overrides how the browser reaches the network. */
   readonly browser?: BrowserOptions;
-  /** Starts the child of the engine where the program is no Node, as in the desktop app. */
+  /** Starts the engine's child process if the program is not plain Node, as in the desktop app. */
   readonly startChild?: StartChild;
-  /** The data folder is deleted at the end: nothing waits for the disk. */
+  /** The data folder is deleted at the end, so writes do not wait for the disk. */
   readonly isThrowaway?: boolean;
-  /** Forms of tools that several programs on the same settings share. */
+  /** A cache of prepared tool schemas, shared by several runtimes with the same settings. */
   readonly sharedTools?: Map<string, SendableTool>;
-  /** For the project's own fault tests; the program passes none. */
+  /** For the project's own fault tests; released programs never set it. */
   readonly faults?: FaultHooks;
 }
 
-/** Their names; the compiler keeps the list whole. */
+/** The names of these options. The compiler checks that the list is complete. */
 export const ownOptions: Readonly<Record<Exclude<keyof RuntimeOptions, keyof TrayClawOptions>, true>> = {
   version: true,
   wait: true,
@@ -47,15 +47,15 @@ export const ownOptions: Readonly<Record<Exclude<keyof RuntimeOptions, keyof Tra
 
 export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
-  /** Puts a double in place of a part, so that a test can show what that part prevents. */
+  /** Replaces a part with a test double, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
-  /** When the machine came up. */
+  /** When the machine booted. */
   readonly bootedAtMs?: number;
-  /** Overrides readings of the machine. */
+  /** Overrides the machine's readings. */
   readonly machine?: Pick<Machine, 'freeBytes'>;
-  /** The same for the redactor of one sink. */
+  /** Replaces the redactor of one sink with a test double. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
-/** The places where text leaves the runtime or is stored; each has one redaction, in addition to those inside a turn. */
+/** The sinks: places where text is stored or leaves the runtime. Each has its own redaction, in addition to the redaction inside a turn. */
 export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'channels' | 'doors';

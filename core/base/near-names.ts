@@ -1,4 +1,4 @@
-// Finds the names a mistyped one may have meant. Pure; bounded by the length of the names it is given.
+// Suggests known names that resemble a mistyped one. Pure; bounded by the length of the names.
 
 import { editDistance } from './edit-distance.ts';
 

@@ -1,5 +1,5 @@
-// The decision function: pure, from the state of a turn to the next step and its reason.
-// interpret → plan → policy-gate → act → observe → verify → reflect → respond. It performs nothing and knows no clock but the events'.
+// The decision function: maps the state of a turn to the next step and the reason for it. interpret → plan → policy-gate → act → observe →
+// verify → reflect → respond. Pure: it performs nothing, and its only clock is the time of the events.
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
@@ -13,7 +13,7 @@ export type EndStatus = 'done' | 'failed' | 'cancelled' | 'over_budget' | 'stopp
 interface Chosen<K extends string> {
   readonly kind: K;
   readonly phase: Phase;
-  /** Why, in a sentence a person understands. */
+  /** The reason, as a sentence for a person. */
   readonly reason: string;
   readonly callIds: readonly string[];
 }
@@ -23,7 +23,7 @@ export type Intent =
   | (Chosen<'complete'> & { readonly packId: string })
   | Chosen<'authorize'>
   | Chosen<'execute'>
-  /** The same call with the same result too often: answered without running it. */
+  /** The same call returned the same result too often: it is answered without running it. */
   | Chosen<'refuse'>
   | Chosen<'observe'>
   | Chosen<'verify'>
@@ -36,7 +36,7 @@ export function decide(state: TurnState): Intent | null {
   return decideEnd(state) ?? decideCalls(state) ?? decideAfterCalls(state) ?? decideReply(state) ?? decideModel(state);
 }
 
-/** Ends the turn regardless of open work. Running calls are awaited first: their results must not be lost. */
+/** Ends the turn even if work is open, but first waits for running calls so that their results are not lost. */
 function decideEnd(state: TurnState): Intent | null {
   if (state.calls.some((call) => call.status === 'running')) return null;
   if (state.cancel !== null) {
@@ -76,14 +76,14 @@ function decideCalls(state: TurnState): Intent | null {
   );
 }
 
-/** The opening call of a chat, made by the program, did not succeed: no model is asked in an untrusted folder. */
+/** The program itself makes the opening call of a chat. If it fails, the folder is untrusted and no model is asked. */
 const notTrusted: ErrorBody = {
   code: 'denied',
   message: 'TrayClaw was not allowed to work in the folder of this session, so the message was not answered.',
   hint: 'Send it again to be asked once more, or start a session elsewhere.',
 };
 
-/** Leading pure calls together, anything else alone: what changes something keeps its place in the order. */
+/** Returns the leading pure calls as one batch, or else a single call, so that a call with effects keeps its place in the order. */
 function readyBatch(open: readonly CallState[], max: number): readonly CallState[] {
   const batch: CallState[] = [];
   for (const call of open) {
@@ -106,7 +106,7 @@ function decideAfterCalls(state: TurnState): Intent | null {
   return null;
 }
 
-/** The notes on incomplete answers. */
+/** Notes that are shown with an incomplete answer, by finish reason. */
 const cutWords: Partial<Record<FinishReason, { readonly after: string; readonly nothing?: string }>> = {
   length: { after: "The answer was cut off at the model's length limit." },
   content_filter: {

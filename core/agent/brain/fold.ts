@@ -1,11 +1,12 @@
-// The fold: applies a turn's events, one at a time, to the state the brain decides on. Pure; an irrelevant event changes only the time.
+// The fold: applies a turn's events, one at a time, to the state that the brain decides on. Pure. An irrelevant event changes only the
+// time.
 
 import { assert } from '../../base/assert.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { RequestedCall, Usage } from '../../contracts/llm.ts';
 import { isResolved, repeatKey, type CallState, type Repeat, type TurnState } from './turn-state.ts';
 
-/** The fields the fold reads of an event; a draft with its time is enough. */
+/** The fields of an event that the fold reads; a draft with a time is sufficient. */
 export type TurnEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'atMs' | 'body'> }[AnyEvent['type']];
 
 export function applyEvent(state: TurnState, event: TurnEvent): TurnState {
@@ -30,7 +31,7 @@ function applyBody(state: TurnState, event: TurnEvent): TurnState {
     case 'brain.decided':
       return { ...state, step: state.step + 1, status: 'running' };
     case 'pack.built':
-      // A pack is for asking again: the answer before it is not the last word.
+      // A new pack means the model is asked again, so the previous answer is not the final one.
       return { ...state, packId: event.body.packId, unseenSteers: 0, reply: null };
     case 'model.requested':
       return { ...state, requestId: event.body.requestId, reply: null };
@@ -131,13 +132,13 @@ function addSpending({ usage, costUsd }: TurnState, more: Usage, moreUsd: number
 }
 
 /**
- * A first overflow is answered by a smaller pack, a first broken answer by asking with the same one; a route goes to its next model;
- * everything else ends the turn.
+ * Handles a failed model call. The first overflow leads to a smaller pack, the first interrupted answer to a repeat with the same pack, and
+ * a route fails over to its next model. Any other failure ends the turn.
  */
 function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
   const spending = body.usage === undefined ? {} : addSpending(state, body.usage, body.costUsd ?? null);
   const next = { ...state, ...spending, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
-  // Another model reads another pack.
+  // Another model needs a new pack.
   if (body.failover !== undefined) return { ...next, rerouted: true };
   if (body.error.code === 'model_context_overflow' && !state.overflowed) return { ...next, overflowed: true };
   if (body.again === true) return { ...next, packId: state.packId, brokeOff: true };
@@ -161,7 +162,7 @@ function resumeTurn(state: TurnState): TurnState {
 function gateCall(state: TurnState, body: EventOf<'policy.decided'>['body']): TurnState {
   const status = body.decision === 'allow' ? 'allowed' : body.decision === 'ask' ? 'waiting' : 'denied';
   const { approvesPlan } = body.facts;
-  // Asking for the next step ends the one before.
+  // A request for the next step ends the previous one.
   const now = approvesPlan === true ? { ...state, planApproved: false } : state;
   return changeCall(now, body.callId, {
     status,
@@ -181,7 +182,7 @@ function finishCall(state: TurnState, { callId, outcome, resultHash }: EventOf<'
 }
 
 function answerCall(state: TurnState, { callId, decision, grantId, edited }: EventOf<'approval.decided'>['body']): TurnState {
-  // A changed call is another call: it goes to the gate as if it were new.
+  // An edited call counts as a new call and goes through the gate again.
   if (edited !== undefined) return changeCall(state, callId, { status: 'proposed', args: edited.args, approvalId: null, grantId: null });
   return decision === 'approve'
     ? changeCall(state, callId, { status: 'allowed', grantId })
@@ -194,14 +195,14 @@ function observe(state: TurnState): TurnState {
   return { ...state, observed: true, repeats, repeatedMost, failedBatches: allFailed ? state.failedBatches + 1 : 0 };
 }
 
-/** Counts repeated calls for the loop guard once the calls of a step have their results. */
+/** Counts repeated calls for the loop guard once every call of a step has its result. */
 export function countRepeats(state: TurnState): { repeats: Record<string, Repeat>; repeatedMost: number } {
   let repeats: Record<string, Repeat> = { ...state.repeats };
   let repeatedMost = 0;
   for (const call of state.calls) {
     const key = repeatKey(call);
     const before = repeats[key];
-    // A change to the world restarts the other counts: reading again after it is not a loop.
+    // A change to the world resets the other counts: reading the same thing again after a change is not a loop.
     if (call.outcome === 'ok' && call.idempotency !== 'pure') repeats = {};
     const refused = before !== undefined && call.resultHash === refusedHash;
     const resultHash = refused ? before.resultHash : call.resultHash;
@@ -212,7 +213,7 @@ export function countRepeats(state: TurnState): { repeats: Record<string, Repeat
   return { repeats, repeatedMost };
 }
 
-/** The result hash of a refused repetition: it keeps counting as the call it repeats. */
+/** The result hash of a refused repetition. Such a call keeps adding to the count of the call it repeats. */
 const refusedHash = 'loop_detected';
 
 function changeCall(state: TurnState, callId: string, change: Partial<CallState>): TurnState {

@@ -1,20 +1,20 @@
-// Bounds on a turn: model calls, time, repeated calls; and the bounded reflection before the turn is ended.
+// Limits of a turn (model calls, time, repeated calls), and the reflection notes that come before the turn is ended.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import { repeatKey, type CallState, type TurnState } from './turn-state.ts';
 
 export interface Reflection {
   readonly why: string;
-  /** The note to the model. */
+  /** The note for the model. */
   readonly note: string;
 }
 
 const REFLECTIONS_MAX = 3;
-/** A model that keeps asking for a refused call is stopped after this many times its allowance. */
+/** A model that keeps requesting a refused call is stopped after this many times the `sameCall` limit. */
 const INSISTENCE_FACTOR = 4;
 const FAILED_BATCHES_BEFORE_NOTE = 2;
 
-/** True when the call was already run `limits.sameCall` times with one and the same result. */
+/** Returns true if the call was already run `limits.sameCall` times with the same result each time. */
 export function repeatedTooOften(state: TurnState, call: Pick<CallState, 'tool' | 'args'>): boolean {
   return (state.repeats[repeatKey(call)]?.count ?? 0) >= state.limits.sameCall;
 }
@@ -34,7 +34,7 @@ export function overLimits(state: TurnState): ErrorBody | null {
   return null;
 }
 
-/** At most three in a turn: a note to the model when it repeats itself or everything fails. */
+/** Returns a note for the model if it repeats itself or all its calls fail. At most three notes per turn. */
 export function reflectionFor(state: TurnState): Reflection | null {
   if (state.reflections >= REFLECTIONS_MAX) return null;
   if (state.repeatedMost === state.limits.sameCall) {

@@ -1,11 +1,11 @@
-// The end of a turn over budget: the limit in words, and as data the increase a person may be offered. Pure.
+// The error of a turn that is over budget: states the limit as text, and as data the increase that a person may be offered. Pure.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 
 export type OverBudget = EventBodies['budget.exceeded'];
 
-/** `data`: scope, unit, limit, spent, and `suggested`, an amount that makes sense to allow on top. */
+/** The `data` of the error contains scope, unit, limit, spent, and `suggested`: a sensible increase of the limit. */
 export function overBudgetError(over: OverBudget): ErrorBody {
   const { scope, unit, limit, spent, needed } = over;
   const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
@@ -18,13 +18,13 @@ export function overBudgetError(over: OverBudget): ErrorBody {
   return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
 }
 
-/** The amount of the limit again, at most a dollar; never less than the next call needs. */
+/** Suggests the limit's own amount again, capped at one dollar, but never less than the next call needs. */
 function suggestedMore({ unit, limit, needed = 0 }: OverBudget): number {
   if (unit === 'tokens') return Math.max(limit, roundUp(2 * needed), 1000);
   return Math.max(limit > 0 ? Math.min(limit, 1) : 1, roundUp(2 * needed));
 }
 
-/** To one significant digit. */
+/** Rounds up to one significant digit. */
 function roundUp(amount: number): number {
   if (amount <= 0) return 0;
   const digit = 10 ** Math.floor(Math.log10(amount));

@@ -1,4 +1,4 @@
-// Replay: repeats every recorded decision of a turn and compares. The log is the input, nothing is performed.
+// Replay: repeats every recorded decision of a turn and compares it with the record. Reads only the log and performs nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { decide, type Intent } from './decide.ts';

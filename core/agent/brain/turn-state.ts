@@ -1,4 +1,4 @@
-// The state of a turn for the brain: a plain value folded from the turn's events. No behaviour, no I/O.
+// The state of a turn as the brain sees it: a plain value folded from the turn's events. Has no behaviour and does no I/O.
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';
@@ -16,7 +16,7 @@ export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly args: string;
-  /** Secrets redacted from the arguments; absent when there are none. */
+  /** Secrets that were redacted from the arguments; absent if there are none. */
   readonly withheld?: readonly string[];
   readonly status: CallStatus;
   readonly idempotency: Idempotency;
@@ -24,15 +24,18 @@ export interface CallState {
   readonly verified: boolean;
   readonly approvalId: string | null;
   readonly grantId: string | null;
-  /** It was requested before and runs again: after a restart, or because a person chose so when its outcome was lost. */
+  /**
+   * True if the call was requested before and runs again, either after a restart or because a person chose to retry a call with an unknown
+   * outcome.
+   */
   readonly retried: boolean;
-  /** An approval of it ends what holds the turn to reading. */
+  /** Approving this call ends the turn's read-only mode. */
   readonly approvesPlan?: true;
   readonly outcome: ToolOutcome | null;
   readonly resultHash: string;
 }
 
-/** How often one call was made with one result since the last change. */
+/** How often a call returned the same result since the last change to the world. */
 export interface Repeat {
   readonly resultHash: string;
   readonly count: number;
@@ -42,40 +45,40 @@ export interface TurnState {
   readonly kind: 'chat' | 'tool';
   readonly limits: TurnLimits;
   readonly startedAtMs: number;
-  /** Time of the newest event: the brain's only clock. */
+  /** The time of the newest event: the brain's only clock. */
   readonly lastAtMs: number;
-  /** Decisions taken. */
+  /** The number of decisions made. */
   readonly step: number;
   readonly modelCalls: number;
   readonly toolCalls: number;
-  /** A pack built and not yet shown to the model. */
+  /** A pack that was built but not yet sent to the model. */
   readonly packId: string | null;
-  /** The running model request. */
+  /** The model request in flight. */
   readonly requestId: string | null;
-  /** The newest answer, once it holds no calls. */
+  /** The newest answer, if it contains no calls. */
   readonly reply: { readonly text: string; readonly finishReason: FinishReason } | null;
   readonly calls: readonly CallState[];
   readonly observed: boolean;
   readonly reflected: boolean;
   readonly reflections: number;
   readonly repeats: Readonly<Record<string, Repeat>>;
-  /** The highest number of equal calls with equal results seen in the newest batch. */
+  /** The highest number of equal calls with equal results in the newest batch. */
   readonly repeatedMost: number;
   readonly failedBatches: number;
-  /** Messages of the person that no pack has included yet. */
+  /** The number of messages from the person that no pack includes yet. */
   readonly unseenSteers: number;
   readonly failure: ErrorBody | null;
   readonly overflowed: boolean;
-  /** The newest answer broke off and is requested again. */
+  /** The newest answer was interrupted and is requested again. */
   readonly brokeOff: boolean;
-  /** The model that was asked gave no answer, and the route of the turn has another. */
+  /** The model gave no answer, and the route of the turn has another model. */
   readonly rerouted: boolean;
   readonly overBudget: OverBudget | null;
   readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
   readonly usage: Usage;
-  /** US dollars; null once a price was unknown. */
+  /** In US dollars; null as soon as any price was unknown. */
   readonly costUsd: number | null;
-  /** A plan, or its next step, was approved and carried over into the turn. */
+  /** A plan, or its next step, was approved and carried over into this turn. */
   readonly planApproved: boolean;
   readonly status: 'idle' | 'running' | 'waiting' | 'finished';
 }
@@ -111,12 +114,12 @@ export const emptyTurn: TurnState = {
   status: 'idle',
 };
 
-/** Equal for calls that are the same to the loop guard. */
+/** The loop guard treats calls with the same key as the same call. */
 export function repeatKey(call: Pick<CallState, 'tool' | 'args'>): string {
   return `${call.tool}\n${call.args}`;
 }
 
-/** The call needs no more work. */
+/** Returns whether the call needs no more work. */
 export function isResolved(call: CallState): boolean {
   return call.status === 'finished' || call.status === 'denied' || call.status === 'rejected';
 }

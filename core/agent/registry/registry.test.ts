@@ -12,7 +12,7 @@ function registry(agents: NonNullable<ConfigInput['agents']> = {}): AgentRegistr
   return new AgentRegistry({ agents: config.agents, limits: config.helpers, capsules, readText: (path) => files[path] ?? null });
 }
 
-test('main is always there, and alone it may call only itself', () => {
+test('main always exists, and if it is the only agent it may call only itself', () => {
   expect(registry().list()).toEqual([
     {
       agentId: 'main',
@@ -28,14 +28,14 @@ test('main is always there, and alone it may call only itself', () => {
   ]);
 });
 
-test('main may call all, another only itself, and either only whom it lists', () => {
+test('main may call all agents, others only themselves, unless a list says otherwise', () => {
   const agents = registry({ scout: {}, editor: { helpers: ['scout', 'ghost'] } });
   expect(agents.helpersOf('main')).toEqual(['main', 'scout', 'editor']);
   expect(agents.helpersOf('scout')).toEqual(['scout']);
   expect(agents.helpersOf('editor')).toEqual(['scout']);
 });
 
-test('tools of an agent bound its turns, with its bounds and the depth of all', () => {
+test('the tools of an agent limit its turns, together with its bounds and the depth', () => {
   const agents = registry({
     scout: { tools: ['look', 'put'], bounds: { tools: ['look', 'fire'], usd: 1 } },
     free: {},
@@ -46,14 +46,14 @@ test('tools of an agent bound its turns, with its bounds and the depth of all', 
   expect(agents.boundsOf('low')).toEqual({ ...wholeBounds, depth: 0 });
 });
 
-test('an identity is the text, the file, or both; a missing file is none', () => {
+test('an identity is the text, the file, or both; a missing file is empty', () => {
   const agents = registry({ editor: { identity: 'Be brief.', identityFile: 'agents/editor.md' }, lost: { identityFile: 'gone.md' } });
   expect(agents.identityOf('editor')).toBe('Be brief.\n\nYou edit.');
   expect(agents.identityOf('lost')).toBe('');
   expect(agents.identityOf('main')).toBe('');
 });
 
-test('the very chat goes before the channel, and all else is for main', () => {
+test('a route for the exact chat wins over its channel, and main gets the rest', () => {
   const agents = registry({ all: { routes: [{ channel: 'telegram' }] }, one: { routes: [{ channel: 'telegram', chatId: '7' }] } });
   expect(agents.route({ channel: 'telegram', chatId: '7' })).toBe('one');
   expect(agents.route({ channel: 'telegram', chatId: '8' })).toBe('all');
@@ -61,7 +61,7 @@ test('the very chat goes before the channel, and all else is for main', () => {
   expect(agents.route({ channel: 'cli', chatId: '7' })).toBe('main');
 });
 
-test('an undeclared agent is not found, nor is a built-in name of JavaScript', () => {
+test('an undeclared agent is not found, and neither is a JavaScript built-in name', () => {
   const agents = registry({ scout: {} });
   for (const agentId of ['ghost', 'constructor', '__proto__']) expect(() => agents.assertKnown(agentId)).toThrow('There is no agent');
   expect(agents.modelOf('constructor')).toBeNull();

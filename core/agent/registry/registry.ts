@@ -1,4 +1,4 @@
-// The agents of config.yaml as turns use them: model, identity, bounds, callable agents, chats. Starts nothing.
+// Provides the agents of config.yaml to turns: model, identity, bounds, callable agents, chats. Starts nothing.
 
 import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -8,15 +8,15 @@ export interface AgentRegistryDeps {
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly limits: Pick<HelperLimits, 'depth'>;
   readonly capsules: AgentCapsules;
-  /** A text file below the data folder, or null where it cannot be read. */
+  /** Reads a text file below the data folder. Returns null if it cannot be read. */
   readText(path: string): string | null;
 }
 
-/** The identity of an agent beyond config.yaml. */
+/** The parts of an agent's identity that are not in config.yaml. */
 export interface AgentCapsules {
-  /** Empty where nothing was said. */
+  /** Empty if the agent has no such text. */
   textOfAgent(agentId: string): string;
-  /** It is to change nothing at all. */
+  /** Returns whether the agent must not change anything. */
   isReadOnly(agentId: string): boolean;
 }
 
@@ -27,7 +27,7 @@ export function assertKnownAgent(agents: Agents, agentId: string): void {
   const ids = idsOf(agents);
   if (ids.includes(agentId)) return;
   throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
-    data: { hint: `There is: ${ids.join(', ')}.` },
+    data: { hint: `Known agents: ${ids.join(', ')}.` },
   });
 }
 
@@ -76,7 +76,7 @@ export class AgentRegistry {
     return this.#config(agentId).model ?? null;
   }
 
-  /** The bounds of its turns; null for none. */
+  /** The bounds of the agent's turns, or null if there are none. */
   boundsOf(agentId: string): TurnBounds | null {
     const { tools, bounds: configured } = this.#config(agentId);
     const bounds = this.#deps.capsules.isReadOnly(agentId) ? readOnly(configured) : configured;
@@ -87,7 +87,7 @@ export class AgentRegistry {
     return { ...wholeBounds, depth: this.#deps.limits.depth, ...rest, tools: both };
   }
 
-  /** Empty if it has none. A file is reread each time: a change is effective from the next turn on. */
+  /** Empty if the agent has no identity. The file is reread each time, so a change takes effect with the next turn. */
   identityOf(agentId: string): string {
     const { identity, identityFile } = this.#config(agentId);
     const fromFile = identityFile === undefined ? '' : (this.#deps.readText(identityFile) ?? '').trim();
@@ -100,7 +100,7 @@ export class AgentRegistry {
     return agentId === mainAgentId ? this.#ids() : [agentId];
   }
 
-  /** The agent of a chat: by the exact chat first, then by the channel, else main. */
+  /** Returns the agent of a chat: by the exact chat first, then by the channel, otherwise main. */
   route({ channel, chatId }: { readonly channel: string; readonly chatId: string | null }): string {
     const routed = (fits: (route: { readonly chatId?: string | undefined }) => boolean): string | undefined =>
       this.#ids().find((agentId) => this.#config(agentId).routes?.some((route) => route.channel === channel && fits(route)) === true);

@@ -1,4 +1,4 @@
-// The artifact_read tool: a part of stored content, such as output that was too long to show.
+// The artifact_read tool: returns a part of stored content, such as output that was too long to show.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -35,7 +35,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
         const start = Buffer.from(bytes.subarray(0, 32)).toString('hex');
         return Promise.resolve({ forModel: `This artifact is binary; at byte ${args.offset} it has ${start}.` });
       }
-      // One that is all of a part asked for by length is shown as it is.
+      // If an incomplete character is all that the requested part contains, it is shown as it is.
       const whole = bytes.length === incompleteTailBytes(bytes) ? bytes.length : bytes.length - incompleteTailBytes(bytes);
       const isLast = bytes.length < length;
       const text = Buffer.from(bytes.subarray(0, isLast ? bytes.length : whole)).toString('utf8');

@@ -1,4 +1,4 @@
-// Replaces a file completely or not at all: a temporary file in the same folder, synced, then renamed over it.
+// Replaces a file completely or not at all: writes a temporary file in the same folder, syncs it, then renames it over the target.
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -10,13 +10,13 @@ import { errnoOf } from '../../base/errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
 /**
- * Keeps the mode (and, where allowed, the owner) of the existing file. Fails with `tool_failed`; then nothing changed. The suffix belongs
- * to one call: an existing file of that name is left from a killed run of that call.
+ * Keeps the mode (and, where allowed, the owner) of the existing file. Fails with `tool_failed`; then nothing changed. The suffix is unique
+ * to one call, so an existing file of that name was left by a killed run of that call.
  */
 export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
   await makeParents(real, 'write');
   const before = await existingFile(real);
-  // Forty letters of up to four bytes each, so that the name fits with its suffix.
+  // Forty characters of up to four bytes each, so that the name fits with its suffix.
   const temporary = join(dirname(real), `.${wholeLetters(basename(real).slice(0, 40))}.${temporarySuffix}.tmp`);
   await removeLeft(temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -44,7 +44,7 @@ export async function writeAtomically(real: string, content: string | Uint8Array
   await syncFolder(dirname(real));
 }
 
-/** Without half a letter at the end, which no file system keeps as it is. */
+/** Drops a lone surrogate at the end, which no file system stores unchanged. */
 function wholeLetters(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -73,7 +73,7 @@ async function existingFile(real: string): Promise<{ mode: number; uid: number; 
   }
 }
 
-/** Makes the rename itself durable. Windows has no such thing and refuses to open folders. */
+/** Makes the rename itself durable. Windows does not support this and refuses to open folders. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

@@ -1,5 +1,5 @@
-// The commands that run in the background, as a person sees them: each with its newest output, and a way to end it. Starts none; the tools
-// that start some join with theirs.
+// The commands that run in the background, as a person sees them: each with its newest output, and a way to end it. Starts none; tools that
+// start background commands register their lists here.
 
 export interface ShownCommand {
   readonly id: string;
@@ -13,7 +13,7 @@ export interface ShownCommand {
 
 export interface BackgroundSource {
   running(): readonly ShownCommand[];
-  /** False when there is no such command. */
+  /** Returns false if there is no such command. */
   stop(id: string): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// Says what a command does beyond what the skill declares whose script it runs. Pure.
+// Describes the effects of a command that exceed what the skill declares whose script it runs. Pure.
 
 import { basename } from 'node:path';
 import { coversHost } from '../../base/hosts-in-text.ts';
@@ -6,10 +6,10 @@ import { isInside } from '../../base/inside-folder.ts';
 import { bindingsOf, type ScriptBounds } from '../../contracts/tools.ts';
 import type { CommandAnalysis } from '../../guard/command/command.ts';
 
-/** They only start something else, which is named as well. */
+/** Programs that only start another program, which is checked as well. */
 const starters: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'env']);
 
-/** Null where it stays within its bounds. */
+/** Null if the command stays within its bounds. */
 export function beyondBounds(bounds: ScriptBounds, analysis: CommandAnalysis): string | null {
   const { skill, hosts, folders, undeclaredHosts, runsCommands } = bounds;
   const reached = new Set([...analysis.hosts.filter((host) => !coversHost(hosts, host)), ...undeclaredHosts]);

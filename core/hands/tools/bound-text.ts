@@ -1,4 +1,4 @@
-// Cuts text to a number of bytes keeping head and tail. Pure: the caller stores the whole text.
+// Cuts text to a number of bytes and keeps its head and tail. Pure: the caller stores the whole text.
 
 export interface CutText {
   readonly head: string;
@@ -9,15 +9,15 @@ export interface CutText {
 const HEAD_SHARE = 0.6;
 const LINE_SLACK_BYTES = 400;
 
-/** True when the text takes more than `bytesMax` bytes as UTF-8; avoids counting where the length already tells. */
+/** Returns whether the text takes more than `bytesMax` bytes as UTF-8. Avoids counting bytes if the length already decides it. */
 export function isLongerThan(text: string, bytesMax: number): boolean {
   if (text.length * 3 <= bytesMax) return false;
   return text.length > bytesMax || Buffer.byteLength(text) > bytesMax;
 }
 
 /**
- * Head and tail that together take at most `bytesMax` bytes, cut between characters and, where one is near, between
- * lines. Lone surrogates count as the three bytes of the replacement character they become.
+ * Returns head and tail that together take at most `bytesMax` bytes, cut between characters and, if one is near, at a line end. Lone
+ * surrogates count as the three bytes of the replacement character they become.
  */
 export function cutMiddle(text: string, bytesMax: number): CutText {
   const bytes = Buffer.from(text);
@@ -38,7 +38,7 @@ export function cutEnd(text: string, bytesMax: number): string {
   return bytes.toString('utf8', 0, characterStart(bytes, Math.min(bytesMax, bytes.length)));
 }
 
-/** "182 KB", "3.4 MB", "12 bytes". */
+/** For example "182 KB", "3.4 MB", "12 bytes". */
 export function formatBytes(sizeBytes: number): string {
   if (sizeBytes < 1000) return `${sizeBytes} ${sizeBytes === 1 ? 'byte' : 'bytes'}`;
   if (sizeBytes < 999_500) return `${Math.round(sizeBytes / 100) / 10} KB`.replace(/^(\d{3,})\.\d/, '$1');

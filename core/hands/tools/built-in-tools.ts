@@ -1,4 +1,4 @@
-// The list of built-in tools, wired with their dependencies. Starts nothing.
+// Creates the list of built-in tools, wired with their dependencies. Starts nothing.
 
 import type { ScriptBounds, ToolDefinition } from '../../contracts/tools.ts';
 import { CommandAnalyst } from '../../guard/command/command.ts';
@@ -23,18 +23,18 @@ import { findShell } from './shell-command.ts';
 import { createWebTools, type WebDeps } from './web-tools.ts';
 import { createWriteFile } from './write-file.ts';
 
-/** `outputBytesMax` is the host's bound: tools divide long results themselves. */
+/** `outputBytesMax` is the host's limit: tools split long results themselves. */
 export interface BuiltInToolDeps extends Omit<ExecDeps, 'trees' | 'shell'> {
   readonly processTrees: ProcessTrees;
   /** The folder that `~` expands to. */
   readonly userHome: string;
   readonly files?: PathFileSystem;
   readonly web: WebDeps;
-  /** The chats messages can be sent to; null where there is no channel. */
+  /** The chats to which messages can be sent; null if there is no channel. */
   readonly chats: MessagePort | null;
-  /** Why a command must not run with these files; null where nothing speaks against it. */
+  /** Returns why a command must not run with these files; null if it may. */
   readonly refusesFiles?: (paths: readonly string[]) => string | null;
-  /** The bounds of the skill whose file is among these; null where none is. */
+  /** Returns the bounds of the skill to which one of these files belongs; null if none does. */
   readonly boundsOfFiles?: (paths: readonly string[]) => ScriptBounds | null;
 }
 

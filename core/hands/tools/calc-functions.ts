@@ -1,4 +1,4 @@
-// The functions and constants of the calculator. Pure; exact for whole numbers where that has a meaning.
+// The functions and constants of the calculator. Pure; exact for whole numbers where that is meaningful.
 
 import { err, ok, type Result } from '../../base/result.ts';
 import { real, type CalcNumber } from './calc-number.ts';
@@ -43,12 +43,12 @@ function ofPositive(apply: (value: number) => number): CalcFunction {
   };
 }
 
-/** A whole result is exact again, at any size: floats of that size are whole numbers. */
+/** A rounded result is exact again, whatever its size: floats of that size are whole numbers. */
 function ofRounding(apply: (value: number) => number): CalcFunction {
   return { argsMin: 1, argsMax: 1, apply: ([value = 0]) => ok(typeof value === 'bigint' ? value : BigInt(apply(value))) };
 }
 
-// Math.round takes -2.5 to -2; people expect -3.
+// Math.round rounds -2.5 to -2; people expect -3.
 function roundAwayFromZero(value: number): number {
   return Math.sign(value) * Math.round(Math.abs(value));
 }

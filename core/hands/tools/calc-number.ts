@@ -1,11 +1,11 @@
-// Numbers of the calculator: whole numbers exactly, everything else as the machine's 64-bit floats. Pure.
+// Numbers of the calculator: whole numbers are exact, all others are 64-bit floats. Pure.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
 /** A bigint is exact; a number is a float that may have been rounded. */
 export type CalcNumber = bigint | number;
 
-// About 3,000 decimal digits: enough for any honest question, too few to stall the machine.
+// About 3,000 decimal digits: enough for any real question, too few to stall the machine.
 const BITS_MAX = 10_000;
 
 export function binary(operator: string, a: CalcNumber, b: CalcNumber): Result<CalcNumber, string> {

@@ -1,5 +1,5 @@
-// Reads and evaluates one arithmetic expression by recursive descent. Pure, bounded in length and depth, no eval.
-// Precedence, loosest first: + -, * / %, unary + -, ^ and ** (right to left; -2^2 is -4 as on paper).
+// Parses and evaluates one arithmetic expression by recursive descent. Pure, bounded in length and depth, no eval. Precedence, loosest
+// first: + -, * / %, unary + -, ^ and ** (right to left; -2^2 is -4 as on paper).
 
 import { err, ok, type Result } from '../../base/result.ts';
 import { calcConstants, calcFunctions } from './calc-functions.ts';
@@ -38,7 +38,7 @@ export function evaluate(expression: string): Result<CalcNumber, CalcProblem> {
   }
 }
 
-/** Ends the descent from any depth; never leaves this file. */
+/** Aborts the descent from any depth; never leaves this file. */
 class CalcFailure extends Error {
   readonly at: number;
 

@@ -70,7 +70,7 @@ test.each([
   expect(calc(expression)).toBe(expected);
 });
 
-test('endless nesting is refused, not a crash', () => {
+test('endless nesting is refused and does not crash', () => {
   expect(calc('('.repeat(2000) + '1' + ')'.repeat(2000))).toMatch(/nested too deeply/);
   expect(calc('-'.repeat(2000) + '1')).toMatch(/nested too deeply/);
 });
@@ -109,7 +109,7 @@ test('agrees with JavaScript on precedence without parentheses', () => {
       fc.pre(powers <= 1);
       const ours = evaluate(rest.reduce((text, [sign, value]) => `${text} ${sign} ${value}`, String(first)));
       const exact = rest.reduce((text, [sign, value]) => `${text} ${sign} ${value}n`, `${first}n`);
-      // The language's own exact arithmetic is the yardstick; the text holds digits and operators only.
+      // The language's own exact arithmetic is the reference; the text contains only digits and operators.
       const theirs: unknown = runInContext(exact, javaScript);
       expect(ours).toEqual({ ok: true, value: theirs });
     }),

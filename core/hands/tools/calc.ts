@@ -1,4 +1,4 @@
-// The calc tool: arithmetic a model should not do in its head.
+// The calc tool: arithmetic that a model should not do itself.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';

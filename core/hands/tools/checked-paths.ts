@@ -1,5 +1,5 @@
-// Ties the path a tool opens to the path the gate saw: facts are remembered by the call's own argument object, and a run whose path leads
-// elsewhere by then is refused. Opens nothing itself.
+// Ties the path that a tool opens to the path that the gate saw. Facts are remembered by the call's own argument object, and a run whose
+// path has since come to lead elsewhere is refused. Opens nothing itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
@@ -30,7 +30,7 @@ export class CheckedPaths {
     return fact;
   }
 
-  /** Ties a fact that was found in another way to the call. */
+  /** Ties a fact that was obtained elsewhere to the call. */
   remember(args: object, fact: PathFact): void {
     this.#shown.set(args, fact);
   }
@@ -40,12 +40,12 @@ export class CheckedPaths {
     return this.#facts.of(given, 'write', context).real;
   }
 
-  /** The judge of the paths in a command line. */
+  /** Returns the rules for paths in a command line. */
   commandPlaces(context: FactContext): ExecPlaces {
     return placesOf(this.#facts, context);
   }
 
-  /** The real path to act on now. Fails with `tool_failed` where it is not the one the facts named. */
+  /** Returns the real path to act on now. Fails with `tool_failed` if it is not the one in the facts. */
   confirm(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
     const problem = this.#facts.problemOf(given, context);
     if (problem !== null) throw new AppError('tool_failed', `Cannot use this path: ${problem}.`);

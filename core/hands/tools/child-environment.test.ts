@@ -12,7 +12,7 @@ const environment = {
 };
 const leaksIn = (given: Readonly<Record<string, string>>): string[] => Object.keys(given).filter((name) => given[name] === secret);
 
-test('a command gets harmless names and the marker, and no secret; its control is the environment itself', () => {
+test('a command gets harmless variables and the marker, and no secret', () => {
   const given = childEnvironment(environment, { TRAYCLAW_CALL: 'c1' }, 'linux');
   expect(given).toEqual({ PATH: '/usr/bin', HOME: '/root', LC_ALL: 'C', TRAYCLAW_CALL: 'c1' });
   expect([leaksIn(given), leaksIn(environment)]).toEqual([[], ['LAB_API_TOKEN', 'TRAYCLAW_VAULT_PASSPHRASE', 'NODE_OPTIONS']]);

@@ -1,5 +1,5 @@
-// The environment of a command: a fixed list of harmless names and the marker that lets stop find it. Nothing else is inherited, so no
-// secret is.
+// The environment of a command: a fixed list of harmless variables, and the marker by which a stop finds the process. Nothing else is
+// inherited, so no secret is.
 
 import { hash } from 'node:crypto';
 
@@ -14,24 +14,24 @@ const passedOnWindows = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Names are compared as the system does: without case on Windows. The marker wins over everything. */
+/** Compares names as the system does: case-insensitively on Windows. The marker overrides everything. */
 export function childEnvironment(
   environment: Environment,
   marker: Readonly<Record<string, string>>,
   platform: NodeJS.Platform,
 ): Record<string, string> {
   const child: Record<string, string> = {};
-  // Reading process.env calls the system for every value: only the needed ones are read.
+  // Each read of process.env is a system call, so only the needed variables are read.
   for (const name of Object.keys(environment)) {
     const value = isPassed(name, platform) ? environment[name] : undefined;
     if (value !== undefined) child[name] = value;
   }
-  // Windows then looks for a bare name on the search path only, not in the working folder first, where the agent may write.
+  // Windows then searches for a bare name only on the search path, not in the working folder first, where the agent may write.
   const search = platform === 'win32' ? { NoDefaultCurrentDirectoryInExePath: '1' } : {};
   return { ...child, ...search, ...marker };
 }
 
-/** The variables that lead a program to the screen; no command has them, only programs that show or take something there. */
+/** The variables that connect a program to the screen. Commands never get them, only programs that show or capture something there. */
 export function screenVariables(environment: Environment): Record<string, string> {
   const names = ['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'XDG_RUNTIME_DIR', 'XDG_SESSION_TYPE'];
   return Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
@@ -42,7 +42,7 @@ function isPassed(name: string, platform: NodeJS.Platform): boolean {
   return passed.has(name) || name.startsWith('LC_');
 }
 
-/** The marker in the environment of every process started for this data folder; the same at the next start. */
+/** The marker in the environment of every process started for this data folder; the same at each start. */
 export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
   return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }

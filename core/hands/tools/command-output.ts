@@ -1,4 +1,4 @@
-// Turns spooled output into the text of a result: without terminal codes, head and tail, the whole in an artifact.
+// Turns spooled output into the text of a result: without terminal codes, head and tail only, with the whole in an artifact.
 
 import { stripVTControlCharacters } from 'node:util';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
@@ -14,10 +14,10 @@ export interface ShownOutput {
 
 const HEAD_SHARE = 0.4;
 const NOTE_BYTES_MAX = 400;
-/** Longer than any secret in any encoding that is recognised. */
+/** Longer than any secret in any recognised encoding. */
 const MARGIN_BYTES = 32_768;
 
-/** Output that fits is whole; longer output keeps head and tail and is stored as an artifact named after the call. */
+/** Output that fits is returned whole. Longer output keeps head and tail and is stored as an artifact named after the call. */
 export function showOutput(spool: OutputSpool, bytesMax: number, context: ToolContext): ShownOutput {
   const total = spool.totalBytes;
   if (total <= bytesMax) return { text: plainText(spool.read(0, total).bytes), artifacts: [] };
@@ -31,7 +31,7 @@ export function showOutput(spool: OutputSpool, bytesMax: number, context: ToolCo
   return { text: `${head}\n${note}\n${tail}`, artifacts: ref === null ? [] : [ref] };
 }
 
-/** Redacted together with the text beyond the cut, so that a secret across the cut is recognised. */
+/** Redacts a piece together with the text beyond the cut, so that a secret across the cut is recognised. */
 function redacted(bytes: Buffer, context: ToolContext): string {
   const text = plainText(bytes);
   return context.redaction?.redact(text) ?? text;
@@ -42,7 +42,7 @@ function keepEnd(text: string, bytesMax: number): string {
   return bytes.length <= bytesMax ? text : plainText(bytes.subarray(bytes.length - bytesMax));
 }
 
-/** Text of a piece of output; a character cut at either end is left out. */
+/** The text of a piece of output, without a partial character at either end. */
 export function plainText(bytes: Buffer): string {
   const whole = bytes.subarray(continuationHeadBytes(bytes), bytes.length - incompleteTailBytes(bytes));
   const text = whole.toString('utf8');
@@ -50,7 +50,7 @@ export function plainText(bytes: Buffer): string {
   return stripped.replaceAll('\r\n', '\n');
 }
 
-/** Null when the store has no room: the output itself still counts. */
+/** Null if the store has no room: the output itself is still returned. */
 function store(spool: OutputSpool, context: ToolContext): ArtifactRef | null {
   try {
     return context.artifacts.put(spool.content(), {
@@ -60,7 +60,7 @@ function store(spool: OutputSpool, context: ToolContext): ArtifactRef | null {
       sessionId: context.sessionId,
     });
   } catch {
-    // The note in the text says that the rest could not be kept.
+    // The note in the text says that the rest could not be stored.
     return null;
   }
 }

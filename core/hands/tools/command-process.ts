@@ -1,5 +1,5 @@
 // Starts one command as the leader of a separate process group, through pipes or a terminal, and reports its output and end. Knows nothing
-// of results or sessions; ProcessTrees ends it.
+// about results or sessions; ProcessTrees ends it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
@@ -14,17 +14,17 @@ import type { Shell } from './shell-command.ts';
 
 export interface CommandOptions extends Omit<ConfirmedCommand, 'environment'> {
   readonly environment: Readonly<Record<string, string>>;
-  /** The variables the command was given, inside and outside the sandbox. */
+  /** The variables given to the command, inside and outside the sandbox. */
   readonly sets: Readonly<Record<string, string>>;
   readonly marker: EnvironmentMarker;
   readonly pty: boolean;
-  /** A person approved it. */
+  /** True if a person approved it. */
   readonly attended: boolean;
   /** The folder of its session. */
   readonly workspace: string;
-  /** Without it the command reads the end of its input at once. */
+  /** If false, the command reads the end of its input at once. */
   readonly keepInput: boolean;
-  /** The last moment to call it off: aborted, nothing is started. */
+  /** Aborting it before the process starts prevents the start. */
   readonly signal: AbortSignal;
   onSpawn(record: SpawnRecord): void;
   onData(bytes: Buffer): void;
@@ -37,15 +37,15 @@ export interface CommandEnd {
 
 export interface RunningCommand {
   readonly pid: number;
-  /** The command itself has ended; its children may still hold its output open. */
+  /** Resolves when the command itself has ended; its children may still hold its output open. */
   readonly exited: Promise<CommandEnd>;
-  /** All output was read and no process holds it open any more. */
+  /** Resolves when all output was read and no process holds it open any more. */
   readonly closed: Promise<void>;
   /** The sandbox's report, once the command has ended. */
   readonly settled: Promise<SandboxReport>;
-  /** False when the input is closed. */
+  /** Returns false if the input is closed. */
   write(data: string): boolean;
-  /** Stops reading, even if something still writes, and removes the command from the register of running ones. */
+  /** Stops reading, even if a process still writes, and removes the command from the register of running ones. */
   release(): void;
 }
 
@@ -58,8 +58,8 @@ export interface CommandStarter {
 type StartedCommand = Omit<RunningCommand, 'settled'>;
 
 /**
- * Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not run unconfined. The record is passed on
- * before anything else happens.
+ * Fails with `tool_failed` if the command cannot be started, and with `sandbox_unavailable` if it must not run unconfined. The record is
+ * passed on before anything else happens.
  */
 export async function startCommand(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
   const { shell, sandbox } = starter;
@@ -86,7 +86,7 @@ async function startPiped(starter: CommandStarter, options: CommandOptions, wrap
   const { pid } = child;
   if (pid === undefined) throw await startFailure(child);
   const registering = register(starter, options, pid);
-  // Listened to before anything is awaited, or a quick command's end would go unheard.
+  // Subscribes before the first await, because the end of a quick command would otherwise be missed.
   const running = watchPiped(child, pid, options);
   const untrack = await registering;
   return {
@@ -98,7 +98,7 @@ async function startPiped(starter: CommandStarter, options: CommandOptions, wrap
   };
 }
 
-/** Ends a child whose record cannot be written: after a crash it would be unknown. */
+/** Ends a child whose record cannot be written, because it would be unknown after a crash. */
 async function register(starter: CommandStarter, options: CommandOptions, pid: number): Promise<() => void> {
   const record = starter.trees.recordOf(pid);
   const untrack = starter.trees.track({ ...record, marker: options.marker });
@@ -117,9 +117,9 @@ function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): 
   const closed = new Deferred<void>();
   child.stdout?.on('data', (bytes: Buffer) => options.onData(bytes));
   child.stderr?.on('data', (bytes: Buffer) => options.onData(bytes));
-  // A command that ends without reading its input breaks the pipe; that is its right.
+  // A command that ends without reading its input breaks the pipe, which is allowed.
   child.stdin?.on('error', () => undefined);
-  // After a start only failed signals are reported here, and ours go another way.
+  // After the start only failed signals are reported here, and ours are sent in another way.
   child.on('error', () => undefined);
   child.once('exit', (exitCode, signal) => exited.resolve({ exitCode, signal }));
   child.once('close', () => closed.resolve());
@@ -178,7 +178,7 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions,
   };
 }
 
-/** Loaded at first use: a native addon that most runs never need and some machines cannot load. */
+/** Imported lazily: a native addon that most runs never need and some machines cannot load. */
 async function loadTerminals(): Promise<typeof Terminals> {
   try {
     return await import('@lydell/node-pty');

@@ -1,5 +1,5 @@
 // The only place where a command meets the sandbox: it is wrapped right before it starts, and the sandbox's findings are reported when it
-// has ended. Knows nothing of how commands are confined.
+// has ended. Knows nothing about how commands are confined.
 
 import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { settlesWithin } from './settles-within.ts';
@@ -8,7 +8,7 @@ import type { ShellCommand } from './shell-command.ts';
 const REPORT_WAIT_MS = 30_000;
 const nothingToReport: SandboxReport = { remarks: [], failed: false, whenFailed: null };
 
-/** Fails with `sandbox_unavailable` where the command must not run as it is. */
+/** Fails with `sandbox_unavailable` if the command must not run unconfined. */
 export function wrapCommand(
   sandbox: CommandSandbox,
   plain: ShellCommand,
@@ -19,7 +19,7 @@ export function wrapCommand(
   return sandbox.wrap({ ...plain, cwd, environment, sets, marker, attended, reads, needsWholeMachine, ...inWorkspace, signal });
 }
 
-/** The report on an ended command; empty when it takes too long. */
+/** The report on an ended command; empty if it takes too long. */
 export async function reportOf(settled: Promise<SandboxReport>): Promise<SandboxReport> {
   return (await settlesWithin(settled, REPORT_WAIT_MS)) ? settled : nothingToReport;
 }

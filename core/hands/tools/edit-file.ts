@@ -18,7 +18,7 @@ const input = z.strictObject({
 });
 
 export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
-  // The result of each edit, by the call's own argument object, for its verification.
+  // The result of each edit, keyed by the call's own argument object, for its verification.
   const written = new WeakMap<object, string>();
   return defineTool({
     name: 'edit_file',

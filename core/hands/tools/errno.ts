@@ -1,10 +1,10 @@
-// A file operation of a tool that failed.
+// Maps failed file operations of tools to errors.
 
 import { AppError } from '../../contracts/errors.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
-/** A file operation that failed, as an AppError (`not_found` or `tool_failed`) that names the path. */
+/** Returns an AppError (`not_found` or `tool_failed`) that names the path. */
 export function fileError(doing: string, path: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   const code = errnoOf(cause) === 'ENOENT' ? 'not_found' : 'tool_failed';

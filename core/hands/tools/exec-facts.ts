@@ -1,5 +1,5 @@
-// The facts of a command for the gate, and the repeated check right before it starts: the same command runs from the same programs and
-// files, or nothing runs. Decides nothing about permission.
+// Gathers the facts of a command for the gate and checks them again right before it starts: the same command runs from the same programs
+// and files, or nothing runs. Decides nothing about permission.
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -15,9 +15,9 @@ export interface ExecFactsOptions {
   readonly analyst: CommandAnalyst;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** Why a command must not run with these files; null where nothing speaks against it. */
+  /** Returns why a command must not run with these files; null if it may. */
   readonly refuses?: (paths: readonly string[]) => string | null;
-  /** The bounds of the skill whose file is among these; null where none is. */
+  /** Returns the bounds of the skill to which one of these files belongs; null if none does. */
   readonly boundsOf?: (paths: readonly string[]) => ScriptBounds | null;
 }
 
@@ -30,13 +30,13 @@ export interface CommandCall {
 export interface ConfirmedCommand {
   readonly cwd: string;
   readonly run: Runnable;
-  /** Set in addition to the variables every child gets. */
+  /** Set in addition to the variables that every child gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Describes what it reads, if it is known to do nothing else. */
+  /** Describes what the command reads, if it is known to do nothing else. */
   readonly reads: string | null;
-  /** It makes no sense where part of the machine is hidden. */
+  /** True if the command is useless while parts of the machine are hidden. */
   readonly needsWholeMachine: boolean;
-  /** Of the skill under whose name it runs; null for none, and where a person allowed more. */
+  /** The bounds of the skill under whose name it runs; null for none, and if a person allowed more. */
   readonly bounds: ScriptBounds | null;
 }
 
@@ -63,7 +63,7 @@ export class ExecFacts {
 
   /** The command to start now. Fails with `tool_failed` if it no longer matches the facts. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
-    // The folder of the call is still the shown one; the command itself may enter another.
+    // Checks only that the folder of the call is still the one shown; the command itself may enter another.
     this.folderOf(args, call.cwd, context);
     const { facts, analysis, bounds } = this.#look(call, context);
     const shown = this.#shown.get(args);
@@ -110,7 +110,10 @@ interface Looked {
   readonly bounds: ScriptBounds | null;
 }
 
-/** The files that decide what it does, those it names where that is not known; null for one known to only read, which may open any. */
+/**
+ * The files that decide what the command does, or the files it names if those are unknown. Null for a command that is known to only read,
+ * which may open any file.
+ */
 function filesRunBy({ fact, paths }: CommandAnalysis): readonly string[] | null {
   if (readsOf(fact) !== null) return null;
   const bindings = bindingsOf(fact);

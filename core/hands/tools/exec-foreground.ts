@@ -1,4 +1,4 @@
-// One command run to its end within a call: live output, a time limit, abort, and no process left behind.
+// Runs one command to its end within a call: live output, a time limit, abort, and no process left behind.
 
 import type { BackgroundCommands } from './background-commands.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,15 +16,15 @@ import { OutputSpool } from './output-spool.ts';
 import { settlesWithin } from './settles-within.ts';
 
 export interface ExecDeps extends CommandStarter {
-  /** Told of commands that run in the background; people see the list. */
+  /** Registers commands that run in the background, so that people see them in the list. */
   readonly background?: BackgroundCommands;
   readonly clock: Clock;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
-  /** Folder for output that does not fit memory. */
+  /** The folder for output that does not fit in memory. */
   readonly temporaryFolder: string;
   readonly outputBytesMax: number;
-  /** Time limit of a foreground command that names none. */
+  /** The default time limit of a foreground command. */
   readonly execTimeoutMs: number;
 }
 
@@ -83,12 +83,12 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
   }
 }
 
-/** Waits for the command's end; on the time limit or abort ends it with all it started. */
+/** Waits for the command's end. On timeout or abort, ends the command with all it started. */
 async function waitOrStop(deps: ExecDeps, running: RunningCommand, timeoutMs: number, signal: AbortSignal): Promise<Stop | null> {
   if (await settlesWithin(running.exited, timeoutMs, signal)) return null;
   await deps.trees.kill(running.pid);
   if (!signal.aborted) return 'timeout';
-  // The exit code is reported only for a process that is known to have ended.
+  // An exit code is reported only for a process that is known to have ended.
   if (!(await settlesWithin(running.exited, RELEASE_GRACE_MS))) throw new AppError('tool_failed', 'The command could not be ended.');
   return isClosing(signal) ? 'closing' : 'cancelled';
 }
@@ -155,7 +155,7 @@ function sandboxRemarks({ end, stopped, report }: Ending): string[] {
   return hasFailed ? [...report.remarks, report.whenFailed] : [...report.remarks];
 }
 
-/** Success needs no words where there is output to see. */
+/** Success is mentioned only if there is no output. */
 export function describeEnd(end: CommandEnd, isQuiet: boolean): string[] {
   if (end.exitCode === null) return [`ended by signal ${end.signal ?? 'unknown'}`];
   if (end.exitCode !== 0) return [`exit code ${end.exitCode}`];

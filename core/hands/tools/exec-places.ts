@@ -6,7 +6,7 @@ import type { PathFacts } from './path-facts.ts';
 import { protectionOf } from './protected-places.ts';
 
 export interface ExecPlaces extends CommandPlaces {
-  /** A path as the call's own arguments give it: from the workspace on, `~` the person's folder. */
+  /** Resolves a path from the call's own arguments: relative to the workspace, with `~` as the person's home folder. */
   given(path: string): PathFact;
 }
 

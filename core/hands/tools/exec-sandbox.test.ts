@@ -1,4 +1,4 @@
-// exec with a real sandbox behind it: what is said of it, in the background and in a terminal, and that a stop ends all of it.
+// exec with a real sandbox: the remarks about it, background commands and terminals, and that a stop ends all of it.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ let bench: ToolBench;
 let sandbox: Sandbox;
 
 beforeEach(() => {
-  // The bench makes the folders the sandbox is for, and the sandbox has to be there first.
+  // The bench creates the folders that the sandbox needs, but the bench also needs the sandbox first.
   bench = createToolBench({ sandbox: { wrap: (command) => sandbox.wrap(command) } });
   sandbox = new Sandbox({
     config: configSchema.parse({}).sandbox,
@@ -57,7 +57,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   throw new Error('it never came to be so');
 }
 
-test('an unattended command is confined and is as quiet about it as outside, until it fails', confined, async () => {
+test('an unattended command is confined without remarks until it fails', confined, async () => {
   expect(brief(await exec({ command: 'echo out; echo err >&2; echo in > made' }))).toEqual({ outcome: 'ok', forModel: 'out\nerr\n' });
   expect(brief(await exec({ command: 'exit 3' }))).toEqual({ outcome: 'error', forModel: `[exit code 3; ${walls()}]` });
   expect(brief(await exec({ command: 'echo x > ../beside' }))).toMatchObject({
@@ -68,7 +68,7 @@ test('an unattended command is confined and is as quiet about it as outside, unt
   expect([existsSync(join(bench.workspace, 'made')), existsSync(join(bench.home, 'beside'))]).toEqual([true, false]);
 });
 
-test('a hook that a command leaves fails its call, also in the background', confined, async () => {
+test('a git hook that a command leaves behind fails its call, also in the background', confined, async () => {
   const plant = (folder: string): string => `mkdir -p ${folder}/.git/hooks; echo evil > ${folder}/.git/hooks/pre-push`;
   const result = await exec({ command: plant('one') });
   expect(brief(result)).toEqual({
@@ -111,12 +111,12 @@ test('a time limit ends a confined command with all it started', confined, async
   await until(async () => (await marked()).length === 0);
 });
 
-test('a stop ends every confined tree, whatever it hides in, and quickly', { ...confined, timeout: 60_000 }, async () => {
+test('a stop quickly ends every confined tree, however it hides', { ...confined, timeout: 60_000 }, async () => {
   const tookMs: number[] = [];
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 3; n++)
       await exec({ command: '(setsid bash -c "trap \'\' TERM HUP; sleep 1000; true" &); sleep 1000; true', background: true });
-    // bubblewrap, its first process, the time limit, the shell and two sleepers of each.
+    // For each tree: bubblewrap, its first process, the time limit, the shell and two sleepers.
     await until(async () => (await marked()).length >= 18);
     const startedMs = ownNow();
     const { survivors } = await bench.trees.killAll();

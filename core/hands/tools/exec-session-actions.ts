@@ -1,4 +1,4 @@
-// The actions on a background command: list, poll, read, write, kill, each as a tool result.
+// The actions on a background command: list, poll, read, write, kill. Each returns a tool result.
 
 import { Deferred } from '../../base/deferred.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -35,7 +35,7 @@ export class ExecSessionActions {
     return { forModel: lines.join('\n') };
   }
 
-  /** Output since the last poll; waits up to `waitMs` if there is none. */
+  /** Returns output since the last poll; waits up to `waitMs` if there is none. */
   async poll(id: string, waitMs: number, context: ToolContext): Promise<ToolResult> {
     const session = this.#sessions.get(id, context.sessionId);
     await waitForNews(session, waitMs, context.signal);
@@ -44,7 +44,7 @@ export class ExecSessionActions {
     return { forModel: piece.text };
   }
 
-  /** Output from an offset on, independent of poll. */
+  /** Returns output from an offset on, independent of poll. */
   read(id: string, offset: number, context: ToolContext): ToolResult {
     return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset, context).text };
   }
@@ -67,7 +67,7 @@ export class ExecSessionActions {
 
   #piece(session: ExecSession, offset: number, context: ToolContext): { text: string; next: number } {
     const { bytes, offset: from } = session.output.read(offset, this.#pieceBytesMax);
-    // The rest of a character that is still being written comes with the next piece.
+    // A character that is still being written is left for the next piece.
     const isAll = session.end !== null && from + bytes.length === session.output.totalBytes;
     const whole = isAll ? bytes : withoutUnfinished(bytes.subarray(0, bytes.length - incompleteTailBytes(bytes)), context);
     const next = from + whole.length;
@@ -86,7 +86,7 @@ export function stateOf(session: ExecSession): string {
   return [end === '' ? 'ended with exit code 0' : `ended: ${end}`, ...session.remarks].join('; ');
 }
 
-/** A secret that is still being written comes whole, with the next piece, where it can be recognised. */
+/** Leaves a secret that is still being written for the next piece, where it is complete and can be recognised. */
 function withoutUnfinished(bytes: Buffer, context: ToolContext): Buffer {
   if (context.redaction === undefined) return bytes;
   const text = bytes.toString('utf8');

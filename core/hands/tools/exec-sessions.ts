@@ -1,4 +1,4 @@
-// Commands that continue in the background after the call that started them: their output, input and end. Bounded in number and memory;
+// Commands that continue in the background after the call that started them: their output, input and end. Bounded in number and memory, and
 // forgotten half an hour after their end. A conversation sees only its own.
 
 import { Emitter } from '../../base/emitter.ts';
@@ -36,7 +36,7 @@ export interface ExecSession {
 }
 
 export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
-  /** As requested. */
+  /** The command line as requested. */
   readonly command: string;
   readonly timeoutMs: number | null;
 }
@@ -52,7 +52,7 @@ export class ExecSessions {
     deps.background?.join({ running: () => this.#running(), stop: (id) => this.#stop(id) });
   }
 
-  /** Starts a command that outlives the call. Fails with `tool_failed` when too many are running. */
+  /** Starts a command that outlives the call. Fails with `tool_failed` if too many are running. */
   async start(run: BackgroundRun, context: ToolContext): Promise<ExecSession> {
     this.#makeRoom();
     this.#starting += 1;
@@ -74,12 +74,12 @@ export class ExecSessions {
     }
   }
 
-  /** The command of a session, for the gate; null when there is none. */
+  /** The command of a session, for the gate; null if there is none. */
   shown(id: string): Pick<ExecSession, 'command' | 'cwd'> | null {
     return this.#sessions.get(id) ?? null;
   }
 
-  /** A session of this conversation. Fails with `not_found`. */
+  /** Returns a session of this conversation. Fails with `not_found`. */
   get(id: string, owner: string): ExecSession {
     this.#sweep();
     const session = this.#sessions.get(id);
@@ -127,7 +127,7 @@ export class ExecSessions {
     const { pid } = parts.running;
     const session: ExecSession = {
       ...parts,
-      // The pid keeps an id from naming another command after a restart.
+      // The pid prevents the id from naming another command after a restart.
       id: `cmd-${++this.#count}-${pid}`,
       command: run.command,
       cwd: run.cwd,
@@ -153,7 +153,7 @@ export class ExecSessions {
     session.remarks = (await reportOf(session.running.settled)).remarks;
     session.end = end;
     session.endedMs = this.#deps.clock.monotonicMs();
-    // Children it left running stay on the register, so that stop finds them at once.
+    // Children that it left running stay registered, so that a stop finds them at once.
     if (!this.#deps.trees.hasGroup(session.running.pid)) session.running.release();
     session.onNews.emit();
   }
@@ -187,6 +187,6 @@ export class ExecSessions {
 
 function tailOf(output: OutputSpool): string {
   const { bytes } = output.read(Math.max(0, output.totalBytes - TAIL_BYTES), TAIL_BYTES);
-  // The first character may have lost its beginning.
+  // The first character may be incomplete.
   return new TextDecoder().decode(bytes).replace(/^\uFFFD+/, '');
 }

@@ -20,7 +20,7 @@ const bench = createToolBench({
 });
 const table = createProcessTable(process.platform);
 
-/** Processes that carry the bench's marker and are no zombies. */
+/** Processes that carry the bench's marker and are not zombies. */
 async function strays(): Promise<number[]> {
   const rows = await table?.list([`TRAYCLAW_INSTANCE=${bench.instanceMarker['TRAYCLAW_INSTANCE']}`]);
   return (rows ?? []).filter((row) => row.isMarked).map((row) => row.pid);
@@ -42,7 +42,7 @@ async function startBackground(command: string, more: Readonly<Record<string, un
   return /cmd-\d+-\d+/.exec(forModel)?.[0] ?? '';
 }
 
-/** Polls until the text is there, each poll waiting for news. */
+/** Polls until the text appears, each poll waiting for new output. */
 async function pollFor(sessionId: string, wanted: RegExp): Promise<string> {
   let seen = '';
   for (let i = 0; i < 50 && !wanted.test(seen); i++) seen += (await exec({ action: 'poll', sessionId, timeoutMs: 5000 })).forModel;
@@ -54,7 +54,7 @@ test('shows output and errors in their true order', async () => {
   expect(brief(await exec({ command }))).toEqual({ outcome: 'ok', forModel: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' });
 });
 
-test('an exit code other than 0 is an error, silence is said', async () => {
+test('an exit code other than 0 is an error, and missing output is mentioned', async () => {
   expect(brief(await exec({ command: 'echo no; exit 3' }))).toEqual({ outcome: 'error', forModel: 'no\n[exit code 3]' });
   expect(brief(await exec({ command: 'true' }))).toEqual({ outcome: 'ok', forModel: '[no output, exit code 0]' });
   expect(brief(await exec({ command: 'kill -TERM $$' }))).toEqual({ outcome: 'error', forModel: '[ended by signal SIGTERM]' });
@@ -75,7 +75,7 @@ test('has no input in the foreground', async () => {
   expect(brief(await exec({ command: 'cat; echo done' }))).toEqual({ outcome: 'ok', forModel: 'done\n' });
 });
 
-test('runs in the folder that was asked for', async () => {
+test('runs in the requested folder', async () => {
   mkdirSync(join(bench.workspace, 'sub'), { recursive: true });
   expect((await exec({ command: 'pwd', cwd: 'sub' })).forModel).toBe(`${realpathSync(join(bench.workspace, 'sub'))}\n`);
   expect((await exec({ command: 'pwd', cwd: 'missing' })).forModel).toMatch(/^Could not run in .*missing: there is nothing at this path/);
@@ -89,7 +89,7 @@ test('a plain command gets the same environment', async () => {
   expect(new Set(names)).toEqual(new Set(['HOME', 'LC_TIME', 'PATH', 'PWD', 'SHLVL', 'TERM', 'TRAYCLAW_CALL', 'TRAYCLAW_INSTANCE']));
 });
 
-test('facts name the command line, where it runs, what it is made of and what it may destroy', () => {
+test('facts list the command line, its folder, its bindings and its risks', () => {
   const parsed = bench.host.parse('exec', '{"command":"rm -r x","cwd":".."}');
   if (!parsed.ok) throw parsed.error;
   const own = { insideWorkspace: false, protectedBy: "this is TrayClaw's own data" };
@@ -119,7 +119,7 @@ test('facts name the command line, where it runs, what it is made of and what it
   });
 });
 
-test('a line that is more than one plain command says why', () => {
+test('the facts of a line that is not one plain command say why', () => {
   const parsed = bench.host.parse('exec', JSON.stringify({ command: 'ls $(touch x)' }));
   if (!parsed.ok) throw parsed.error;
   const { command } = parsed.value.tool.facts(parsed.value.args, bench.context());
@@ -134,7 +134,7 @@ test('a plain command keeps its name, and its messages are those of the shell', 
   expect((await exec({ command: `printf '%s|' a "b c" '$(x)' 'd;e'` })).forModel).toBe('a|b c|$(x)|d;e|');
 });
 
-test('what changed between the look and the start is not run', async () => {
+test('a command that changed between check and start is not run', async () => {
   const parsed = bench.host.parse('exec', JSON.stringify({ command: 'bash script-of-drift' }));
   if (!parsed.ok) throw parsed.error;
   const script = join(bench.workspace, 'script-of-drift');
@@ -155,7 +155,7 @@ test('records the child before anything else, by pid and start time', async () =
   expect(bench.trees.size).toBe(0);
 });
 
-test.each([false, true])('a child whose record cannot be kept is ended again (terminal: %s)', async (pty) => {
+test.each([false, true])('a child whose record cannot be written is ended (terminal: %s)', async (pty) => {
   const onSpawn = () => {
     throw new Error('the log is full');
   };
@@ -167,7 +167,7 @@ test.each([false, true])('a child whose record cannot be kept is ended again (te
   expect(bench.trees.size).toBe(0);
 });
 
-test('ends the whole tree at the time limit, deaf children too, and shows what there was', async () => {
+test('ends the whole tree at the time limit and shows the output so far', async () => {
   const startedMs = ownNow();
   const command = `trap '' TERM INT HUP; echo begun; (trap '' TERM; setsid sleep 300 & sleep 300) & sleep 300`;
   const result = await exec({ command, timeoutMs: 300 });
@@ -188,7 +188,7 @@ test('abort ends the tree', async () => {
   expect(await strays()).toEqual([]);
 });
 
-test('a foreground command leaves nothing behind, whether it holds the output or not', async () => {
+test('a foreground command leaves no process behind, even one that holds its output', async () => {
   const holding = await exec({ command: 'sleep 300 & echo done' });
   expect(brief(holding)).toEqual({
     outcome: 'ok',
@@ -212,9 +212,9 @@ test('long output keeps head and tail, and the whole is in an artifact', async (
   expect(Buffer.from(bench.artifacts.read(result.artifacts[0]?.sha256 ?? '')).toString()).toBe(whole);
 });
 
-test('output beyond what is kept costs no memory', async () => {
+test('output beyond the stored maximum costs no memory', async () => {
   const peakAfter = async (bytes: number): Promise<number> => {
-    // A limit against a hang: the usual one is short for so much on a busy machine.
+    // A limit against a hang: the usual one is too short for this much output on a busy machine.
     const result = await exec({ command: `head -c ${bytes} /dev/zero | tr "\\0" x; echo; echo END`, timeoutMs: 100_000 });
     expect(result.artifacts[0]?.sizeBytes).toBeGreaterThan(50_000_000);
     expect(result.artifacts[0]?.sizeBytes).toBeLessThan(50_100_000);
@@ -222,8 +222,8 @@ test('output beyond what is kept costs no memory', async () => {
     bench.artifacts.stored.clear();
     return process.resourceUsage().maxRSS * 1024;
   };
-  // The most memory ever held: 320 MB more of output may not show in it, or else 400 MB more: both would if it were kept, while a busy machine
-  // frees late only now and then.
+  // The peak memory must not grow by this much when another 320 MB are written, or else when another 400 MB are. Both steps would show it
+  // if output were kept in memory; a busy machine delays garbage collection only in one of them.
   const bytesMost = 160_000_000;
   const withLittle = await peakAfter(80_000_000);
   const withMore = await peakAfter(400_000_000);
@@ -242,7 +242,7 @@ test('terminal codes are not shown to the model', async () => {
   expect((await exec({ command: `printf '\\033[31mred\\033[0m\\r\\n'` })).forModel).toBe('red\n');
 });
 
-test('a terminal is one', async () => {
+test('a terminal command sees a terminal', async () => {
   expect(brief(await exec({ command: 'tty; test -t 0 && echo yes', pty: true }))).toEqual({
     outcome: 'ok',
     forModel: expect.stringMatching(/^\/dev\/pts\/\d+\nyes\n$/),
@@ -276,7 +276,7 @@ test('a background command is polled, written to, read and ended', async () => {
   expect((await exec({ action: 'kill', sessionId: id })).forModel).toMatch(/was over already/);
 });
 
-test('ending an own command is free, and a question about input says what it goes to', async () => {
+test('ending an own command needs no approval; an approval of input names the command', async () => {
   const id = await startBackground('cat');
   const factsOf = (args: Readonly<Record<string, unknown>>) => {
     const parsed = bench.host.parse('exec', JSON.stringify(args));
@@ -295,7 +295,7 @@ test('ending an own command is free, and a question about input says what it goe
 test('killing a background command ends all it started', async () => {
   const id = await startBackground('(setsid sleep 300 >/dev/null 2>&1 &) ; sleep 300 & sleep 300 & echo ready; wait');
   expect(await pollFor(id, /ready/)).toContain('ready');
-  // The processes start one after the other, and "ready" waits for none of them.
+  // The processes start one after the other, and "ready" does not wait for all of them.
   await expect.poll(async () => (await strays()).length).toBe(4);
   expect((await exec({ action: 'kill', sessionId: id })).forModel).toBe(`Ended ${id} (4 processes).`);
   expect(await strays()).toEqual([]);
@@ -317,7 +317,7 @@ test('another conversation does not see it', async () => {
   expect((await exec({ action: 'list' }, { sessionId: 'ses_2' })).forModel).toBe('No background commands.');
 });
 
-test('only so many run at a time; finished ones make room', async () => {
+test('the number of running commands is limited; finished ones make room', async () => {
   const own = createToolBench();
   const call = (args: Readonly<Record<string, unknown>>) => own.call('exec', args);
   const started = await Promise.all(Array.from({ length: 22 }, () => call({ command: 'read x', background: true })));

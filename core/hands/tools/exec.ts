@@ -1,5 +1,5 @@
-// The exec tool: commands of the system's shell, in the foreground or continuing in the background. The guard decides whether a command may
-// run; this file only describes it truthfully.
+// The exec tool: runs commands of the system's shell in the foreground or in the background. The guard decides whether a command may run;
+// this file only describes it truthfully.
 
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
@@ -110,7 +110,7 @@ async function runCommand(
   { facts, sessions }: { readonly facts: ExecFacts; readonly sessions: ExecSessions },
 ): Promise<ToolResult> {
   await assertFolder(facts.folderOf(args, args.cwd ?? '.', context));
-  // Nothing is awaited from here on until the process exists.
+  // No await from here on until the process exists.
   const call = callOf(args);
   const run = { ...facts.confirm(args, call, context), command: call.command, pty: args.pty === true };
   if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);
@@ -127,9 +127,9 @@ function isReading(action: Action): boolean {
   return action === 'list' || action === 'poll' || action === 'read';
 }
 
-/** Input for a running shell is a command as well: it is shown with the folder the session was started in. */
+/** Input for a running shell is a command as well: it is shown with the folder in which the session was started. */
 function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessions: ExecSessions): CallFacts {
-  // Only commands of the same conversation can be ended, which takes nothing that this conversation did not start.
+  // Only commands of the same conversation can be ended, so nothing is affected that this conversation did not start.
   if (isReading(args.action) || args.action === 'kill') return { class: 'read', paths: [], command: null, hosts: [] };
   if (args.action === 'run') return facts.of(args, callOf(args), context);
   const session = sessions.shown(args.sessionId ?? '');

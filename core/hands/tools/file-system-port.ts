@@ -1,4 +1,4 @@
-// The few questions path resolution asks the file system, as a port, and the real implementation. Changes nothing.
+// The few queries that path resolution sends to the file system, as a port, and the real implementation. Changes nothing.
 
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
@@ -8,14 +8,14 @@ export interface PathEntry {
   readonly links: number;
 }
 
-/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be read. */
+/** `absent`: nothing exists there. `unreadable`: something may exist, but it cannot be read. */
 export type PathLookup = PathEntry | 'absent' | 'unreadable' | 'too-long';
 
 export interface PathFileSystem {
   lookUp(path: string): PathLookup;
-  /** The target of a symbolic link, as written, or null when it is no longer one. */
+  /** The target of a symbolic link, as written, or null if it is no longer a link. */
   readLink(path: string): string | null;
-  /** The text of a small file, links followed; null where none can be read. */
+  /** The text of a small file, following links; null if it cannot be read. */
   readText(path: string): string | null;
 }
 
@@ -23,7 +23,7 @@ const TEXT_BYTES_MAX = 256_000;
 
 export const realPathFileSystem: PathFileSystem = { lookUp, readLink, readText };
 
-/** Answers as they were at the first time of asking. Not for longer than one look. */
+/** Caches the answers of the first lookup. Must not be used beyond one check. */
 export function rememberLookUps(files: PathFileSystem): PathFileSystem {
   const known = new Map<string, PathLookup>();
   return {

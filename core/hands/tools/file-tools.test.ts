@@ -40,7 +40,7 @@ async function verify(tool: string, args: Readonly<Record<string, unknown>>, bet
   return parsed.value.tool.verify?.(parsed.value.args, context);
 }
 
-test('read_file gives a file as it is, by lines, and with numbers when asked', async () => {
+test('read_file returns a file as it is, by lines, and with numbers on request', async () => {
   put('a.txt', 'one\ntwo\r\nthree\nfour');
   expect(await bench.call('read_file', { path: 'a.txt' })).toMatchObject({ outcome: 'ok', forModel: 'one\ntwo\r\nthree\nfour' });
   expect((await bench.call('read_file', { path: 'a.txt', offset: 2, limit: 2 })).forModel).toBe(
@@ -55,7 +55,7 @@ test('read_file gives a file as it is, by lines, and with numbers when asked', a
   expect((await bench.call('read_file', { path: 'empty' })).forModel).toBe('(the file is empty)');
 });
 
-test('read_file leads through a long file part by part without losing a line', async () => {
+test('read_file pages through a long file without losing a line', async () => {
   const whole = Array.from({ length: 2000 }, (_, i) => `line ${i} ü\n`).join('');
   put('long.txt', whole);
   let seen = '';
@@ -73,7 +73,7 @@ test('read_file leads through a long file part by part without losing a line', a
   expect(seen).toBe(whole);
 });
 
-test('read_file describes what it cannot show', async () => {
+test('read_file describes content that it cannot show', async () => {
   put('image.bin', Buffer.from([137, 80, 0, 1]));
   expect((await bench.call('read_file', { path: 'image.bin' })).forModel).toBe(
     'image.bin is a binary file (4 bytes, it starts with the bytes 89500001).',
@@ -92,7 +92,7 @@ test('read_file describes what it cannot show', async () => {
   expect((await bench.call('read_file', { path: 'pipe' })).forModel).toMatch(/not a plain file/);
 });
 
-test('write_file makes folders, keeps the mode, leaves nothing else behind and can check itself', async () => {
+test('write_file creates folders, keeps the mode, leaves no extra file and verifies', async () => {
   const args = { path: 'new/deep/a.txt', content: 'grüße\n' };
   expect(await verify('write_file', args)).toEqual({ ok: true, detail: 'new/deep/a.txt holds what was written' });
   expect(readFileSync(at('new/deep/a.txt'), 'utf8')).toBe('grüße\n');
@@ -107,7 +107,7 @@ test('write_file makes folders, keeps the mode, leaves nothing else behind and c
   expect(changed).toEqual({ ok: false, detail: 'new/deep/a.txt does not hold what was written' });
 });
 
-test('write_file leaves the file and the folder as they were when it fails', async () => {
+test('write_file leaves the file and the folder unchanged if it fails', async () => {
   put('folder/keep.txt', 'k');
   expect((await bench.call('write_file', { path: 'folder', content: 'x' })).forModel).toMatch(/this is a folder, not a file/);
   expect((await bench.call('write_file', { path: 'folder/keep.txt/x', content: 'x' })).forModel).toMatch(
@@ -117,7 +117,7 @@ test('write_file leaves the file and the folder as they were when it fails', asy
   expect(readdirSync(at('folder'))).toEqual(['keep.txt']);
 });
 
-test('a call that is run again goes past what a kill left of its first run, and follows no link in its place', async () => {
+test('a repeated call replaces the leftover of a killed run, and follows no link there', async () => {
   put('a.txt', 'old');
   const callId = 'call_again';
   const left = at('.a.txt.call_again.tmp');
@@ -179,7 +179,7 @@ test.each(['write_file', 'append_file', 'edit_file', 'read_file'])(
   },
 );
 
-test('append_file adds exactly what it is given', async () => {
+test('append_file adds exactly the given text', async () => {
   expect(await verify('append_file', { path: 'log/a.txt', content: 'one\n' })).toEqual({
     ok: true,
     detail: 'log/a.txt ends with what was added',
@@ -193,7 +193,7 @@ test('append_file adds exactly what it is given', async () => {
   expect(changed?.ok).toBe(false);
 });
 
-test('edit_file changes one place, keeps line ends and checks itself', async () => {
+test('edit_file changes one place, keeps line ends and verifies itself', async () => {
   put('a.ts', 'let a = 1;\r\nlet b = 2;\r\n');
   const ok = await verify('edit_file', { path: 'a.ts', old: 'a = 1;\nlet b', new: 'a = $&;\nlet c' });
   expect(ok).toEqual({ ok: true, detail: 'a.ts holds the edit' });
@@ -202,7 +202,7 @@ test('edit_file changes one place, keeps line ends and checks itself', async () 
   expect(undone?.ok).toBe(false);
 });
 
-test('edit_file refuses what it cannot do exactly, and changes nothing then', async () => {
+test('edit_file refuses inexact edits, and then changes nothing', async () => {
   put('latin.txt', Buffer.from([0x67, 0xfc, 0x0a]));
   expect((await bench.call('edit_file', { path: 'latin.txt', old: 'g', new: 'h' })).forModel).toMatch(/not UTF-8 text/);
   put('a.txt', '\uFEFFone two\n');
@@ -229,7 +229,7 @@ test('list_dir shows kinds and sizes, sorted and bounded', async () => {
   expect((await bench.call('list_dir', { path: 'b.txt' })).outcome).toBe('error');
 });
 
-test('facts and summaries say what a call is', () => {
+test('facts and summaries describe a call', () => {
   const describe = (tool: string, args: Readonly<Record<string, unknown>>) => {
     const parsed = bench.host.parse(tool, JSON.stringify(args));
     if (!parsed.ok) throw parsed.error;
@@ -263,7 +263,7 @@ test('session_search passes query and limit on and shows the hits', async () => 
   expect((await bench.call('session_search', { query: 'none' })).forModel).toBe('Nothing was found.');
 });
 
-test('artifact_read pages through an artifact without cutting a character', async () => {
+test('artifact_read pages through an artifact without splitting a character', async () => {
   const whole = 'äöü€😀\n'.repeat(2000);
   const { sha256 } = bench.artifacts.put(whole, { name: 'n', mediaType: 't' });
   let seen = '';

@@ -1,9 +1,11 @@
-// Finds a program of the system by its name, on the path and where system programs are. Runs nothing.
+// Finds a system program by its name, on the path and in the folders of system programs. Runs nothing.
 
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** Its absolute path, so that no folder a command runs in can offer another one; null where there is none. */
+/**
+ * Returns the absolute path, so that a folder in which a command runs cannot provide another program of that name. Null if there is none.
+ */
 export function findProgram(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   const endings = process.platform === 'win32' ? ['.exe', ''] : [''];

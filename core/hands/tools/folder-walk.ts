@@ -1,5 +1,5 @@
-// Walks a folder for the search tools: sorted, bounded, obeying .gitignore, never through links and never into protected
-// places. Reads names only.
+// Walks a folder for the search tools: sorted, bounded, obeying .gitignore, never through links and never into protected places. Reads
+// names only.
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -21,10 +21,10 @@ export interface WalkedFile {
   readonly isProtected: boolean;
 }
 
-/** The entries a walk left out, so that a result can say so. */
+/** The entries that a walk left out, so that a result can mention them. */
 export interface WalkReport {
   entriesSeen: number;
-  /** True when the walk stopped at its limit. */
+  /** True if the walk stopped at its limit. */
   stopped: boolean;
   unreadableFolders: number;
   protectedFolders: number;
@@ -37,9 +37,9 @@ export function newWalkReport(): WalkReport {
   return { entriesSeen: 0, stopped: false, unreadableFolders: 0, protectedFolders: 0 };
 }
 
-/** Files below the root, folder by folder in code-unit order. Throws when the root itself cannot be read, or on abort. */
+/** Yields files below the root, folder by folder in code-unit order. Throws if the root itself cannot be read, or on abort. */
 export async function* walkFiles(options: WalkOptions, report: WalkReport): AsyncGenerator<WalkedFile, void, undefined> {
-  // If a person approved a protected folder, its content is not hidden again.
+  // If a person approved a protected folder, its content is not left out.
   const guards = protectionOf(options.root, options.folders) === null;
   const rules = await (await inheritedRules(options.root)).below(options.root);
   const pending: { folder: string; rules: IgnoreRules; depth: number }[] = [{ folder: options.root, rules, depth: 0 }];
@@ -83,7 +83,7 @@ async function readFolder(folder: string, isRoot: boolean, report: WalkReport): 
   }
 }
 
-/** The remarks a search result ends with, or nothing. */
+/** The remarks at the end of a search result; may be empty. */
 export function walkRemarks(report: WalkReport): string[] {
   const remarks: string[] = [];
   if (report.stopped) remarks.push(`stopped after ${report.entriesSeen - 1} entries; search a smaller folder`);

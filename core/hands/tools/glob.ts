@@ -1,4 +1,4 @@
-// The glob tool: files whose path matches a pattern, sorted and bounded.
+// The glob tool: lists files whose path matches a pattern, sorted and bounded.
 
 // eslint-disable-next-line typescript/triple-slash-reference -- a compiler that starts from the library finds these types no other way
 /// <reference path="./picomatch.d.ts" />
@@ -65,12 +65,12 @@ export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefiniti
 /** Matches paths relative to the searched folder. A pattern without a slash matches names at the top only, as in a shell. */
 export function pathMatcher(pattern: string): (path: string) => boolean {
   const plain = pattern.startsWith('./') ? pattern.slice(2) : pattern;
-  // Nested extended globs can make an expression that never ends.
+  // Nested extended globs can produce an expression that never terminates.
   const matches = picomatch(plain, { dot: true, noextglob: true, nonegate: true });
   return sep === '/' ? matches : (path) => matches(path.split(sep).join('/'));
 }
 
-/** A path as the next call can use it: relative inside the workspace, absolute elsewhere. */
+/** Formats a path so that the next call can use it: relative inside the workspace, absolute elsewhere. */
 export function pathForModel(path: string, workspace: string): string {
   return isInside(path, workspace) ? relative(workspace, path) || '.' : path;
 }

@@ -1,13 +1,13 @@
-// The search thread of grep. Its functions run from their own source text in a worker, so that they need no separate file in a bundle:
-// neither may refer to anything outside itself.
+// The search thread of grep. Its functions run from their own source text in a worker, so that they need no separate file in a bundle. They
+// must not refer to anything outside themselves.
 
 export interface GrepWorkerData {
   readonly pattern: string;
   readonly flags: string;
   readonly contextLines: number;
-  /** Characters of a line the pattern sees. */
+  /** The number of characters of a line that are matched. */
   readonly lineCharsMax: number;
-  /** Characters of a line that are reported. */
+  /** The number of characters of a line that are reported. */
   readonly shownCharsMax: number;
   readonly linesMax: number;
 }
@@ -18,7 +18,7 @@ export interface GrepLine {
   readonly isMatch: boolean;
 }
 
-/** `alive` says that a large file is still being read; every file ends with exactly one of the others. */
+/** `alive` means that a large file is still being read; every file ends with exactly one of the others. */
 export type GrepReply =
   | { readonly kind: 'alive' }
   | { readonly kind: 'searched'; readonly file: string; readonly lines: GrepLine[]; readonly more: boolean }
@@ -30,7 +30,7 @@ export interface LineCollector {
   take(bytes: Buffer, start: number, end: number): void;
 }
 
-/** Collects the matching lines of one file and those around them. */
+/** Collects the matching lines of one file and their context lines. */
 export function createLineCollector(data: GrepWorkerData, expression: RegExp): LineCollector {
   const lines: GrepLine[] = [];
   let before: GrepLine[] = [];
@@ -72,7 +72,7 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
   const chunk = Buffer.alloc(1 << 18);
   const reply = (message: GrepReply): void => port.postMessage(message);
 
-  /** Reads chunk by chunk; the start of an unfinished line is carried over, cut to the part the pattern sees. */
+  /** Reads chunk by chunk. The start of an unfinished line is carried over, cut to the part that is matched. */
   const readLines = (handle: number, collector: LineCollector): boolean => {
     let carried: Buffer = Buffer.alloc(0);
     for (let first = true; ; first = false) {
@@ -107,7 +107,7 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
       if (!readLines(handle, collector)) return { kind: 'binary', file };
       return { kind: 'searched', file, lines: collector.lines, more: collector.isFull() };
     } catch {
-      // Missing, or not readable for this user: the main thread counts it.
+      // The file is missing or not readable for this user; the main thread counts it.
       return { kind: 'unreadable', file };
     } finally {
       if (handle !== undefined) fs.closeSync(handle);

@@ -1,5 +1,5 @@
-// The grep tool: lines that match an expression, in one file or below a folder. Bounded, cancellable, skips binary and
-// protected files.
+// The grep tool: finds lines that match an expression, in one file or below a folder. Bounded, cancellable, skips binary and protected
+// files.
 
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -34,7 +34,7 @@ type Args = z.infer<typeof input>;
 
 export interface GrepDeps {
   readonly paths: CheckedPaths;
-  /** How long one stretch of a file may take before the expression is aborted. */
+  /** How long one section of a file may take before the expression is aborted. */
   readonly stallMs?: number;
 }
 
@@ -74,7 +74,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
         ...flags,
         contextLines: args.context ?? 0,
         lineCharsMax: LINE_CHARS_MAX,
-        // Redacted before it is cut: half a secret is not recognised.
+        // Lines are redacted before they are cut, because half a secret is not recognised.
         shownCharsMax: SHOWN_CHARS_MAX + CUT_MARGIN_CHARS,
         linesMax: MATCHES_MAX,
         stallMs: deps.stallMs ?? STALL_MS,
@@ -115,7 +115,7 @@ async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult
   return present(job, stop);
 }
 
-/** The files to search, in batches: the named file, or those the walk finds. */
+/** The files to search, in batches: the named file, or those that the walk finds. */
 async function* batches(job: SearchJob): AsyncGenerator<string[], void, undefined> {
   if (!(await isFolder(job.real))) {
     yield [job.real];
@@ -146,7 +146,7 @@ async function isFolder(real: string): Promise<boolean> {
   }
 }
 
-/** As people expect: a pattern without a slash matches the file's name in any folder. */
+/** A pattern without a slash matches the file's name in any folder, as people expect. */
 function fileMatcher(glob: string): (path: string) => boolean {
   return pathMatcher(glob.includes('/') ? glob : `**/${glob}`);
 }
@@ -171,7 +171,7 @@ function expressionProblem(pattern: string, flags: string): string | null {
 
 const cutLine = (text: string): string => (text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
 
-/** Consecutive lines are checked together, because a key may span several; such a group stays one piece. */
+/** Redacts consecutive lines together, because a key may span several; such a group stays one piece. */
 function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => string): GrepLine[] {
   const safe: GrepLine[] = [];
   for (let from = 0; from < lines.length;) {

@@ -1,4 +1,4 @@
-// Makes one well-formed result of any outcome of a run: bounds the text for the model, stores the whole in an artifact.
+// Makes one well-formed result from any outcome of a run: limits the text for the model and stores the whole in an artifact.
 
 import { hash } from 'node:crypto';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
@@ -18,10 +18,10 @@ export interface HostedResult {
   /** Settles when the work of an asynchronous call is over. */
   readonly ended?: Promise<unknown>;
   readonly artifacts: readonly ArtifactRef[];
-  /** Untrusted sources that the tool named, regardless of the run's outcome. */
+  /** Untrusted sources that the tool named, whatever the outcome. */
   readonly untrusted: readonly TaintSource[];
   readonly tookMs: number;
-  /** The tool itself reported its end; false if its run was aborted or threw. */
+  /** True if the tool itself reported its end; false if its run was aborted or threw. */
   readonly isOwnEnd?: boolean;
   /** SHA-256 (hex) of the outcome and the whole text for the model, before any cut. */
   readonly resultHash: string;
@@ -36,14 +36,14 @@ export interface BoundOptions {
 
 const NOTE_BYTES_MAX = 300;
 
-/** The end of a run as a result of the tool itself; garbage becomes an error that names the problem. */
+/** Converts the end of a run to a result of the tool; an invalid return value becomes an error that names the problem. */
 export function settleEnd(end: RaceEnd, toolName: string, timeoutMs: number): ToolResult {
   switch (end.kind) {
     case 'returned':
       try {
         return wellFormed(end.value, toolName);
       } catch (cause) {
-        // A getter or proxy of the tool's own making threw while it was read.
+        // A getter or proxy created by the tool threw while its value was read.
         return { forModel: describeThrown(cause, toolName), isError: true };
       }
     case 'threw':
@@ -62,7 +62,7 @@ export function hostResult(
   options: BoundOptions,
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
-  // Before any cut: half a secret is not recognised.
+  // Redacted before any cut, because half a secret is not recognised.
   const whole = result.forModel === '' ? stillRedacted('(no output)') : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;
@@ -84,7 +84,7 @@ export function hostResult(
   };
 }
 
-/** "… 182 KB more in artifact NAME; read it with artifact_read …": names the missing part and how to get it. */
+/** "… 182 KB more in artifact NAME; read it with artifact_read …": describes the missing part and how to get it. */
 export function missingNote(droppedBytes: number, ref: ArtifactRef | null): string {
   const size = formatBytes(droppedBytes);
   if (ref === null) return `… ${size} more were cut and could not be kept …`;
@@ -135,7 +135,7 @@ function wellFormed(value: unknown, toolName: string): ToolResult {
 
 const SOURCES_MAX = 1_000;
 
-/** A tool that names its sources wrongly has some: they are then known by its own name. */
+/** If a tool names its sources in a wrong form, its result still counts as untrusted, with the tool's own name as the source. */
 function sourcesOf(value: unknown, toolName: string): TaintSource[] {
   const unknown: TaintSource = { kind: 'mcp', where: toolName };
   if (!Array.isArray(value)) return [unknown];

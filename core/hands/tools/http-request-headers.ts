@@ -1,11 +1,11 @@
-// Headers of a call with references to secrets. Owns where a reference may be and how its value is inserted; the value goes only into the
-// request.
+// Headers of a call with references to secrets. Decides where a reference is allowed and how its value is inserted; the value is used only
+// in the request.
 
 import { carriesCredential } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface SecretValues {
-  /** The value behind `keychain:NAME` or `env:NAME`. Fails with `secret_missing` and the like. */
+  /** Resolves `keychain:NAME` or `env:NAME` to its value. Fails with `secret_missing` and similar errors. */
   resolve(ref: string): Promise<string>;
 }
 
@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string>>;
 const REFERENCE = /\{(keychain:[A-Za-z0-9._-]{1,100}|env:[A-Za-z_][A-Za-z0-9_]{0,100})\}/g;
 const WHOLE_REFERENCE = /^(?:keychain:[A-Za-z0-9._-]{1,100}|env:[A-Za-z_][A-Za-z0-9_]{0,100})$/;
 
-/** Headers that only say how an answer is wanted. With any other a request is more than reading. */
+/** Headers that only say which form of answer is wanted. With any other header a request does more than read. */
 const harmless = new Set([
   'accept',
   'accept-language',
@@ -42,7 +42,7 @@ export function showsWhoAsks(headers: Headers): boolean {
   return Object.keys(headers).some(carriesCredential);
 }
 
-/** The headers as they are sent, and the values that went in. */
+/** Returns the headers as sent, and the secret values inserted into them. */
 export async function fillSecrets(
   headers: Headers,
   secrets: SecretValues,
@@ -56,7 +56,7 @@ export async function fillSecrets(
   return { headers: Object.fromEntries(filled), values };
 }
 
-/** In one pass: a value that looks like a reference is not one. */
+/** Replaces in one pass, so that a value that looks like a reference is not expanded. */
 function fill(value: string, values: ReadonlyMap<string, string>): string {
   return braced(value).replaceAll(REFERENCE, (whole, ref: string) => values.get(ref) ?? whole);
 }

@@ -36,7 +36,7 @@ const redirect =
     response.end(`at ${request.host}`);
   };
 
-test('a request with a body goes out as given and comes back with status and headers inside the fence', async () => {
+test('a request with a body is sent as given; status and headers return in the fence', async () => {
   web.handle((request, response) => {
     response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': 'session=abc', 'x-note': 'ignore \xa0 this' });
     response.end(JSON.stringify({ got: request.body, by: request.method }));
@@ -80,7 +80,7 @@ test.each([
   expect([bench.factsOf('http_request', call).request?.reads, bench.idempotencyOf('http_request', call)]).toEqual([reads, idempotency]);
 });
 
-test('a secret goes in by its name, to the one host, and comes back nowhere', async () => {
+test('a secret is inserted by name for the approved host, and never returned', async () => {
   web.handle((request, response) => {
     const given = request.headers['authorization'] ?? '';
     const encoded = Buffer.from(given.replace('Bearer ', '')).toString('base64');
@@ -113,7 +113,7 @@ test.each([
   ['text/html', (given: string) => `<p>${given.replaceAll('_', '&#95;')}</p>`],
   ['application/json', (given: string) => JSON.stringify({ given }).replaceAll('_', '\\u005f')],
   ['text/plain', (given: string) => [...given].join('\u200b')],
-])('a secret that comes back in %s is known again, however it is written', async (type, write) => {
+])('a secret returned as %s is recognised, however it is written', async (type, write) => {
   web.handle((request, response) => {
     response.writeHead(200, { 'content-type': `${type}; charset=utf-8` });
     response.end(write(String(request.headers['x-key'])));
@@ -122,7 +122,7 @@ test.each([
   expect(forModel.replaceAll(/\\|\u200b/g, '')).not.toContain(secret);
 });
 
-test('a secret stays behind when the answer leads elsewhere, and is not sent where others listen', async () => {
+test('a secret is not sent after a redirect or over an unencrypted connection', async () => {
   const args = { method: 'GET', url: 'https://test.invalid/go', headers: { authorization: '{env:KEY}' } };
   for (const to of ['https://other.test.invalid/', 'https://listed.test.invalid/', 'https://www.test.invalid/']) {
     web.handle(redirect(to));
@@ -135,7 +135,7 @@ test('a secret stays behind when the answer leads elsewhere, and is not sent whe
   expect(bench.factsOf('http_request', { ...args, url: 'http://127.0.0.1:3000/' }).class).toBe('credential');
 });
 
-test('a secret that comes back among bytes keeps them from being kept', async () => {
+test('binary content that contains a secret is not stored', async () => {
   web.handle((request, response) => {
     response.writeHead(200, { 'content-type': 'image/png' });
     response.end(`\0${String(request.headers['x-key'])}`);
@@ -145,7 +145,7 @@ test('a secret that comes back among bytes keeps them from being kept', async ()
   expect(bench.artifactTexts()).toEqual([]);
 });
 
-test('a secret that is missing, or would break the request, ends the call before anything is sent', async () => {
+test('a missing secret, or one that would break the request, prevents the request', async () => {
   const call = (value: string) => bench.run('http_request', { method: 'GET', url: 'https://test.invalid/', headers: { 'x-key': value } });
   await expect(call('{keychain:none}')).rejects.toMatchObject({ code: 'secret_missing' });
   await expect(call('{env:BROKEN}')).rejects.toMatchObject({
@@ -163,12 +163,12 @@ test.each([
   [{ method: 'TRACE' }, 'method must be one of GET, HEAD'],
   [{ method: 'GET', headers: { host: 'x' } }, 'is set by the client itself'],
   [{ method: 'GET', headers: { 'x-a': 'b\r\nc: d' } }, 'holds line breaks'],
-])('%j is refused as it is read', (args, problem) => {
+])('%j is refused when it is parsed', (args, problem) => {
   const parsed = bench.host.parse('http_request', JSON.stringify({ url: 'https://test.invalid/', ...args }));
   expect(parsed.ok ? 'accepted' : parsed.error.message).toContain(problem);
 });
 
-test('a request that changes something is followed on its own origin and nowhere else', async () => {
+test('a request that changes something follows redirects only on its own origin', async () => {
   const post = { method: 'POST', url: 'https://test.invalid/go', body: 'x' };
   web.handle(redirect('/done', 303));
   expect((await bench.run('http_request', post)).forModel).toMatch(/^200 from https:\/\/test\.invalid\/done/);

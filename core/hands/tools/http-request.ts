@@ -1,5 +1,5 @@
-// The http_request tool: any request a person allows. Owns its description for the gate and its result; secrets go in by reference, to the
-// approved host, and never come back.
+// The http_request tool: any request that a person allows. Describes it to the gate and formats its result. Secrets are inserted by
+// reference, sent only to the approved host, and never returned.
 
 import * as z from 'zod';
 import { fetchMethods, refuseHeader, staysOnHost, type FetchAnswer, type RedirectHop } from '../../guard/egress/egress.ts';
@@ -96,7 +96,7 @@ function factsOf({ http }: HttpRequestDeps, args: Args): CallFacts {
   return requestFacts(http, { method: args.method, url: args.url, reads: reads(args), class: toolClass }, risks);
 }
 
-/** Encrypted, or no further than this computer. */
+/** Returns whether the connection is encrypted or stays on this computer. */
 function isPrivateWay({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
@@ -112,7 +112,7 @@ async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Pr
   if (answer.redirectTo !== null && !isGetOrHead(args)) return { forModel: scrub(describeMoved(answer, answer.redirectTo)), untrusted };
   if (answer.redirectTo !== null) return { forModel: scrub(describeStop('http_request', answer, answer.redirectTo)), untrusted };
   const prelude = scrub(headersOf(answer));
-  // Markdown writes some characters another way: a secret sent back on a page would no longer be known as one.
+  // Markdown escapes some characters, so a secret on a returned page would no longer be recognised.
   const raw = values.size === 0 ? 'none' : 'pages';
   const content = await presentBody(answer, { raw, charsMax: args.maxChars, bytesMax: deps.outputBytesMax, scrub, prelude }, context);
   const lines = [scrub(`${answer.status} from ${shownUrl(answer.url)}`), ...content.notes.map((note) => `[${note}]`), content.text];

@@ -37,7 +37,7 @@ export class IgnoreRules {
   }
 }
 
-/** The rules a search that starts at `folder` inherits from its repository; none outside of one. */
+/** The rules that a search starting at `folder` inherits from its repository; none outside a repository. */
 export async function inheritedRules(folder: string): Promise<IgnoreRules> {
   const above: string[] = [];
   let current = folder;
@@ -73,7 +73,7 @@ async function readRules(path: string): Promise<string | null> {
       await handle.close();
     }
   } catch (cause) {
-    // Rules that cannot be read hide nothing.
+    // Unreadable rules hide nothing.
     if (cause instanceof AppError) return null;
     throw cause;
   }

@@ -1,4 +1,4 @@
-// The output of a running call is on the disk, redacted, while it runs, and gone when it ends.
+// The output of a running call is on disk, redacted, while it runs, and removed when it ends.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ test('the output of a call can be read in another process until the call ends', 
   vi.useRealTimers();
 });
 
-test('a disk that refuses does not disturb the command', () => {
+test('a failing disk does not disturb the command', () => {
   vi.useFakeTimers();
   const kept = new LastOutput({ folder: '/proc/nothing/running', redactStream }).begin('call-1');
   kept.push('text');

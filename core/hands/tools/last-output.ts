@@ -1,5 +1,5 @@
-// The output of running commands, kept in files next to the log, so that it survives a crash: the newest part, redacted, written now and
-// then. A call that ends has its output in its result, and its file is removed.
+// The output of running commands, kept in files next to the log so that it survives a crash: the newest part, redacted, written
+// periodically. A call that ends has its output in its result, and its file is removed.
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ export class LastOutput {
     };
   }
 
-  /** The output that was kept of a call of an earlier process; empty if there is none. */
+  /** The stored output of a call of an earlier process; empty if there is none. */
   read(callId: string): string {
     try {
       return readFileSync(this.#fileOf(callId), 'utf8');
@@ -61,7 +61,7 @@ export class LastOutput {
     rmSync(this.#options.folder, { recursive: true, force: true });
   }
 
-  /** False where the disk refuses: the command continues without it. */
+  /** Returns false if the disk refuses: the command continues without stored output. */
   #write(callId: string, text: string): boolean {
     try {
       makeFolders({ mkdirSync, statSync }, this.#options.folder);

@@ -1,17 +1,17 @@
-// Searches files line by line in a separate thread, so that an expression that never ends can be stopped. Owns the thread's life; one
-// search has one thread.
+// Searches files line by line in a separate thread, so that an expression that never terminates can be stopped. Owns the thread; each
+// search has its own.
 
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../base/end-thread.ts';
 import { createLineCollector, grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
 
 export interface LineSearchOptions extends GrepWorkerData {
-  /** How long one stretch of a file may take before the expression is aborted. */
+  /** How long one section of a file may take before the expression is aborted. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The early end of a batch: `stalled` names the file the expression hung on. */
+/** The early end of a batch: `stalled` names the file on which the expression hung. */
 export type SearchStop = { readonly kind: 'stalled'; readonly file: string } | { readonly kind: 'aborted' | 'crashed' };
 
 type FileReply = Exclude<GrepReply, { kind: 'alive' }>;
@@ -31,11 +31,11 @@ export class LineSearch {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
-    // A crash outside a batch is seen by the next batch, which then gets no answer.
+    // A crash outside a batch is noticed by the next batch, which then gets no answer.
     this.#worker.on('error', () => undefined);
   }
 
-  /** Searches the files in order and hands over each answer; returns why it stopped before the last, or null. */
+  /** Searches the files in order and passes on each answer. Returns why it stopped early, or null. */
   search(files: readonly string[], onReply: (reply: FileReply) => void): Promise<SearchStop | null> {
     if (files.length === 0) return Promise.resolve(null);
     const { stallMs, signal } = this.#options;

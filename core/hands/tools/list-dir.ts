@@ -1,4 +1,4 @@
-// The list_dir tool: one folder's entries with kind and size, sorted by name and bounded.
+// The list_dir tool: lists one folder's entries with kind and size, sorted by name and bounded.
 
 import { lstatSync, readlinkSync } from 'node:fs';
 import { opendir } from 'node:fs/promises';
@@ -37,7 +37,7 @@ export function createListDir(deps: { readonly paths: CheckedPaths }): ToolDefin
       const shown = names.slice(0, ENTRIES_SHOWN_MAX);
       const lines: string[] = [];
       for (const [index, name] of shown.entries()) {
-        // Reading one entry takes microseconds, a trip through the thread pool ten times that: only long lists yield in between.
+        // Reading one entry takes microseconds, and the thread pool ten times that, so only long lists yield in between.
         if (index > 0 && index % ENTRIES_AT_ONCE === 0) await setImmediate();
         context.signal.throwIfAborted();
         lines.push(describeEntry(join(real, name), name));
@@ -75,7 +75,7 @@ function describeEntry(path: string, name: string): string {
   }
 }
 
-/** A name with line breaks or other control characters is shown quoted, so that it cannot pose as several. */
+/** A name with line breaks or other control characters is shown quoted, so that it cannot pose as several names. */
 export function printable(name: string): string {
   return /[\p{Cc}\u2028\u2029]/u.test(name) ? JSON.stringify(name) : name;
 }

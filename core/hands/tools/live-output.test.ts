@@ -4,7 +4,7 @@ import { LiveOutput } from './live-output.ts';
 
 const secret = ['aB3dE5fG7hJ9kL2m', 'N4pQ6rS8'].join('');
 
-/** The part that is shown of an output far longer than a piece, with a secret where the cut may be. */
+/** The shown part of an output far longer than a piece, with a secret where the cut may be. */
 function shownOf(lead: string, linesAfter: number): string {
   const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
   let shown = '';
@@ -26,7 +26,7 @@ test('a cut in a long output leaves nothing of a secret, wherever it falls', () 
   }
 });
 
-test('the newest part of a long output is shown, a short one whole', () => {
+test('the newest part of a long output is shown, and a short output whole', () => {
   expect(shownOf('name: ', 10)).toMatch(/^….*first line\nname: aB3dE5fG7hJ9kL2mN4pQ6rS8\nx{10}$/s);
   let shown = '';
   const live = new LiveOutput({ onOutput: (chunk) => void (shown += chunk) });

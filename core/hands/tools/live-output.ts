@@ -1,11 +1,11 @@
-// Streams a command's output in few pieces: at most one in each pause, each of bounded size. May skip, but not in the middle of a secret: what
-// is left of one behind a cut could no longer be recognized.
+// Streams a command's output in few pieces of bounded size, at most one per interval. May skip output, but never cuts inside a secret,
+// because the rest of it could no longer be recognised.
 
 import type { ToolContext } from '../../contracts/tools.ts';
 
 const PAUSE_MS = 50;
 const PIECE_CHARS_MAX = 16_000;
-/** Kept for the check before a cut: a secret that begins before this does not reach what is shown. */
+/** Kept for the check before a cut: a secret that begins before this part does not reach the shown part. */
 const PENDING_CHARS_MAX = 3 * PIECE_CHARS_MAX;
 
 export class LiveOutput {

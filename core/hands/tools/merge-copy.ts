@@ -1,5 +1,5 @@
-// The merge_copy tool: takes over what differs in a copy of the workspace. Only the program calls it; the gate sees every path, and a
-// checkpoint keeps what was there. Writing the same again is the same state, so a crash may repeat it.
+// The merge_copy tool: merges the differences of a workspace copy into the workspace. Only the program calls it; the gate sees every path,
+// and a checkpoint saves the previous files. Idempotent, so it may be repeated after a crash.
 
 import { chmod, readFile, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The message tool: text and files to a chat the person is known to use. It queues; the outbox sends, in order and once. The port lists the
-// chats: an address that is not bound is refused regardless of approvals.
+// The message tool: sends text and files to a chat that the person is known to use. It only queues; the outbox sends in order and once. The
+// port lists the chats: an address that is not bound is refused regardless of approvals.
 
 import { basename } from 'node:path';
 import * as z from 'zod';
@@ -13,15 +13,15 @@ import { pathArgument, shownPath } from './path-argument.ts';
 import { readBytes } from './text-file.ts';
 
 export interface MessagePort {
-  /** The title of a chat that is known; null for any other address. */
+  /** The title of a known chat; null for any other address. */
   titleOf(chat: ChatAddress): string | null;
-  /** The chat a turn came from, where its answer goes. */
+  /** The chat that a turn came from, which receives its answer. */
   ofTurn(turnId: string): ChatAddress | null;
   ofSession(sessionId: string): ChatAddress | null;
-  /** The chat last written from; of one channel, where it is named. */
+  /** The chat of the most recent message, optionally of one channel. */
   lastUsed(channel: string | undefined): ChatAddress | null;
   describeArtifact(idOrAlias: string): ArtifactRef | null;
-  /** Once per key. Fails with `queue_full` or a store error. */
+  /** Queues once per key. Fails with `queue_full` or a store error. */
   queue(item: NewOutbound): string;
 }
 
@@ -44,7 +44,7 @@ const input = z.strictObject({
 });
 type Args = z.infer<typeof input>;
 
-/** Keys of the single paths of a call: facts are tied to objects. */
+/** Key objects for the single paths of a call, because facts are keyed by object. */
 type PathKeys = WeakMap<object, readonly object[]>;
 
 export function createMessage(deps: MessageDeps): ToolDefinition {
@@ -163,7 +163,7 @@ async function keepFiles({ paths, port }: MessageDeps, keys: PathKeys, args: Arg
   return kept;
 }
 
-/** Read once, so that its untrusted sources also mark this conversation. */
+/** Reads the artifact once, so that its untrusted sources also mark this conversation. */
 function findArtifact(port: MessagePort, id: string, context: ToolContext): ArtifactRef {
   context.artifacts.read(id, { offset: 0, length: 1 });
   const found = port.describeArtifact(id);

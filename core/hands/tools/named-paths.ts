@@ -1,5 +1,5 @@
-// The protected places that any argument of a call names, for tools whose arguments mean whatever their own program makes of them. Everything
-// that could be a path counts as one; changes nothing.
+// Finds the protected places that the arguments of a call name, for tools whose own program interprets the arguments. Treats everything
+// that could be a path as one. Changes nothing.
 
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,10 @@ import { PathFacts } from './path-facts.ts';
 const STRINGS_MAX = 500;
 const PATH_CHARS_MAX = 4096;
 
-/** Those of all texts in the arguments that lead to a protected place; `base` is where the program resolves relative ones. */
+/**
+ * Returns the paths in any text of the arguments that lead to a protected place; `base` is the folder against which the program resolves
+ * relative ones.
+ */
 export type NamedPlaces = (args: unknown, base: string, context: FactContext) => PathFact[];
 
 export function createNamedPlaces(userHome: string): NamedPlaces {
@@ -40,7 +43,7 @@ function collect(value: unknown, into: Set<string>): void {
   }
 }
 
-/** The text itself where it looks like a path, the path of a file address, and every absolute path between spaces or quotes. */
+/** Returns the text itself if it looks like a path, the path of a file URL, and every absolute path between spaces or quotes. */
 function pathsIn(text: string): string[] {
   const found = /^(~|\.{1,2}[\\/]|[A-Za-z]:[\\/])|[\\/]/.test(text) && !/[\n\0]/.test(text) && !text.includes('://') ? [text] : [];
   for (const [word] of text.matchAll(/(?:file:\/\/|~?[\\/])[^\s"'`<>|;]+/g)) {
@@ -54,7 +57,7 @@ function fromAddress(address: string): string | null {
   try {
     return fileURLToPath(address);
   } catch {
-    // Not a file on this machine.
+    // The URL does not name a file on this machine.
     return null;
   }
 }

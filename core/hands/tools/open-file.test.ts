@@ -24,13 +24,13 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test('the file at the path that is meant is opened', async () => {
+test('opens the file at the intended path', async () => {
   const handle = await openPlainFile(join(root, 'elsewhere', 'a.txt'), constants.O_RDONLY, 'read');
   expect(await handle.readFile('utf8')).toBe('a');
   await handle.close();
 });
 
-test('a folder replaced by a link since the check leads nowhere', async () => {
+test('refuses a path whose folder was replaced by a link since the check', async () => {
   const path = isLinux ? meant : join(root, 'swapped');
   const replaced = `its folder was replaced meanwhile ${isLinux ? `and leads to ${join(root, 'elsewhere', 'a.txt')}` : `by a link at ${path}`}.`;
   expect(await failureOf(openPlainFile(meant, constants.O_RDONLY, 'read'))).toBe(`Could not read ${path}: ${replaced}`);
@@ -39,7 +39,7 @@ test('a folder replaced by a link since the check leads nowhere', async () => {
   expect(readFileSync(meant, 'utf8')).toBe('a');
 });
 
-test('folders created through it are not taken for the intended ones', async () => {
+test('folders created through a link are not taken for the intended ones', async () => {
   const folder = join(root, 'swapped', 'new');
   expect(await failureOf(makeParents(join(folder, 'b.txt'), 'write'))).toBe(
     `Could not write ${folder}: its folder was replaced meanwhile ${isLinux ? `and leads to ${join(root, 'elsewhere', 'new')}` : `by a link at ${join(root, 'swapped')}`}.`,
@@ -47,7 +47,7 @@ test('folders created through it are not taken for the intended ones', async () 
   expect(existsSync(join(folder, 'b.txt'))).toBe(false);
 });
 
-test('a link at the end and what is no file are refused', async () => {
+test('refuses a link at the end, and anything that is not a plain file', async () => {
   expect(await failureOf(openPlainFile(join(root, 'link.txt'), constants.O_RDONLY, 'read'))).not.toBe('none');
   expect(await failureOf(openPlainFile(root, constants.O_RDONLY, 'read'))).toBe(`Could not read ${root}: this is a folder, not a file.`);
 });

@@ -1,4 +1,4 @@
-// Opens resolved paths safely: no link at the end, plain files only, and the opened file is the one meant.
+// Opens resolved paths safely: no link at the end, plain files only, and only the intended file.
 
 import { constants, mkdirSync, statSync } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import { fileError } from './errno.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { assertNoLinkTo, assertSamePlace } from './same-place.ts';
 
-/** Linux tells which path a file was opened by. */
+/** Linux can report the path by which a file was opened. */
 const isLinux = process.platform === 'linux';
 
-// Both are missing on Windows, where links need a privilege.
+// Both flags are missing on Windows, where creating links requires a privilege.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
 /** The mode that the person's own programs use for folders. */
 const ANY_MODE = 0o777;
@@ -24,7 +24,7 @@ export async function openPlainFile(real: string, flags: number, doing: string, 
   try {
     handle = await open(real, flags | NO_FOLLOW | NON_BLOCK, mode);
   } catch (cause) {
-    // The error of a pipe without a reader.
+    // The error for a pipe without a reader.
     if (errnoOf(cause) === 'ENXIO') throw new AppError('tool_failed', `Could not ${doing} ${real}: it is not a plain file.`, { cause });
     throw fileError(doing, real, cause);
   }
@@ -40,7 +40,7 @@ export async function openPlainFile(real: string, flags: number, doing: string, 
   }
 }
 
-/** Makes the folders above a path. Fails when one of them turns out to lead elsewhere. */
+/** Creates the folders above a path. Fails if one of them turns out to lead elsewhere. */
 export async function makeParents(real: string, doing: string): Promise<void> {
   const folder = dirname(real);
   try {

@@ -1,5 +1,5 @@
-// Asks as a call whether a session may work in a folder: the gate, the log and every door treat it like any other call. Only the program
-// makes it, at the beginning of a turn; the approval becomes the grant of a trusted folder.
+// A tool call that asks whether a session may work in a folder: the gate, the log and every door treat it like any other call. Only the
+// program makes it, at the beginning of a turn; the approval becomes the grant of a trusted folder.
 
 import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
@@ -8,7 +8,7 @@ import { defineTool } from './define-tool.ts';
 import { shownPath } from './path-argument.ts';
 
 export interface OpenWorkspaceDeps {
-  /** Fails with `denied` where the folder cannot be a workspace. */
+  /** Fails with `denied` if the folder cannot be a workspace. */
   opening(path: string): { readonly opens: NonNullable<CallFacts['opens']>; readonly risks: readonly string[] };
   /** Returns whether a person trusts the folder now. */
   holds(path: string): boolean;

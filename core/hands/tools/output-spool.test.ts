@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const text = ({ bytes, offset }: { bytes: Buffer; offset: number }): [number, string] => [offset, bytes.toString()];
 
-test('every part reads back as it was written, in memory or not', () => {
+test('every part reads back as written, in memory or not', () => {
   const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 30 });
   fc.assert(
     fc.property(chunks, fc.nat(1300), fc.nat(1300), (pieces, offset, length) => {
@@ -27,7 +27,7 @@ test('every part reads back as it was written, in memory or not', () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('beyond the limit of the file the start and the newest are kept, and the gap is named', () => {
+test('beyond the file limit the start and the newest output are kept, with the gap', () => {
   const spool = new OutputSpool({ folder, memoryBytesMax: 8, fileBytesMax: 12 });
   for (let i = 0; i < 10; i++) spool.append(Buffer.from(`${i}${i}${i}${i}`));
   expect(spool.totalBytes).toBe(40);
@@ -39,7 +39,7 @@ test('beyond the limit of the file the start and the newest are kept, and the ga
   expect(text(spool.read(0, 100))).toEqual([32, '88889999']);
 });
 
-test('without a place for the file the newest output is kept', () => {
+test('if no file can be created, the newest output is kept', () => {
   const spool = new OutputSpool({ folder: join(folder, 'missing'), memoryBytesMax: 8, fileBytesMax: 1000 });
   for (let i = 0; i < 10; i++) spool.append(Buffer.from(`${i}${i}${i}${i}`));
   expect(text(spool.read(0, 100))).toEqual([32, '88889999']);

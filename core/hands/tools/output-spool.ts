@@ -1,5 +1,5 @@
-// Keeps the output of a command with flat memory: small output in memory, large output in an unnamed file, and always the newest piece, so
-// that head, tail and any kept part can be read. Interprets nothing.
+// Stores the output of a command with bounded memory: small output in memory, large output in an unnamed file, and always the newest piece,
+// so that head, tail and any stored part can be read. Does not interpret the output.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { errnoOf } from '../../base/errno.ts';
 
 export interface OutputSpoolOptions {
-  /** Folder for the file; it is made only when memory does not do. */
+  /** The folder of the file, which is created only if the output does not fit in memory. */
   readonly folder: string;
   readonly memoryBytesMax: number;
   readonly fileBytesMax: number;
@@ -15,7 +15,7 @@ export interface OutputSpoolOptions {
 
 export interface SpoolPart {
   readonly bytes: Buffer;
-  /** The real start of the part: later than requested if the output in between was not kept. */
+  /** The actual start of the part: later than requested if the output in between was not kept. */
   readonly offset: number;
 }
 
@@ -54,12 +54,12 @@ export class OutputSpool {
     const start = Math.max(offset + fromFile.length, this.#recentStart);
     const fromRecent = this.#readRecent(start, end);
     if (fromFile.length === 0) return { bytes: fromRecent, offset: Math.min(start, this.#total) };
-    // Never across a gap: the output after it has a different offset.
+    // Not joined across a gap, because the output after it has a different offset.
     const isNext = start === offset + fromFile.length;
     return { bytes: isNext ? Buffer.concat([fromFile, fromRecent]) : fromFile, offset };
   }
 
-  /** Everything kept, with a line for each gap. */
+  /** Everything stored, with a line for each gap. */
   content(): Buffer {
     const start = this.read(0, this.#total);
     const parts = [start.bytes];
@@ -93,7 +93,7 @@ export class OutputSpool {
     return this.#total - this.#recentBytes;
   }
 
-  /** Writes the missing output to the file, up to its limit. */
+  /** Writes output that is not in the file yet, up to the file's limit. */
   #spill(): void {
     if (this.#fileBytes < this.#recentStart) return;
     const room = this.#options.fileBytesMax - this.#fileBytes;
@@ -112,7 +112,7 @@ export class OutputSpool {
   }
 }
 
-/** An unnamed file where the system allows it, so that a crash leaves nothing. */
+/** An unnamed file if the system allows it, so that a crash leaves nothing behind. */
 class SpoolFile {
   readonly #handle: number;
   readonly #path: string;
@@ -136,7 +136,7 @@ class SpoolFile {
     }
   }
 
-  /** Returns how many bytes were taken; fewer when the disk is full. */
+  /** Returns how many bytes were written; fewer if the disk is full. */
   append(bytes: Buffer): number {
     let written = 0;
     try {

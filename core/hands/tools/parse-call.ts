@@ -1,4 +1,4 @@
-// Turns the raw argument text of a call into checked arguments, once. Owns the size limit and the wording of errors; runs nothing.
+// Turns the raw argument text of a call into checked arguments, once. Enforces the size limit and words the errors; runs nothing.
 
 import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
@@ -14,11 +14,14 @@ export const argsBytesMax = 1_000_000;
 export interface ParsedCall {
   readonly tool: ToolDefinition;
   readonly name: string;
-  /** The arguments after the tool's schema, defaults filled in; frozen, so that the judged arguments are the ones that run. */
+  /**
+   * The arguments as parsed by the tool's schema, with defaults filled in. Frozen, so that the arguments that were judged are the ones that
+   * run.
+   */
   readonly args: unknown;
-  /** The text as it came, or `{}` where it was empty. */
+  /** The text as received, or `{}` if it was empty. */
   readonly argsJson: string;
-  /** SHA-256 (hex) of the canonical JSON of the arguments as they came. */
+  /** SHA-256 (hex) of the canonical JSON of the arguments as received. */
   readonly argsHash: string;
 }
 
@@ -51,8 +54,8 @@ export function parseCall(tool: ToolDefinition, argsJson: string, { sendable, na
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
     return ok({ tool, name: tool.name, args: frozen(checked.data), argsJson: text, argsHash });
   } catch (cause) {
-    // Only text nested thousands of levels deep gets here: recursion runs out of stack.
     if (isAppError(cause)) return err(invalid(tool.name, cause.told().replace(/\.$/, ''), []));
+    // Only text nested thousands of levels deep gets here: the recursion overflows the stack.
     if (cause instanceof RangeError) return err(invalid(tool.name, 'are nested too deeply', []));
     throw cause;
   }

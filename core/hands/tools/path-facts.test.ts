@@ -46,20 +46,20 @@ test.each([
   ['the workspace', '.', inside('')],
   ['a trailing slash', 'sub/', inside('sub')],
   ['doubled slashes and dots', './/sub/./deep//', inside('sub/deep')],
-  ['a file that is not there yet', 'new/er/file.txt', inside('new/er/file.txt')],
+  ['a file that does not exist yet', 'new/er/file.txt', inside('new/er/file.txt')],
   ['up and down inside', 'sub/../plain.txt', inside('plain.txt')],
-  ['up through a part that is missing', 'missing/../plain.txt', inside('plain.txt')],
+  ['up through a missing part', 'missing/../plain.txt', inside('plain.txt')],
   ['a link inside', 'in/x.txt', inside('sub/deep/x.txt')],
   ['up from a link goes to the parent of its target', 'in/../x.txt', inside('sub/x.txt')],
   ['an absolute path', join(workspace, 'plain.txt'), inside('plain.txt')],
-  ['a name of a tilde alone inside', './~', inside('~')],
+  ['a file named with a single tilde', './~', inside('~')],
   ['another extra folder', join(extra, 'a'), { real: join(extra, 'a'), insideWorkspace: true, protectedBy: null }],
   ['a link to a folder outside', 'out/secret.txt', outsideAt(join(outside, 'secret.txt'))],
   ['a new file behind a link to outside', 'out/new/x', outsideAt(join(outside, 'new/x'))],
   ['a link to a file outside', 'out-file', outsideAt(join(outside, 'secret.txt'))],
-  ['a link to nothing outside', 'dangling', outsideAt(join(outside, 'not-yet.txt'))],
+  ['a dangling link to outside', 'dangling', outsideAt(join(outside, 'not-yet.txt'))],
   ['up and out', 'a/../../../../outside/x', outsideAt(join(outside, 'x'))],
-  ['the folder of a similar name', '../workspace-2/x', { real: join(home, 'workspace-2/x'), insideWorkspace: false, protectedBy: own }],
+  ['a folder with a similar name', '../workspace-2/x', { real: join(home, 'workspace-2/x'), insideWorkspace: false, protectedBy: own }],
   ['the data folder', '../trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
   ['the data folder through a link', 'sub/up/trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
   [
@@ -72,7 +72,7 @@ test.each([
     'person/.ssh/id',
     { real: join(person, '.ssh/id'), insideWorkspace: false, protectedBy: 'keys and sign-in data are kept here' },
   ],
-])('%s', (_, given, expected) => {
+])('path to resolve: %s', (_, given, expected) => {
   expect(of(given)).toEqual(expected);
 });
 
@@ -147,18 +147,18 @@ test.each([
   '/usr/bin/x',
   '/var/spool/cron/x',
   '/etc/../proc/1/environ',
-])('%s is the system', (given) => {
+])('%s belongs to the system', (given) => {
   const fact = of(given, 'read');
   expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: false, protected: true });
 });
 
 test.each([
   ...'.git/commondir .git/info/attributes .git/worktrees/x/commondir sub/.git sub/.GIT sub/HEAD sub/commondir'.split(' '),
-  // Programs run what is written here when they start, or open the folder.
+  // Programs run the content of these files when they start or open the folder.
   ...'.vscode/tasks.json .VSCode/settings.json x.code-workspace .idea/workspace.xml .devcontainer/devcontainer.json .mcp.json'.split(' '),
   ...'.cursor/mcp.json .claude/settings.local.json mise.toml .vimrc .exrc .emacs.d/init.el .dir-locals.el .tmux.conf .gdbinit'.split(' '),
   ...'.irbrc .Rprofile .pre-commit-config.yaml lefthook.yml .cargo/config.toml .config/pip/pip.conf .curlrc .local/bin/ls'.split(' '),
-])('%s may be read and is asked about before it is written', (path) => {
+])('%s may be read, and asks before it is written', (path) => {
   expect([facts.of(path, 'read', context).protectedBy, facts.of(path, 'write', context).protectedBy === null]).toEqual([null, false]);
 });
 
@@ -172,12 +172,12 @@ test.each([
   expect(of(given).protectedBy).toBeNull();
 });
 
-test('a file with further names is flagged for writing only', () => {
+test('a file with several hard links is flagged for writing only', () => {
   const reason = 'the file has further names elsewhere (hard links), so a change may reach beyond this folder';
   expect([of('hard.txt').protectedBy, of('hard.txt', 'read').protectedBy]).toEqual([reason, null]);
 });
 
-test('the data folder stays protected when the workspace contains it', () => {
+test('the data folder stays protected if the workspace contains it', () => {
   const wide = { workspace: person, home, extraFolders: [root] };
   expect(of(join(home, 'trayclaw.db'), 'write', wide)).toEqual({
     real: join(home, 'trayclaw.db'),
@@ -189,14 +189,14 @@ test('the data folder stays protected when the workspace contains it', () => {
   expect(of('x', 'write', { workspace: home, home, extraFolders: [] }).protectedBy).toBe(own);
 });
 
-test('folders given through links count by where they lead', () => {
+test('folders given as links count by their targets', () => {
   symlinkSync(extra, join(root, 'extra-link'));
   const linked = { workspace, home, extraFolders: [join(root, 'extra-link'), '~/data/workspace/out'] };
   expect(of(join(extra, 'a'), 'read', linked).insideWorkspace).toBe(true);
   expect(of(join(outside, 'a'), 'read', linked).insideWorkspace).toBe(true);
 });
 
-test('a workspace below a system folder is not the system', () => {
+test('a workspace below a system folder does not belong to the system', () => {
   const service = { workspace: '/var/lib/trayclaw/workspace', home: '/var/lib/trayclaw', extraFolders: [] };
   expect(of('/var/lib/trayclaw/workspace/a', 'write', service)).toEqual({
     real: '/var/lib/trayclaw/workspace/a',
@@ -206,7 +206,7 @@ test('a workspace below a system folder is not the system', () => {
   expect(of('/var/lib/other', 'write', service).protectedBy).not.toBeNull();
 });
 
-/** The truth by other means: the real path of the deepest part that exists, by the kernel. */
+/** An independent reference: the kernel's real path of the deepest part that exists. */
 function kernelRealPath(path: string): string {
   try {
     return realpathSync.native(path);
@@ -216,7 +216,7 @@ function kernelRealPath(path: string): string {
   }
 }
 
-test('what is called inside really is, whatever the path is made of', () => {
+test('a path reported as inside is inside, whatever its form', () => {
   const part = fc.constantFrom(
     '..',
     '.',

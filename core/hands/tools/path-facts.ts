@@ -1,5 +1,5 @@
-// The facts of a path for the gate before a tool touches it: its real path, whether that is inside the opened folders, and why no grant
-// covers it. Pure over the file system port; changes nothing.
+// Gathers the facts of a path for the gate before a tool touches it: its real path, whether that is inside the opened folders, and why no
+// grant covers it. Pure over the file system port; changes nothing.
 
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
@@ -39,24 +39,24 @@ export class PathFacts {
     this.userHome = options.userHome;
   }
 
-  /** One path of a call. A path that cannot be resolved is outside and protected, and its `real` is the given path. */
+  /** Returns the facts of one path of a call. A path that cannot be resolved is outside and protected, and its `real` is the given path. */
   of(given: string, access: PathFact['access'], context: FactContext): PathFact {
     const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
     return this.#factOf(given, access, resolved, () => this.folders(context));
   }
 
-  /** One path as a command in the folder `base` uses it: `~` is not expanded. */
+  /** Returns the facts of a path as a command in the folder `base` uses it: `~` is not expanded. */
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
     return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
   }
 
-  /** The same, with one query to the disk per place: for one check of many paths. */
+  /** The same facts with one disk query per place, for one check of many paths. */
   forOneLook(): PathFacts {
     return new PathFacts({ files: rememberLookUps(this.#files), userHome: this.userHome });
   }
 
-  /** Why a path cannot be followed at all, or null. */
+  /** Returns why a path cannot be followed at all, or null. */
   problemOf(given: string, context: FactContext): string | null {
     const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
     return resolved.ok ? null : problems[resolved.error];
@@ -93,7 +93,7 @@ export class PathFacts {
     return runLaterReason(folded) ?? gitWriteReason({ real, folded, userHome: this.userHome }, this.#disk);
   }
 
-  /** A folder that cannot be followed keeps its letters: then it opens nothing that resolves elsewhere. */
+  /** A folder that cannot be followed keeps its spelling, so it matches nothing that resolves elsewhere. */
   #realFolder(folder: string, base: string): string {
     const resolved = resolveRealPath(folder, base, this.userHome, this.#files);
     return resolved.ok ? resolved.value.real : folder;

@@ -1,4 +1,4 @@
-// The process table of Linux, read from /proc. A process that ends while it is read is left out.
+// The process table of Linux, read from /proc. A process that ends while it is being read is skipped.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
@@ -8,8 +8,8 @@ const ENVIRONMENT_BYTES_MAX = 262_144;
 const KERNEL_PARENT = 2;
 
 /**
- * Start times are field 22 of /proc/PID/stat (clock ticks since boot, proc_pid_stat(5)) behind the boot's own id, because
- * after a restart of the machine both pid and ticks can come again.
+ * Start times are field 22 of /proc/PID/stat (clock ticks since boot, proc_pid_stat(5)) after a prefix of the boot id, because both pid and
+ * ticks can recur after a reboot.
  */
 export function createLinuxProcessTable(): ProcessTable {
   // One buffer for all reads: a sweep reads hundreds of small files, and a stop must be fast.
@@ -45,7 +45,7 @@ export function createLinuxProcessTable(): ProcessTable {
   };
 }
 
-/** The command name is in parentheses and may contain any character, even parentheses: fields count from the last one. */
+/** The command name is in parentheses and may contain any character, even parentheses, so fields are counted from the last one. */
 export function parseStat(pid: number, stat: string, boot: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[0];
@@ -62,7 +62,7 @@ export function parseStat(pid: number, stat: string, boot: string): ProcessRow |
   };
 }
 
-/** Only a whole entry counts: at the start, or after a NUL. */
+/** Matches whole entries only: at the start, or after a NUL. */
 function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
   for (const entry of entries) {
     for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
@@ -72,7 +72,7 @@ function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
   return false;
 }
 
-/** As much of a file as the buffer holds; nothing if it is missing or not readable for this user. */
+/** Reads as much of a file as fits into the buffer; nothing if it is missing or not readable for this user. */
 function readInto(buffer: Buffer, path: string): Buffer {
   let handle: number | undefined;
   try {

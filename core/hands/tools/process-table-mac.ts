@@ -1,4 +1,4 @@
-// The process table of macOS and the BSDs, from ps. Own processes show their environment after the command there.
+// The process table of macOS and the BSDs, from ps. There, ps shows the environment of the user's own processes after the command.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -8,13 +8,13 @@ import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 const OUTPUT_BYTES_MAX = 16_000_000;
 const TIMEOUT_MS = 5000;
 const run = promisify(execFile);
-// The same words for months and days in every language setting, so that start times compare.
+// Gives the same month and day names in every locale, so that start times can be compared.
 const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface MacCalls {
-  /** One run of ps; the output is empty if it finds nothing. */
+  /** Runs ps once; the output is empty if it finds nothing. */
   readonly ps: (args: readonly string[]) => string;
-  /** Returns whether there is a process of this number, without starting a program. */
+  /** Returns whether a process with this pid exists, without starting a program. */
   readonly isThere: (pid: number) => boolean;
 }
 
@@ -28,7 +28,7 @@ export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, i
       return parsePsTable(stdout, markers);
     },
     startTimeOf: (pid) => statesOf([pid]).get(pid)?.startTime ?? null,
-    // A stop calls this repeatedly, and each ps blocks everything else: usually all have ended, and then none is run.
+    // A stop calls this repeatedly, and each ps blocks everything else. Usually all processes have ended, and ps does not run.
     alive(processes) {
       const states = statesOf([...processes.keys()].filter(isThere));
       return [...states].filter(([pid, { isDead, startTime }]) => !isDead && processes.get(pid) === startTime).map(([pid]) => pid);
@@ -52,7 +52,7 @@ function runPs(args: readonly string[]): string {
   try {
     return execFileSync('ps', args, { encoding: 'utf8', timeout: TIMEOUT_MS, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
-    // ps answers with exit code 1 when there is no such process.
+    // ps exits with code 1 if there is no such process.
     return '';
   }
 }

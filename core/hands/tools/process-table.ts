@@ -1,4 +1,4 @@
-// Chooses the process table of the system.
+// Chooses the process table for the platform.
 
 import { createLinuxProcessTable } from './process-table-linux.ts';
 import { createMacProcessTable } from './process-table-mac.ts';

@@ -19,7 +19,7 @@ const started: { child: ChildProcess; instance: string }[] = [];
 function createTrees() {
   const instance = randomUUID();
   const trees = new ProcessTrees({
-    // Time in which other programs have the processors does not count.
+    // Excludes time in which other programs use the processors.
     clock: { ...systemClock, monotonicMs: ownNow },
     logger: silentLogger,
     table,
@@ -29,7 +29,7 @@ function createTrees() {
   return { instance, trees };
 }
 
-/** Starts a script as exec does, and waits until it says that all it starts is running. */
+/** Starts a script as exec does, and waits until it reports that everything it starts is running. */
 async function start(script: string, trees: ProcessTrees, instance: string, call = randomUUID()) {
   const marker = { TRAYCLAW_CALL: call, TRAYCLAW_INSTANCE: instance };
   const child = spawn('bash', ['-c', script], {
@@ -53,13 +53,13 @@ afterEach(async () => {
   for (const { child, instance } of started.splice(0)) {
     const left = await alive(instance);
     if (left.length > 0) throw new Error(`left running: ${left.map((row) => row.pid).join(', ')}`);
-    // It has ended; this process has to hear of it too.
+    // The child has ended; this process has to receive its exit event too.
     child.stdout?.destroy();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 });
 
-// A child, a setsid child, and a double fork whose parents have ended: init's child in a separate session, with a child.
+// A child, a setsid child, and a double fork whose parents have ended: a child of init in a separate session, with its own child.
 const hiding = `
 trap '' TERM HUP INT
 sleep 300 &
@@ -68,7 +68,7 @@ setsid sleep 300 &
 wait`;
 const hidingCount = 5;
 
-/** Waits until just so many processes of the instance live: those in between of a double fork take a moment to end. */
+/** Waits until exactly this many processes of the instance are alive: the intermediate processes of a double fork take a moment to end. */
 async function settled(instance: string, count: number): Promise<void> {
   const deadlineMs = performance.now() + 5000;
   while ((await alive(instance)).length !== count && performance.now() < deadlineMs) await new Promise(setImmediate);
@@ -108,7 +108,7 @@ echo ready; wait`;
   expect(await trees.kill(pid)).toMatchObject({ killed: 3, survivors: 0 });
 });
 
-test('stop finds what outlived its call', async () => {
+test('a stop finds processes that outlived their call', async () => {
   const { instance, trees } = createTrees();
   const { child, untrack } = await start(`(setsid sleep 300 >/dev/null 2>&1 &); echo ready`, trees, instance);
   if (child.exitCode === null) await once(child, 'exit');
@@ -131,11 +131,11 @@ test('twenty trees with hiding children end quickly and completely', async () =>
   const report = await trees.killAll();
   expect(report).toMatchObject({ killed: 100, survivors: 0 });
   expect(await alive(instance)).toEqual([]);
-  // The goal is 250 ms; a machine shared with others gets some room.
+  // The goal is 250 ms; a machine shared with others needs some margin.
   expect(report.tookMs).toBeLessThan(1000);
 });
 
-test('at boot ends what earlier runs left, but never a process with another start time', async () => {
+test('at boot ends leftovers of earlier runs, never one with another start time', async () => {
   const earlier = createTrees();
   const kept = await start(hiding, earlier.trees, earlier.instance);
   await settled(earlier.instance, hidingCount);
@@ -152,7 +152,7 @@ test('at boot ends what earlier runs left, but never a process with another star
     ),
   ).toMatchObject({ killed: 0 });
   expect((await alive(earlier.instance)).length).toBe(5);
-  // By record alone: the double fork has left the tree and is found by the marker only.
+  // By record alone: the double fork has left the tree, and only the marker finds it.
   expect(await trees.reap([record], {})).toMatchObject({ killed: 3 });
   expect(await trees.reap([], { TRAYCLAW_INSTANCE: earlier.instance })).toMatchObject({ killed: 2, survivors: 0 });
 });
@@ -163,7 +163,7 @@ test('an empty marker and an unknown pid end nothing', async () => {
   expect(await trees.kill(1)).toEqual({ killed: 0, tookMs: 0, survivors: 0 });
 });
 
-test('a marker counts as a whole entry only', async () => {
+test('a marker matches whole entries only', async () => {
   const { trees, instance } = createTrees();
   const longer = await start('echo ready; wait; sleep 300', trees, `${instance}-and-more`);
   expect(await trees.killAll()).toMatchObject({ killed: 1 });
@@ -174,7 +174,7 @@ test('a marker counts as a whole entry only', async () => {
   expect(await other.trees.kill(kept.pid)).toMatchObject({ survivors: 0 });
 });
 
-test('members never include ourselves, what runs above us, or strangers', () => {
+test('members never include this process, its ancestors, or strangers', () => {
   const row = (pid: number, parentPid: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
     pid,
     parentPid,
@@ -226,7 +226,7 @@ test('reads the ps table of macOS', () => {
   ]);
 });
 
-test('one ps run tells which of many still live, and none runs for ended ones', () => {
+test('one ps run checks which of many are alive, and none runs for ended ones', () => {
   const asked: string[] = [];
   const there = new Map([
     [11, 'S     Mon Nov 23 07:17:52 2026'],
@@ -248,7 +248,7 @@ test('one ps run tells which of many still live, and none runs for ended ones', 
   expect([mac.startTimeOf(13), mac.startTimeOf(99)]).toEqual(['Tue Nov 3 07:17:52 2026', null]);
 });
 
-test('a real ps tells a running process from one that ended and one of another time', needs('a Unix system'), async () => {
+test('a real ps tells a running process from an ended one and one with another time', needs('a Unix system'), async () => {
   const real = createMacProcessTable();
   const child = spawn('sleep', ['30'], { stdio: 'ignore' });
   const pid = child.pid ?? 0;

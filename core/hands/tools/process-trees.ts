@@ -1,5 +1,5 @@
-// The register of running children, and the stop that ends them with everything they started: pause them, repeat until no new ones appear,
-// end all, wait until they have ended. Touches only processes of a tree or with our marker.
+// The register of running children, and the stop that ends them with everything they started: pauses them, repeats until no new ones
+// appear, kills all, and waits until they have ended. Touches only processes of a tree or with our marker.
 
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
@@ -18,7 +18,7 @@ export interface ProcessTreesOptions {
   readonly logger: Logger;
   /** Null on Windows, where windows-trees.ts is used instead. */
   readonly table: ProcessTable | null;
-  /** Says where Windows keeps the programs that list and end processes. */
+  /** Locates the Windows programs that list and end processes. */
   readonly environment: Environment;
   /** The variable in the environment of every child of this instance, whichever call started it. */
   readonly instanceMarker: EnvironmentMarker;
@@ -34,7 +34,7 @@ export interface TrackedProcess extends SpawnRecord {
 export interface KillReport {
   readonly killed: number;
   readonly tookMs: number;
-  /** Members that were still there when the wait ended; 0 but for processes the kernel cannot end. */
+  /** Members that still existed when the wait ended; 0 except for processes that the kernel cannot end. */
   readonly survivors: number;
 }
 
@@ -76,7 +76,10 @@ export class ProcessTrees {
     return this.#live.size;
   }
 
-  /** The record of a child that was spawned just now. On Windows, where asking would cost more than starting it, the time is the clock's. */
+  /**
+   * The record of a child that was just spawned. On Windows the time is that of the clock, because asking the system would cost more than
+   * starting the child.
+   */
   recordOf(pid: number): SpawnRecord {
     return { pid, startTime: this.#table === null ? String(this.#clock.nowMs()) : (this.#table.startTimeOf(pid) ?? '') };
   }
@@ -90,7 +93,7 @@ export class ProcessTrees {
     };
   }
 
-  /** True while the process group of a child still has members. Cheap: one system call. */
+  /** Returns whether the process group of a child still has members. Cheap: one system call. */
   hasGroup(pid: number): boolean {
     return this.#table !== null && signal(-pid, 0);
   }
@@ -108,8 +111,8 @@ export class ProcessTrees {
   }
 
   /**
-   * At boot: ends what earlier runs left. A recorded pid counts only with its recorded start time; what hides from that is
-   * found by the marker.
+   * Ends leftovers of earlier runs, at boot. A recorded pid counts only with its recorded start time; processes without a record are found
+   * by the marker.
    */
   reap(records: readonly SpawnRecord[], marker: EnvironmentMarker): Promise<KillReport> {
     return this.#end({ roots: records.filter((record) => record.startTime !== ''), markers: markerTexts(marker) });
@@ -129,7 +132,7 @@ export class ProcessTrees {
       // If the table is read synchronously, no other work and no disk wait happens before all have ended.
       while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
       const isQuiet = sweep.value;
-      // A stopped process dies of SIGKILL as it is.
+      // SIGKILL also ends a stopped process.
       for (const pid of this.#table.alive(known)) signal(pid, 'SIGKILL');
       survivors = await this.#waitUntilGone(this.#table, known);
       if (isQuiet || survivors.length > 0) break;
@@ -153,8 +156,8 @@ export class ProcessTrees {
 type Listed = ReturnType<ProcessTable['list']>;
 
 /**
- * Stops the members, sweep by sweep, until no sweep finds a running one: then none can start another. False when new ones still appeared at
- * the last sweep. Yields the table's request and resumes with its result.
+ * Pauses the members, sweep by sweep, until no sweep finds a running one, so that none can start another. Returns false if new ones still
+ * appeared in the last sweep. Yields the table's request and resumes with its result.
  */
 function* holdStill(
   table: ProcessTable,
@@ -179,7 +182,7 @@ function* holdStill(
   return false;
 }
 
-/** `NAME=value` texts. A marker without a value would match strangers and is left out. */
+/** `NAME=value` texts. A marker without a value would match unrelated processes and is left out. */
 function markerTexts(marker: EnvironmentMarker): string[] {
   return Object.entries(marker).flatMap(([name, value]) => (value === '' ? [] : [`${name}=${value}`]));
 }
@@ -189,7 +192,7 @@ function callMarkers(marker: EnvironmentMarker, instanceMarker: EnvironmentMarke
   return markerTexts(Object.fromEntries(Object.entries(marker).filter(([name]) => !Object.hasOwn(instanceMarker, name))));
 }
 
-/** False when there is no such process or it is not ours to signal. */
+/** Returns false if there is no such process or we may not signal it. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);

@@ -1,5 +1,5 @@
-// Programs that the runtime itself starts: hooks, verifiers, servers, known programs of the system. Each carries the mark of this data folder and
-// of a call, so that a command line started by one may not answer for a person. Decides nothing about what may run.
+// Programs that the runtime itself starts: hooks, verifiers, servers, known system programs. Each carries the marker of this data folder
+// and of a call, so that a command line started by one cannot answer for a person. Does not decide what may run.
 
 import type { IdSource } from '../../base/ids.ts';
 import type { EnvironmentMarker } from './process-trees.ts';
@@ -9,11 +9,13 @@ import { startProgram, type ProgramStart, type RunningProgram } from './start-pr
 export interface ProgramsDeps extends ProgramDeps {
   readonly ids: Pick<IdSource, 'next'>;
   readonly instanceMarker: EnvironmentMarker;
-  /** Where programs run that are asked. */
+  /** The folder in which the programs run. */
   readonly workspace: string;
 }
 
-/** Asks a program: input on its standard input, the answer on its standard output, within the time. Ends it with all it started. */
+/**
+ * Asks a program: writes to its standard input and reads its answer from standard output, within the timeout. Ends it with all it started.
+ */
 export type AskProgram = (
   argv: readonly string[],
   input: string,
@@ -31,7 +33,7 @@ export class Programs {
     this.#deps = deps;
   }
 
-  /** `marker` is that of the call it belongs to, where it belongs to one. */
+  /** `marker` is that of the call to which the program belongs, if any. */
   run({ marker, ...run }: Omit<ProgramRun, 'marker'> & { readonly marker?: EnvironmentMarker }): Promise<ProgramEnd> {
     return runProgram(this.#deps, { ...run, marker: this.#marked(marker) });
   }

@@ -1,4 +1,4 @@
-// Places no grant ever covers, each with the reason a person reads. Pure: judges a real path by its letters, never opens it.
+// Places that no grant ever covers, each with a reason to show. Pure: judges a real path by its text and never opens it.
 
 import { sep } from 'node:path';
 import { ownDataProtection, type FactContext } from '../../contracts/tools.ts';
@@ -8,7 +8,7 @@ import { isInside } from '../../base/inside-folder.ts';
 export type ProtectedFolders = Pick<FactContext, 'home' | 'workspace' | 'configuredWorkspace'>;
 
 interface Place {
-  /** Consecutive parts anywhere in the path; one `*` in a part matches anything. */
+  /** Consecutive parts anywhere in the path; a `*` in a part matches anything. */
   readonly parts: readonly string[];
   readonly reason: string;
 }
@@ -50,7 +50,7 @@ const anywhere: readonly Place[] = [
     'microsoft/credentials',
     'microsoft/protect',
     'microsoft/vault',
-    // Of other programs that sign in somewhere.
+    // Credentials of other programs.
     ...'id_dsa* *.ppk *.p12 *.pfx *.kdbx wallet.dat credentials.json service-account*.json *.tfstate .htpasswd .dockercfg'.split(' '),
     ...'.my.cnf .mylogin.cnf .s3cfg .boto .terraformrc .databrickscfg .authinfo* .msmtprc .mbsyncrc .fetchmailrc .rclone.conf'.split(' '),
     ...'.fly .oci .bluemix .snowsql .kaggle .openclaw .ethereum .bitcoin .electrum .thunderbird .huggingface'.split(' '),
@@ -118,7 +118,7 @@ const anywhere: readonly Place[] = [
   ...places(SCHEDULE, ['crontabs', 'spool/cron', 'cron.d', 'cron.daily', 'cron.hourly', 'cron.weekly', 'cron.monthly', 'crontab']),
 ];
 
-/** Read freely, but what is written here runs when a program of the person starts, or opens the folder. */
+/** Places that may be read, but whose content runs when one of the person's programs starts or opens the folder. */
 const runLater: readonly Place[] = places('a program runs what is written here', [
   ...'.vscode *.code-workspace .idea .devcontainer .mcp.json .cursor/mcp.json .claude/settings*'.split(' '),
   ...'mise.toml .mise.toml .vimrc .exrc .nvimrc .nvim.lua .emacs .emacs.d .dir-locals.el .tmux.conf .screenrc .gdbinit .lldbinit'.split(
@@ -144,7 +144,8 @@ const namedRoots: readonly { readonly root: string; readonly reason: string }[] 
 const windowsRoot = /^[a-z]:\\(windows|program files|program files \(x86\)|programdata)(\\|$)/;
 
 /**
- * In TrayClaw's own data folder. Neither opening a folder around it nor opening one inside it, apart from the workspace, opens any of it.
+ * Returns whether a path is in TrayClaw's own data folder. No opened folder around or inside the data folder gives access to it, except for
+ * the workspace.
  */
 export function isOwnData(real: string, folders: ProtectedFolders): boolean {
   return isOwn(plain(real), folders);
@@ -154,7 +155,7 @@ function isOwn(plainReal: string, folders: ProtectedFolders): boolean {
   return isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders);
 }
 
-/** Why nothing but a single yes covers this path, or null. The comparison ignores case, so it holds on every disk. */
+/** Returns why only a once-only approval covers this path, or null. The comparison ignores case, so it holds on every disk. */
 export function protectionOf(real: string, folders: ProtectedFolders): string | null {
   const plainReal = plain(real);
   if (isOwn(plainReal, folders)) return ownDataProtection;
@@ -165,7 +166,7 @@ export function protectionOf(real: string, folders: ProtectedFolders): string | 
   return roots.find(({ root }) => isUnderRoot(plainReal, root, workspace))?.reason ?? null;
 }
 
-/** A workspace that was put below such a root (a service's folder in /var/lib) is not the system's. */
+/** A workspace below such a root (a service's folder in /var/lib) does not belong to the system. */
 function isUnderRoot(plainReal: string, root: string, workspace: string): boolean {
   if (!isInside(plainReal, root) || isInside(plainReal, '/run/media')) return false;
   return !(isInside(workspace, root) && isInside(plainReal, workspace));
@@ -180,10 +181,13 @@ function isInOwnWorkspace(plainReal: string, folders: ProtectedFolders): boolean
 
 const protectedReason = reasonIn(anywhere);
 
-/** Why a change of a path in its plain form is asked about although reading is free; null if it is not. */
+/** Returns why changing a path (in its plain form) needs an approval although reading it does not; null if it does not. */
 export const runLaterReason = reasonIn(runLater);
 
-/** Tells the reason of the place that a path is in. A walk asks it of every file: most parts are settled by one look into a map. */
+/**
+ * Creates a function that returns the reason for the place that contains a path. A walk calls it for every file, so a single map lookup
+ * settles most parts.
+ */
 function reasonIn(listed: readonly Place[]): (plainReal: string) => string | null {
   const exactStarts = groupByFirstPart(listed.filter((place) => !startsWide(place)));
   const wideStarts = listed.filter(startsWide);
@@ -227,8 +231,8 @@ function places(reason: string, paths: readonly string[]): Place[] {
 }
 
 /**
- * Folds away the spellings disks treat as the same name: case, Unicode forms, code points some disks ignore, and the
- * dots, spaces and `:stream` suffixes Windows drops.
+ * Normalises spellings that disks treat as the same name: case, Unicode forms, code points some disks ignore, and the dots, spaces and
+ * `:stream` suffixes Windows drops.
  */
 export function plain(path: string): string {
   if (hasOneSpelling.test(path) && !trailingDot.test(path)) return path.toLowerCase();

@@ -1,5 +1,5 @@
-// Runs one tool against its time limit and the caller's abort. Guarantees that a run ends when either strikes, at once or after the grace
-// its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
+// Runs one tool against its time limit and the caller's abort. Guarantees that a run ends when either occurs, at once or after the tool's
+// grace period, even if the tool ignores its signal. Knows nothing about the content of results.
 
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 
@@ -11,9 +11,9 @@ export type RaceEnd =
 
 export interface RaceOptions {
   readonly timeoutMs: number;
-  /** After an abort or the time limit the tool's own end is waited for so long. */
+  /** How long to wait for the tool's own end after an abort or the time limit. */
   readonly abortGraceMs?: number;
-  /** Bytes of live output passed on for one call; the rest is dropped. */
+  /** The maximum bytes of live output for one call; the rest is dropped. */
   readonly liveBytesMax: number;
   /** Called with a tool's error after its run was already over. */
   onLate(cause: unknown): void;
@@ -75,7 +75,7 @@ function guardedContext(
       state.liveBytes += chunk.length;
       context.onOutput(chunk);
     },
-    // A child started late still has to be on record, or stop would not find it after a restart.
+    // A child started late still has to be recorded, or a stop would not find it after a restart.
     onSpawn: (record) => context.onSpawn(record),
     searchSessions: (query, limit) => context.searchSessions(query, limit),
   };

@@ -1,4 +1,4 @@
-// The read_file tool: lines of a text file, bounded so that the model always learns how to read on.
+// The read_file tool: returns lines of a text file, bounded, and always tells the model how to continue reading.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -14,7 +14,7 @@ export interface ReadFileDeps {
 }
 
 const NOTE_BYTES_MAX = 200;
-/** Redacted beyond the cut, so that a secret across it is seen whole. */
+/** Text is redacted this far beyond the cut, so that a secret across the cut is recognised. */
 const MARGIN_BYTES = 32_768;
 
 const input = z.strictObject({
@@ -49,7 +49,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
   });
 }
 
-/** The asked lines as far as they fit; whole lines only, unless the first alone is too long. */
+/** The requested lines that fit; whole lines only, unless the first line alone is too long. */
 interface Shown {
   readonly outputBytesMax: number;
   readonly redact: (text: string) => string;
@@ -96,7 +96,7 @@ function takeLines(
   return { text: args.lineNumbers === true ? numbered(out, from, redact) : out.join(''), line, at };
 }
 
-/** Line numbers would break up the lines of a key: secrets are redacted first. If that removed lines, the rest cannot be numbered. */
+/** Redacts secrets first, because line numbers would break up the lines of a key. If that removed lines, the rest cannot be numbered. */
 function numbered(lines: readonly string[], from: number, redact: (text: string) => string): string {
   const safe = redact(lines.join(''));
   const kept = safe.match(/[^\n]*\n|[^\n]+$/g) ?? [];
@@ -110,7 +110,7 @@ function longLine(text: string, line: { number: number; sizeBytes: number; room:
   };
 }
 
-/** Null when the file has no such line; an empty file has its first. */
+/** Null if the file has no such line; an empty file has a first line. */
 function startOfLine(bytes: Buffer, line: number): number | null {
   let at = 0;
   for (let passed = 1; passed < line; passed++) {

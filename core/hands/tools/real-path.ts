@@ -11,7 +11,7 @@ export type PathProblem = 'nul-byte' | 'too-long' | 'link-circle' | 'unreadable'
 export interface RealPath {
   /** Absolute, without links, without `.` and `..`, without a trailing separator. */
   readonly real: string;
-  /** Hard links of the file that is there; 0 when nothing is, or when it is no plain file. */
+  /** The number of hard links of the file; 0 if nothing exists or if it is not a plain file. */
   readonly fileLinks: number;
 }
 
@@ -20,8 +20,8 @@ const PATH_BYTES_MAX = 4096;
 const NAME_BYTES_MAX = 255;
 
 /**
- * The real path of `given`, taken from `base` when relative; `~` is the person's own folder.
- * A part that does not exist ends the looking: what follows it is taken by its letters.
+ * Returns the real path of `given`, resolved against `base` if relative; `~` is the person's own folder. After a part that does not exist,
+ * the remaining parts are taken literally.
  */
 export function resolveRealPath(given: string, base: string, userHome: string, files: PathFileSystem): Result<RealPath, PathProblem> {
   if (given === '') return err('empty');
@@ -36,18 +36,18 @@ export function expandHome(given: string, userHome: string): string {
   return given;
 }
 
-// Not path.resolve: that would take `link/..` by its letters, where the kernel goes to the parent of the link's target.
+// Not path.resolve: that would resolve `link/..` textually, where the kernel uses the parent of the link's target.
 function absolute(given: string, base: string): string {
   return isAbsolute(given) ? given : `${base}${sep}${given}`;
 }
 
 interface Walk {
   root: string;
-  /** Parts still to go, last first. */
+  /** The remaining parts, last first. */
   todo: string[];
   done: string[];
   linksLeft: number;
-  /** False behind a part that is missing: nothing there needs looking at. */
+  /** False after a missing part: the remaining parts are not looked up. */
   exists: boolean;
   fileLinks: number;
 }
@@ -58,7 +58,7 @@ function walk(path: string, files: PathFileSystem): Result<RealPath, PathProblem
   for (let part = state.todo.pop(); part !== undefined; part = state.todo.pop()) {
     if (part === '' || part === '.') continue;
     if (part === '..') {
-      // After a missing part, nothing is known to exist until it is checked.
+      // The parent of a missing part is looked up again.
       state.done.pop();
       state.exists = true;
       state.fileLinks = 0;
@@ -102,7 +102,7 @@ function follow(target: string | null, state: Walk): PathProblem | null {
   return null;
 }
 
-/** The parts come last first, so that the next one is popped. */
+/** The parts are in reverse order, so that the next one is popped. */
 function split(path: string): { root: string; parts: string[] } {
   const { root } = parse(path);
   const rest = path.slice(root.length);

@@ -1,5 +1,5 @@
-// Runs one program to its end for the runtime itself: its input written at once, its output read up to a limit, confined and registered
-// like every command. Knows nothing of its purpose.
+// Runs one program to its end for the runtime itself: its input is written at once, its output read up to a limit, and it is confined and
+// registered like every command. Knows nothing about its purpose.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Deferred } from '../../base/deferred.ts';
@@ -18,39 +18,45 @@ export interface ProgramDeps {
 }
 
 export interface ProgramRun {
-  /** A program and its arguments; no shell reads them. */
+  /** A program and its arguments, which no shell interprets. */
   readonly argv: readonly string[];
   readonly input: string | Uint8Array;
-  /** Real path of a folder. */
+  /** The real path of a folder. */
   readonly cwd: string;
   readonly marker: EnvironmentMarker;
   readonly timeoutMs: number;
   readonly outputBytesMax: number;
   readonly signal: AbortSignal;
-  /** A person approved exactly this program, or it is one of ours with arguments of ours; otherwise it runs in the sandbox of commands. */
+  /**
+   * True if a person approved exactly this program, or if it is one of ours with our own arguments; otherwise it runs in the sandbox of
+   * commands.
+   */
   readonly attended?: boolean;
-  /** The folder it may change where it is confined; the configured workspace by default. */
+  /** The folder it may change if it is confined; defaults to the configured workspace. */
   readonly workspace?: string;
   /** Variables in addition to those of every command. */
   readonly sets?: Readonly<Record<string, string>>;
-  /** Its errors are part of the output as well. */
+  /** Includes standard error in the output. */
   readonly withErrors?: boolean;
-  /** Of the output in the result. */
+  /** The encoding of the output in the result. */
   readonly encoding?: 'utf8' | 'hex';
 }
 
 export interface ProgramEnd {
   readonly ending: 'exited' | 'timeout' | 'cancelled' | 'flooded';
   readonly exitCode: number | null;
-  /** Its standard output; errors only where they were asked for. */
+  /** Its standard output, and standard error if requested. */
   readonly output: string;
-  /** Entries the sandbox undid or could not check; empty when all is well. */
+  /** Changes that the sandbox undid or could not check; empty if there are none. */
   readonly remarks: readonly string[];
 }
 
 const CLOSE_GRACE_MS = 500;
 
-/** Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. Leaves no process behind. */
+/**
+ * Fails with `tool_failed` if the program cannot be started, and with `sandbox_unavailable` if it must not run unconfined. Leaves no
+ * process behind.
+ */
 export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<ProgramEnd> {
   const [file = '', ...args] = run.argv;
   const environment = childEnvironment(deps.environment, run.marker, deps.platform);
@@ -98,7 +104,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
   child.on('error', () => undefined);
   child.once('exit', (exitCode) => exited.resolve(exitCode));
   child.once('close', () => closed.resolve());
-  // A program that ends without reading its input breaks the pipe, which is fine.
+  // A program that ends without reading its input breaks the pipe, which is allowed.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(run.input);
   try {

@@ -1,4 +1,4 @@
-// The check of the systems that know one file by several names: links and replaced files are found, other names of the same file are not.
+// The check for systems that know one file by several names: detects links and replaced files, and accepts other names of the same file.
 
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
@@ -29,11 +29,11 @@ async function check(path: string, meanwhile: () => void = () => undefined, fs =
   }
 }
 
-test('a file at the path that is meant passes', async () => {
+test('a file at the intended path passes', async () => {
   await expect(check(join(tree(), 'folder', 'a.txt'))).resolves.toBeUndefined();
 });
 
-test('a folder that is a link by now is refused, also far above the file', async () => {
+test('a folder that is a link by now is refused, even far above the file', async () => {
   const root = tree();
   symlinkSync('elsewhere', join(root, 'link'));
   mkdirSync(join(root, 'elsewhere', 'deep'));
@@ -56,19 +56,19 @@ test('a folder that led elsewhere only while the file was opened is refused', as
   await expect(check(path, back)).rejects.toThrow(`Could not read ${path}: its folder was replaced meanwhile.`);
 });
 
-/** Finds files by the names macOS and Windows would also take. */
+/** Finds files by the alternative names that macOS and Windows also accept. */
 const lenient: PlaceCalls = {
   lstat: (path, options) => lstat(path.normalize('NFD').replace('FOLDER~1', 'folder').replace('FOLDER', 'folder'), options),
 };
 
-test.each(['FOLDER', 'FOLDER~1'])('the same folder by the name %s passes', async (name) => {
+test.each(['FOLDER', 'FOLDER~1'])('the same folder under the name %s passes', async (name) => {
   const root = tree();
   const handle = await open(join(root, 'folder', 'a.txt'), 'r');
   await expect(assertSamePlace(lenient, handle, join(root, name, 'a.txt'), 'read')).resolves.toBeUndefined();
   await handle.close();
 });
 
-test('the same file by composed letters passes', async () => {
+test('the same file under a composed Unicode name passes', async () => {
   const root = tree();
   const name = 'übung.txt';
   writeFileSync(join(root, 'folder', name.normalize('NFD')), 'x');

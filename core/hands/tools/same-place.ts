@@ -1,5 +1,6 @@
-// If the system cannot say which path a file was opened by: checks that it is at the intended path, with no link on the way. Names are not
-// compared, because macOS and Windows find one file by several: by either case, composed or decomposed letters, 8.3 names, drives of subst.
+// If the system cannot report the path by which a file was opened: checks that the file is at the intended path, with no link on the way.
+// Names are not compared, because macOS and Windows find one file by several: by either case, composed or decomposed letters, 8.3 names,
+// drives of subst.
 
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -21,13 +22,13 @@ export async function assertSamePlace(fs: PlaceCalls, handle: Pick<FileHandle, '
   const opened = await handle.stat({ bigint: true });
   await assertNoLinkTo(fs, dirname(real), doing);
   const there = await fs.lstat(real, { bigint: true });
-  // The number of the volume is 32 bits by one call of Windows and 64 by the other.
+  // Windows returns the volume number with 32 bits from one call and 64 from the other.
   const isSameVolume = process.platform === 'win32' || there.dev === opened.dev;
   if (there.ino === opened.ino && isSameVolume) return;
   throw new AppError('tool_failed', `Could not ${doing} ${real}: its folder was replaced meanwhile.`);
 }
 
-/** Fails with `tool_failed` where the folder, or one above it, is a link. */
+/** Fails with `tool_failed` if the folder, or one above it, is a link. */
 export async function assertNoLinkTo(fs: PlaceCalls, folder: string, doing: string): Promise<void> {
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
     if (!(await fs.lstat(at, { bigint: true })).isSymbolicLink()) continue;

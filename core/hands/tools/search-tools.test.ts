@@ -48,7 +48,7 @@ test('glob finds files by pattern, obeying .gitignore at every depth', async () 
   expect(await glob({ pattern: '*.none', path: 'src' })).toBe('No file matches.');
 });
 
-test('glob takes no pattern that leaves its folder', () => {
+test('glob accepts no pattern that leaves its folder', () => {
   for (const pattern of ['../*', '/etc/*', 'a/../../*']) expect(bench.host.parse('glob', JSON.stringify({ pattern })).ok).toBe(false);
 });
 
@@ -58,7 +58,7 @@ test('a search inside a repository obeys the rules above its folder', async () =
   expect(await glob({ pattern: '*.log', path: 'src/deep' })).toBe('src/deep/special.log');
 });
 
-test('grep shows path, line and text, and says what it left out', async () => {
+test('grep shows path, line and text, and mentions what it left out', async () => {
   expect(await grep({ pattern: 'Alpha' })).toBe(
     [
       'keep.log:1:Alpha',
@@ -76,13 +76,13 @@ test('grep shows path, line and text, and says what it left out', async () => {
   expect(await grep({ pattern: 'nowhere', path: 'src' })).toBe('No line matches.');
 });
 
-test('grep shows the lines around a match once', async () => {
+test('grep shows the context lines of a match once', async () => {
   expect(await grep({ pattern: 'line (3|4|10)$', path: 'lines.txt', context: 1 })).toBe(
     'lines.txt-2-line 2\nlines.txt:3:line 3\nlines.txt:4:line 4\nlines.txt-5-line 5\n--\nlines.txt-9-line 9\nlines.txt:10:line 10\nlines.txt-11-line 11',
   );
 });
 
-test('a file that is protected is read when it is what was asked for', async () => {
+test('a protected file is read if it was named explicitly', async () => {
   expect(await grep({ pattern: 'KEY', path: '.env' })).toBe('.env:1:ALPHA_KEY=Alpha');
 });
 
@@ -101,7 +101,7 @@ test('grep stops at its limit of lines', async () => {
   expect(lines.at(-1)).toBe('[stopped after 500 matching lines; use a narrower pattern, path or glob]');
 });
 
-test('an expression that never ends is stopped, and the result says so', async () => {
+test('an expression that never terminates is stopped, and the result says so', async () => {
   put('evil/a.txt', 'fine aaa\n');
   put('evil/b.txt', `${'a'.repeat(60)}!\n`);
   const paths = new CheckedPaths(new PathFacts({ files: realPathFileSystem, userHome: '/nowhere' }));

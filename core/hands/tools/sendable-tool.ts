@@ -1,4 +1,4 @@
-// A tool in the form every model server accepts, and the conversion of its arguments back.
+// Converts a tool to the form that every model server accepts, and its arguments back.
 
 import * as z from 'zod';
 import { joined } from '../../base/schema-reading.ts';

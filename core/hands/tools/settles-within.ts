@@ -1,8 +1,8 @@
-// Waits for a promise, but not for ever, and leaves no timer behind.
+// Waits for a promise with a timeout, and leaves no timer behind.
 
 import { sleep } from '../../base/deferred.ts';
 
-/** True when the promise resolves within `ms`; false when the time is up or the signal aborts before. */
+/** Returns true if the promise resolves within `ms`; false on timeout or if the signal aborts first. */
 export async function settlesWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
   const over = new AbortController();
   const stop = (): void => over.abort();

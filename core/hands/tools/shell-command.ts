@@ -10,13 +10,13 @@ export interface ShellCommand {
   readonly args: readonly string[];
 }
 
-/** plain: a file and its argument list, whose first word is the name it is called by. line: text only a shell understands. */
+/** plain: a file and its argument list, whose first word is the name it is called by. line: text that only a shell understands. */
 export type Runnable =
   | { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] }
   | { readonly kind: 'line'; readonly line: string };
 
 export interface Shell {
-  /** Output and errors into one pipe, so that their order is the true one. */
+  /** Sends output and errors into one pipe, so that their order is preserved. */
   piped(run: Runnable): ShellCommand;
   /** For a terminal, which is one stream anyway. */
   interactive(run: Runnable): ShellCommand;
@@ -24,7 +24,7 @@ export interface Shell {
 
 const bashPlaces = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
 
-/** bash where there is one, else sh; PowerShell on Windows. No start-up file is read. */
+/** Uses bash if available, else sh; PowerShell on Windows. Reads no start-up file. */
 export function findShell(platform: NodeJS.Platform, environment: Environment, exists: (path: string) => boolean = existsSync): Shell {
   if (platform === 'win32') {
     return {
@@ -40,8 +40,8 @@ export function findShell(platform: NodeJS.Platform, environment: Environment, e
 }
 
 /**
- * A fixed line joins the two outputs and becomes the program: the words of a plain command are passed as a list and never read by the
- * shell. Only bash can keep the name a program was called by, which shows in its messages.
+ * A fixed line joins the two outputs and then execs the program: the words of a plain command are passed as a list and never parsed by the
+ * shell. Only bash can keep the name a program was called by, which appears in its messages.
  */
 function posixCommand(run: Runnable, bash: string | undefined, join: string): ShellCommand {
   if (run.kind === 'line') {
@@ -59,13 +59,15 @@ function windowsCommand(run: Runnable, environment: Environment, toScript: (line
   return { file: powershellPath(environment), args: powershellArguments(toScript(run.line)) };
 }
 
-/** Without this, output uses the code page of the console, and letters beyond ASCII are lost. */
+/** Without this, output uses the console's code page and loses characters beyond ASCII. */
 const useUtf8 = '$OutputEncoding = [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)';
 
-/** PowerShell itself answers 0 or 1 only: the code of the last program is passed on, else 1 after an error of PowerShell's own. */
+/** PowerShell itself exits only with 0 or 1. This passes on the code of the last program, else 1 after an error of PowerShell's own. */
 const endWithCode = 'if ($LASTEXITCODE) { exit $LASTEXITCODE } elseif ($failed) { exit 1 } else { exit 0 }';
 
-/** Both outputs in one stream. Otherwise PowerShell would show a program's error output as its own error, with its position. */
+/**
+ * Merges both outputs into one stream. Otherwise PowerShell would show a program's error output as its own error, with a script position.
+ */
 function pipedScript(line: string): string {
   return [
     useUtf8,

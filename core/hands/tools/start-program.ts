@@ -1,5 +1,5 @@
-// Starts a program that keeps running for the runtime itself and is spoken to over its standard input and output: confined, marked and
-// registered like every command, so that the panic stop finds it. Knows nothing of its purpose.
+// Starts a long-running program for the runtime itself and communicates over its standard input and output. Confined, marked and registered
+// like every command, so that the panic stop finds it. Knows nothing about its purpose.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -16,7 +16,7 @@ export interface RunningProgram {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** How it ended: "it ended with code 1". Never rejects. */
+  /** Resolves to how it ended, such as "it ended with code 1". Never rejects. */
   readonly ended: Promise<string>;
   /** Closes its input, gives it a moment to end, then kills it and everything it started. */
   end(): Promise<void>;
@@ -24,7 +24,7 @@ export interface RunningProgram {
 
 const GRACE_MS = 500;
 
-/** Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. */
+/** Fails with `tool_failed` if the program cannot be started, and with `sandbox_unavailable` if it must not run unconfined. */
 export async function startProgram(deps: ProgramDeps, start: ProgramStart): Promise<RunningProgram> {
   const [file = '', ...args] = start.argv;
   const { cwd, marker, sets, attended, signal } = start;
@@ -63,7 +63,7 @@ async function supervised(
   const exited = new Deferred<string>();
   child.on('error', () => undefined);
   child.once('exit', (code, signal) => exited.resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`));
-  // It may end at any moment; the end itself is the news.
+  // The program may end at any moment; its end is reported separately.
   stdin.on('error', () => undefined);
   const release = async (): Promise<void> => {
     if (deps.trees.hasGroup(pid)) await deps.trees.kill(pid);

@@ -12,7 +12,7 @@ test('replaces the one place', () => {
   expect(once('a\nb\nc\n', 'b', 'x')).toEqual({ ok: true, value: { text: 'a\nx\nc\n', replaced: 1, firstLine: 2 } });
 });
 
-test('says where an ambiguous text is, and replaces all when asked', () => {
+test('reports where an ambiguous text is, and replaces all on request', () => {
   expect(problem('x\ny\nx\n', 'x')).toBe(
     '"old" is there 2 times (lines 1, 3); add surrounding lines until it is unique, or set replaceAll.',
   );
@@ -36,7 +36,7 @@ test('points to the nearest line', () => {
   expect(problem(text, 'x', 'x')).toMatch(/nothing to change/);
 });
 
-test('an edit changes exactly the one place, whatever the texts hold', () => {
+test('an edit changes exactly one place, whatever the texts contain', () => {
   const piece = fc.string({ unit: fc.constantFrom('a', 'b', '$', '&', '\n', '\r\n', '€'), maxLength: 12 });
   let changed = 0;
   fc.assert(

@@ -1,4 +1,4 @@
-// The replacement behind edit_file: exact, unique by default, and helpful when it finds nothing. Pure.
+// The replacement behind edit_file: exact, unique by default, and helpful if it finds nothing. Pure.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
@@ -11,7 +11,7 @@ export interface TextEdit {
 export interface EditedText {
   readonly text: string;
   readonly replaced: number;
-  /** Line of the first replacement, counted from 1. */
+  /** The line of the first replacement, counted from 1. */
   readonly firstLine: number;
 }
 
@@ -19,7 +19,7 @@ const LINES_LISTED_MAX = 10;
 const LINES_SEARCHED_MAX = 50_000;
 const LINE_CHARS_SHOWN_MAX = 200;
 
-/** Fails with a sentence that says how to make the text match. */
+/** Fails with a message that says how to make the text match. */
 export function editText(text: string, edit: TextEdit): Result<EditedText, string> {
   if (edit.old === '') return err('"old" is empty; use write_file to set a whole file or append_file to add at its end.');
   if (edit.old === edit.new) return err('"old" and "new" are the same, so there is nothing to change.');
@@ -29,14 +29,14 @@ export function editText(text: string, edit: TextEdit): Result<EditedText, strin
   if (first === undefined) return err(notFound(text, edit.old));
   if (found.length > 1 && !edit.replaceAll) return err(severalFound(text, found));
   return ok({
-    // A function, because "$&" and its like in a replacement text would be expanded.
+    // A function, because "$&" and similar sequences in a replacement text would be expanded.
     text: edit.replaceAll ? text.replaceAll(adapted.old, () => adapted.new) : text.replace(adapted.old, () => adapted.new),
     replaced: found.length,
     firstLine: lineAt(text, first),
   });
 }
 
-/** Models write \n; in a file of \r\n lines the same edit is meant with \r\n. */
+/** Models write \n; in a file with \r\n line ends the same edit is meant with \r\n. */
 function adaptLineEnds(text: string, edit: TextEdit): { old: string; new: string } {
   const needed = edit.old.includes('\n') && !edit.old.includes('\r') && !text.includes(edit.old) && text.includes('\r\n');
   if (!needed) return edit;
@@ -72,7 +72,7 @@ function lineAt(text: string, position: number): number {
   return line;
 }
 
-/** The line most like the first line of `old` that says something. */
+/** The line most similar to the first non-blank line of `old`. */
 function nearestLine(text: string, old: string): { line: number; text: string; onlySpace: boolean } | null {
   const wanted = old.split('\n').find((line) => line.trim() !== '');
   if (wanted === undefined) return null;
@@ -84,7 +84,7 @@ function nearestLine(text: string, old: string): { line: number; text: string; o
   for (const [index, line] of lines.entries()) {
     const plain = squeeze(line);
     if (plain === wantedPlain) return { line: index + 1, text: line, onlySpace: true };
-    // Too different in length to reach the score that is needed.
+    // The lengths differ too much to reach the required score.
     if (Math.min(plain.length, wantedPlain.length) < bestScore * 0.5 * Math.max(plain.length, wantedPlain.length)) continue;
     const score = likeness(wantedPairs, plain);
     if (score > bestScore) {
@@ -105,7 +105,7 @@ function pairsOf(text: string): Set<string> {
   return pairs;
 }
 
-/** Dice coefficient over pairs of letters: 1 for the same pairs, 0 for none shared. */
+/** Dice coefficient over pairs of letters: 1 for the same pairs, 0 if none are shared. */
 function likeness(wanted: ReadonlySet<string>, text: string): number {
   const pairs = pairsOf(text);
   let shared = 0;

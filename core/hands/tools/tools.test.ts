@@ -50,7 +50,7 @@ async function runProbe(
 const classOf = (name: string): string =>
   name === 'exec' ? 'exec' : /^(?:http|web)_/.test(name) ? 'network' : /^(?:write|edit|append)/.test(name) ? 'write' : 'read';
 
-test('lists every built-in tool by name, with a schema a model can be given', () => {
+test('lists every built-in tool by name, with a schema for models', () => {
   const names = bench.host.schemas().map((schema) => schema.name);
   expect(names).toEqual(
     ['append_file', 'artifact_read', 'calc', 'edit_file', 'exec', 'glob', 'grep', 'http_request', 'list_dir', 'read_file', 'session_search', 'web_fetch', 'write_file'], // prettier-ignore
@@ -65,7 +65,7 @@ test('lists every built-in tool by name, with a schema a model can be given', ()
   }
 });
 
-test('keeps the list of schemas by identity until a tool comes or goes', () => {
+test('returns the identical list of schemas until a tool is added or removed', () => {
   const host = hostOf(toolThat(() => Promise.resolve({ forModel: 'a' })));
   const before = host.schemas();
   expect(host.schemas()).toBe(before);
@@ -77,11 +77,11 @@ test('keeps the list of schemas by identity until a tool comes or goes', () => {
   expect(host.schemas()).toEqual(before);
 });
 
-test('refuses a tool whose name no provider would take', () => {
+test('refuses a tool whose name no provider would accept', () => {
   expect(() => hostOf(toolThat(() => Promise.resolve({ forModel: '' }), 'no spaces'))).toThrow(/tool name/);
 });
 
-test('counts empty arguments as none and hashes the canonical form', () => {
+test('treats empty arguments as an empty object and hashes the canonical form', () => {
   const host = hostOf(toolThat(() => Promise.resolve({ forModel: '' })));
   expect(parsedOf(host, 'probe', '  ')).toMatchObject({ args: {}, argsJson: '{}', name: 'probe' });
   const write = parsedOf(bench.host, 'write_file', '{"path":"a","content":"b"}');
@@ -103,7 +103,7 @@ test.each([
   });
 });
 
-test('answers broken, huge and endlessly nested arguments with a code, never a crash', () => {
+test('reports broken, huge and endlessly nested arguments with a code', () => {
   const codeOf = (args: string): string => {
     const parsed = bench.host.parse('calc', args);
     return parsed.ok ? 'ok' : parsed.error.code;
@@ -117,7 +117,7 @@ test('answers broken, huge and endlessly nested arguments with a code, never a c
   expect(deep.ok ? 'ok' : deep.error.code).toBe('invalid_arguments');
 });
 
-test('says which tool was probably meant', () => {
+test('suggests the tool that was probably meant', () => {
   const messageOf = (name: string): string => {
     const parsed = bench.host.parse(name, '{}');
     return parsed.ok ? '' : `${parsed.error.code}: ${parsed.error.message}`;
@@ -127,7 +127,7 @@ test('says which tool was probably meant', () => {
   expect(messageOf('zzzzzzzz')).toBe('unknown_tool: There is no tool called "zzzzzzzz".');
 });
 
-test('any text as arguments gives a value', () => {
+test('any text as arguments gives a value or an error', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       for (const { name } of bench.host.schemas()) {
@@ -139,7 +139,7 @@ test('any text as arguments gives a value', () => {
   );
 });
 
-test('turns whatever a tool throws or gives back into an error result', async () => {
+test('turns anything a tool throws or returns into an error result', async () => {
   const bad: unknown[] = [undefined, null, 7, 'text', [], {}, { forModel: 3 }, Object.create(null)];
   for (const value of bad) {
     const returned = await runProbe(() => Promise.resolve(value as ToolResult));
@@ -173,7 +173,7 @@ test('a tool that names its sources wrongly still gets one', async () => {
   expect((await named(undefined)).untrusted).toEqual([]);
 });
 
-test('passes a good result on whole', async () => {
+test('passes on a good result unchanged', async () => {
   const ref = { sha256: 'a', name: 'n', mediaType: 't', sizeBytes: 1 };
   const clock = new ManualClock();
   const tool = toolThat(() => {
@@ -211,7 +211,7 @@ test('passes a good result on whole', async () => {
   });
 });
 
-test('ends a run at its time limit even when the tool takes no notice', async () => {
+test('ends a run at its time limit even if the tool ignores its signal', async () => {
   let signal: AbortSignal | undefined;
   const result = await runProbe(
     (_, context) => {
@@ -224,7 +224,7 @@ test('ends a run at its time limit even when the tool takes no notice', async ()
   expect(signal?.aborted).toBe(true);
 });
 
-test('ends a run as cancelled when its context aborts, before or during', async () => {
+test('ends a run as cancelled if its context aborts, before or during the run', async () => {
   const host = hostOf(toolThat(() => new Promise(() => undefined)));
   const controller = new AbortController();
   const running = host.run(parsedOf(host), bench.context({ signal: controller.signal }));
@@ -254,7 +254,7 @@ test('live output is bounded and ends with the run', async () => {
   expect(bench.live).not.toContain('late');
 });
 
-test('cuts long output in the middle and keeps the whole', async () => {
+test('cuts long output in the middle and stores the whole', async () => {
   const whole = Array.from({ length: 3000 }, (_, i) => `line ${i}`).join('\n');
   const host = hostOf(
     toolThat(() => Promise.resolve({ forModel: whole })),
@@ -270,7 +270,7 @@ test('cuts long output in the middle and keeps the whole', async () => {
   expect(result.resultHash).toBe(hash('sha256', `ok\n${whole}`, 'hex'));
 });
 
-test('says so when the whole cannot be kept', async () => {
+test('says so if the whole cannot be stored', async () => {
   bench.artifacts.isFull = true;
   const host = hostOf(
     toolThat(() => Promise.resolve({ forModel: 'x'.repeat(10_000) })),
@@ -281,10 +281,10 @@ test('says so when the whole cannot be kept', async () => {
   expect(result.forModel).toContain('more were cut and could not be kept');
 });
 
-/** Without the replacement character, so that one in a result was made by cutting. */
+/** Without the replacement character, so that one in a result was caused by a cut. */
 const wholeText = fc.string({ unit: 'grapheme', maxLength: 3000 }).filter((text) => !text.includes('\uFFFD'));
 
-test('a result never takes more than its bound, and what is short is never touched', async () => {
+test('a result never exceeds its limit, and a short one is unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(wholeText, fc.integer({ min: 1024, max: 4000 }), async (text, bytesMax) => {
       const artifacts = new MemoryArtifacts();
@@ -301,7 +301,7 @@ test('a result never takes more than its bound, and what is short is never touch
   );
 });
 
-test('what was judged is what runs: a tool cannot change the arguments of its call', () => {
+test('a tool cannot change the arguments of its call after they were judged', () => {
   const tool = defineTool({
     name: 'probe',
     description: 'Of a test.',

@@ -48,14 +48,14 @@ export interface ToolHostOptions {
   readonly tools: readonly ToolDefinition[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
+  /** The maximum bytes of UTF-8 that the model sees of one result; the whole is stored as an artifact. */
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
-  /** Redacts every result before any of it is cut or kept. */
+  /** Redacts every result before any of it is cut or stored. */
   readonly redact?: (text: string) => Redacted;
   /** Checks of the names that arguments give; without them, no name is checked. */
   readonly names?: (assertTool: (name: string) => void) => NameChecks;
-  /** Forms of tools that hosts of one program share, so that each is worked out once. */
+  /** Prepared tool schemas that several hosts of one program share, so that each is computed once. */
   readonly shared?: Map<string, SendableTool> | undefined;
 }
 
@@ -66,7 +66,7 @@ const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 export class ToolHost {
   readonly #tools = new Map<string, ToolDefinition>();
-  /** Worked out once for each tool, when first needed. */
+  /** Computed once for each tool, when first needed. */
   readonly #sendable = new WeakMap<ToolDefinition, SendableTool>();
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -88,7 +88,7 @@ export class ToolHost {
     for (const tool of options.tools) this.register(tool);
   }
 
-  /** Adds a tool, or replaces the one of the same name. Returns the function that takes it away again. */
+  /** Adds a tool, or replaces the one of the same name. Returns a function that removes it again. */
   register(tool: ToolDefinition): () => void {
     assert(NAME_PATTERN.test(tool.name), `a tool name is 1 to 64 letters, digits, _ or -, and begins with a letter or _: ${tool.name}`);
     this.#tools.set(tool.name, tool);
@@ -127,7 +127,7 @@ export class ToolHost {
     return Object.fromEntries([...this.#tools.values()].flatMap(({ name, shows }) => (shows === undefined ? [] : [[name, shows]])));
   }
 
-  /** The tools' schemas for a model, by name. The identical object until a tool is added or removed. */
+  /** The tools' schemas for a model, sorted by name. The identical object until a tool is added or removed. */
   schemas(): readonly ToolSchema[] {
     this.#schemas ??= [...this.#tools.values()]
       .filter((tool) => tool.isInternal !== true && tool.isSearched !== true && tool.isForPlans !== true)
@@ -136,7 +136,7 @@ export class ToolHost {
     return this.#schemas;
   }
 
-  /** Those offered only where a plan comes first. */
+  /** The schemas of tools that are offered only if a plan comes first. */
   planSchemas(): readonly ToolSchema[] {
     return [...this.#tools.values()].filter((tool) => tool.isForPlans === true).map((tool) => this.#sendableOf(tool).schema);
   }
@@ -151,7 +151,7 @@ export class ToolHost {
 
   /**
    * Runs a checked call and never throws: any outcome becomes a result. A run over its time limit ends as `timeout`, an aborted one as
-   * `cancelled`, both at once even when the tool ignores the signal; after an abort a tool with `abortGraceMs` may still report its own
+   * `cancelled`, both immediately even if the tool ignores the signal. After an abort a tool with `abortGraceMs` may still report its own
    * end.
    */
   async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
@@ -179,7 +179,7 @@ export class ToolHost {
     return known;
   }
 
-  /** A tool that gives its schema as one may be another under the same name. */
+  /** A tool with an explicit schema is not shared, because another tool may have the same name. */
   #sharedOf(tool: ToolDefinition): SendableTool {
     if (this.#shared === undefined || tool.schema !== undefined) return sendableTool(tool);
     const key = `${tool.name} ${tool.description}`;

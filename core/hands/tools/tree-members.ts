@@ -4,15 +4,15 @@ import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { ProcessRow } from './process-table-port.ts';
 
 export interface TreeQuery {
-  /** The roots; one whose start time differs is another process and no root. */
+  /** The roots. A process with the same pid but another start time is not a root. */
   readonly roots: readonly SpawnRecord[];
   /** Processes found to be members before; their children stay members after they have ended. */
   readonly known: ReadonlyMap<number, string>;
-  /** Never a member, nor is what runs above them: ourselves. */
+  /** This process: neither it nor its ancestors are ever members. */
   readonly self: number;
 }
 
-/** The living members. Roots were spawned as leaders of a separate group and session, and their descendants may be too. */
+/** The living members. Roots were spawned as leaders of a separate group and session, and their descendants may be leaders too. */
 export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): ProcessRow[] {
   const byPid = new Map(rows.map((row) => [row.pid, row]));
   const spared = ancestorsOf(query.self, byPid);
@@ -45,8 +45,8 @@ function isNamed(row: ProcessRow, named: ReadonlyMap<number, string>): boolean {
 }
 
 /**
- * Groups and sessions the roots lead. While a group has members its number is not reused as a pid, so a root that has ended still names its
- * group; a root whose pid now belongs to another process does not.
+ * The groups and sessions that the roots lead. While a group has members its number is not reused as a pid, so a root that has ended still
+ * identifies its group; a root whose pid now belongs to another process does not.
  */
 function leadersOf(roots: readonly SpawnRecord[], byPid: ReadonlyMap<number, ProcessRow>): Set<number> {
   const leaders = new Set<number>();

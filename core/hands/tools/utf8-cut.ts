@@ -1,6 +1,6 @@
-// Finds where a piece of a byte stream may end or begin without cutting a character in two. Pure.
+// Finds where a piece of a byte stream may end or begin without splitting a character. Pure.
 
-/** How many bytes of the end belong to an incomplete character: 0 to 3. */
+/** The number of bytes at the end that belong to an incomplete character: 0 to 3. */
 export function incompleteTailBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -11,7 +11,7 @@ export function incompleteTailBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** How many bytes of the start belong to an earlier character: 0 to 3. */
+/** The number of bytes at the start that belong to an earlier character: 0 to 3. */
 export function continuationHeadBytes(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && count < bytes.length && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1;

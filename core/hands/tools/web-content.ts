@@ -1,4 +1,4 @@
-// Prepares an answer's body for a model and a person: readable, bounded, fenced; the whole body, and non-text, as an artifact.
+// Prepares an answer's body for a model and a person: readable, bounded, fenced. Stores long text and non-text as an artifact.
 
 import type { FetchAnswer } from '../../guard/egress/egress.ts';
 import { isAppError } from '../../contracts/errors.ts';
@@ -10,18 +10,18 @@ import { runPageJob } from './web-page.ts';
 import { classify, decodeText, prettyJson, visibleText } from './web-text.ts';
 
 export interface ContentOptions {
-  /** `pages` leaves HTML in its markup, `all` shows every text as it came. */
+  /** `pages` leaves HTML in its markup, `all` shows every text as received. */
   readonly raw: 'none' | 'pages' | 'all';
   readonly charsMax: number;
   readonly bytesMax: number;
-  /** Stands before the text, inside the fence: what else the server said. */
+  /** Text before the body, inside the fence: other data from the server. */
   readonly prelude?: string;
-  /** Takes out what must not be shown or kept. */
+  /** Removes text that must not be shown or stored. */
   readonly scrub: (text: string) => string;
 }
 
 export interface WebContent {
-  /** Fenced; empty when there was nothing. */
+  /** Fenced; empty if there is no text. */
   readonly text: string;
   readonly notes: readonly string[];
   readonly artifacts: readonly ArtifactRef[];
@@ -33,7 +33,7 @@ interface Readable {
   readonly extension: string;
 }
 
-/** JSON up to this size is laid out in less than a frame's time. */
+/** JSON up to this size is formatted in less than a frame's time. */
 const INLINE_CHARS_MAX = 64_000;
 const NOTES_BYTES_MAX = 2_000;
 
@@ -112,7 +112,7 @@ function withNotes(notes: readonly string[], content: Content): Content {
 }
 
 function keepBinary(answer: FetchAnswer, mediaType: string, options: ContentOptions, context: ToolContext): Content {
-  // A secret that comes back in bytes cannot be taken out of them, so then they are not kept.
+  // A secret cannot be removed from binary content, so content with a secret is not stored.
   const text = answer.body.toString('latin1');
   if (options.scrub(text) !== text)
     return { shown: '', notes: [`The answer (${mediaType}) holds a secret and was not kept.`], artifacts: [] };
@@ -125,7 +125,7 @@ function about(answer: FetchAnswer, extension: string, mediaType: string, { call
   return { name: nameOf(answer.url, extension), mediaType, callId, sessionId };
 }
 
-/** From the last part of the address, in plain letters. */
+/** Derives a name from the last part of the URL, in plain letters. */
 function nameOf(url: string, extension: string): string {
   const { hostname, pathname } = new URL(url);
   const last = pathname.split('/').at(-1) ?? '';

@@ -1,4 +1,4 @@
-// HTML as a document to work on. Owns the gaps of the DOM library; fetches nothing and runs no script.
+// Parses HTML into a document. Works around gaps of the DOM library; fetches nothing and runs no script.
 
 // eslint-disable-next-line typescript/triple-slash-reference -- a compiler that starts from the library finds these types no other way
 /// <reference path="./domino.d.ts" />
@@ -22,10 +22,10 @@ export interface PageElement extends PageNode {
   getAttribute(name: string): string | null;
   setAttribute(name: string, value: string): void;
   removeAttribute(name: string): void;
-  /** A list that stays as it was found. */
+  /** A static list. */
   querySelectorAll(selector: string): readonly PageElement[];
   getElementsByTagName(name: string): { readonly length: number };
-  /** Undefined where the standard has null. */
+  /** Returns undefined where the standard returns null. */
   querySelector(selector: string): PageElement | undefined;
 }
 
@@ -48,7 +48,7 @@ export function openPage(html: string, url: string): PageDocument {
   return page;
 }
 
-/** The target of a link, or null when it is not a web or mail address. */
+/** The target of a link, or null if it is not a web or mail address. */
 export function absoluteLink(href: string, base: string): string | null {
   if (!URL.canParse(href, base)) return null;
   const { protocol, href: absolute } = new URL(href, base);
@@ -76,7 +76,7 @@ export function baseOf(page: PageDocument, url: string): string {
 }
 
 /**
- * Fixes the library's lists to match the DOM standard, as the reader of articles expects: they can be iterated, their numbered members are
+ * Fixes the library's lists to match the DOM standard, as the article reader expects: they can be iterated, their numbered members are
  * current, and a selector's result does not change while it is processed.
  */
 function mendLists(page: PageDocument): void {
@@ -90,7 +90,7 @@ function mendLists(page: PageDocument): void {
   Object.defineProperty(htmlElement, 'children', {
     get(this: object) {
       const list = children?.call(this) as { readonly length: number };
-      // Asking for the length is what renews the members.
+      // Reading the length refreshes the members.
       return list.length >= 0 ? list : [];
     },
   });
@@ -107,7 +107,7 @@ function makeFindStatic(owner: Pick<PageElement, 'querySelectorAll'>): void {
   });
 }
 
-/** The prototype the library's own one is seen through; its own cannot be changed. */
+/** The prototype directly below the library's own, which cannot be changed. */
 function belowOf(object: object, above: object): object {
   let below = object;
   for (let next: unknown = below; next !== above && next !== null; next = Object.getPrototypeOf(next)) below = next as object;

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * The text between two lines that name its source. The lines contain a mark derived from the text: an early end of the fence cannot be
- * written into the text beforehand.
+ * Puts the text between two lines that name its source. The lines contain a mark derived from the text, so the text cannot contain an early
+ * end of the fence.
  */
 export function fenceText(text: string, from: string): string {
   const mark = `untrusted-${hash('sha256', text, 'hex').slice(0, 20)}`;

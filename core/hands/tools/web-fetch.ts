@@ -1,4 +1,4 @@
-// The web_fetch tool: one page, readable. Uses GET and sends no data.
+// The web_fetch tool: fetches one page as readable text. Uses GET and sends no data.
 
 import * as z from 'zod';
 import { staysOnHost } from '../../guard/egress/egress.ts';
@@ -34,7 +34,7 @@ export function createWebFetch(deps: WebToolDeps): ToolDefinition {
     facts: (args) => requestFacts(http, { method: 'GET', url: args.url, reads: true }),
     summarize: (args) => `read ${shownUrl(args.url)}`,
     async run(args, context): Promise<ToolResult> {
-      // A redirect to a host the person listed needs no approval, as if the call had named it.
+      // A redirect to a host that the person listed needs no approval, as if the call had named it.
       const request = {
         url: args.url,
         headers: { accept },

@@ -1,5 +1,5 @@
 // Removes the parts of a page that a person would not see: scripts, comments, and text hidden by attributes or by the page's own styles.
-// Hidden text is where instructions for machines are put.
+// Instructions for machines are often placed in hidden text.
 
 import { COMMENT_NODE, ELEMENT_NODE, textOf, type PageDocument, type PageElement, type PageNode } from './web-dom.ts';
 
@@ -9,7 +9,7 @@ const markedHidden = '[hidden],[aria-hidden="true"],[inert],dialog:not([open])';
 const RULES_MAX = 300;
 const CSS_LENGTH_MAX = 1_000_000;
 
-/** Characters of text that was there but hidden. Scripts and the like are not counted. */
+/** Returns the number of characters of hidden text. Scripts and the like are not counted. */
 export function removeHidden(page: PageDocument): number {
   const selectors = hidingSelectors(page);
   const root = page.documentElement;
@@ -32,7 +32,7 @@ function removeAll(elements: readonly PageElement[]): number {
   return removed;
 }
 
-/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only its content stays. */
+/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only its content is kept. */
 function unwrapMisnamed(page: PageDocument): void {
   for (const element of page.querySelectorAll('*')) {
     const parent = element.parentNode;
@@ -55,7 +55,7 @@ function removeComments(root: PageNode): void {
   }
 }
 
-/** Selectors of plain rules in the page's style sheets that hide what they match. Rules for print or small screens do not count. */
+/** Selectors of plain rules in the page's style sheets that hide the elements they match. Rules for print or small screens do not count. */
 function hidingSelectors(page: PageDocument): string[] {
   const css = page
     .querySelectorAll('style')
@@ -97,7 +97,7 @@ function matching(page: PageDocument, selector: string): readonly PageElement[] 
   try {
     return page.querySelectorAll(selector);
   } catch (cause) {
-    // An invalid or unsupported selector: it is unknown what it hides.
+    // For an invalid or unsupported selector it is unknown what it hides.
     void cause;
     return [];
   }
@@ -124,7 +124,7 @@ function hidesBySize(text: string): boolean {
   return /(?:^|;)\s*overflow\s*:\s*hidden/i.test(text) && /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:!|;|$)/i.test(text);
 }
 
-/** The text has the same colour as its background. */
+/** Returns whether the text has the same colour as its background. */
 function hidesByColour(text: string): boolean {
   const colour = /(?:^|;)\s*color\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();
   const ground = /(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)/i.exec(text)?.[1]?.trim().toLowerCase();

@@ -1,10 +1,10 @@
-// Converts a page's elements to Markdown: absolute links, tables, pictures by their description. Puts no address into a picture, so that
+// Converts a page's elements to Markdown: absolute links, tables, pictures by their description. Writes no picture addresses, so that
 // nothing is loaded where the text is shown.
 
 import Turndown from 'turndown';
 import { absoluteLink, type PageElement } from './web-dom.ts';
 
-/** Changes `root`: its links become absolute, and links that lead nowhere on the web become text. */
+/** Changes `root`: its links become absolute, and links to anything but the web become text. */
 export function toMarkdown(root: PageElement, base: string): string {
   for (const link of root.querySelectorAll('a[href]')) {
     const href = absoluteLink(link.getAttribute('href') ?? '', base);
@@ -61,7 +61,7 @@ function markOf(item: PageElement): string {
   return `${(Number.isSafeInteger(start) ? start : 1) + index}. `;
 }
 
-/** The first row of a table is its head: Markdown has no table without one. */
+/** The first row of a table becomes its header, because Markdown has no table without one. */
 function underline(row: PageElement): string {
   let table = row.parentNode as PageElement | null;
   while (table !== null && table.tagName !== 'TABLE') table = table.parentNode as PageElement | null;

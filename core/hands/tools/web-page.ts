@@ -1,5 +1,5 @@
-// Reads pages in a separate thread, so that a slow or malicious page blocks nothing else and can be stopped. Owns the thread's life; a job
-// has one thread.
+// Reads pages in a separate thread, so that a slow or malicious page blocks nothing else and can be stopped. Owns the thread; each job has
+// its own.
 
 import { Worker } from 'node:worker_threads';
 import { sleep } from '../../base/deferred.ts';
@@ -10,7 +10,7 @@ import type { ResultsPage } from './web-results-page.ts';
 
 export interface PageJobs {
   readonly page: { readonly job: { readonly kind: 'page'; readonly html: string; readonly url: string }; readonly result: ReadablePage };
-  /** Null when the text is not JSON. */
+  /** Null if the text is not JSON. */
   readonly json: { readonly job: { readonly kind: 'json'; readonly text: string }; readonly result: string | null };
   readonly results: { readonly job: { readonly kind: 'results'; readonly html: string }; readonly result: ResultsPage };
 }
@@ -20,7 +20,7 @@ export const pageTimeMaxMs = 10_000;
 const MEMORY_MB_MAX = 512;
 const GONE_WITHIN_MS = 1_000;
 
-/** Fails with `tool_failed` when the page is too much for the thread's time or memory, and with `cancelled`. */
+/** Fails with `tool_failed` if the page exceeds the thread's time or memory, and with `cancelled`. */
 export function runPageJob<K extends keyof PageJobs>(
   job: PageJobs[K]['job'],
   signal: AbortSignal,
@@ -62,7 +62,7 @@ export function readablePage(html: string, url: string, signal: AbortSignal): Pr
   return runPageJob<'page'>({ kind: 'page', html, url }, signal);
 }
 
-/** Next to this file in the checkout; a separate entry in the build, where this file is part of a chunk. */
+/** Next to this file in the checkout; a separate entry point in the build, where this file is part of a chunk. */
 function workerFile(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./web-page-worker.ts', here);

@@ -1,4 +1,5 @@
-// The readable text of a page, as Markdown. Pure work on text; made to run in a separate thread, since a page may take long on purpose.
+// Extracts the readable text of a page as Markdown. Pure text processing; runs in a separate thread, because a malicious page may take
+// long.
 
 import { Readability } from '@mozilla/readability';
 import { baseOf, openPage, textOf, type PageDocument, type PageElement } from './web-dom.ts';
@@ -9,16 +10,16 @@ import { visibleText } from './web-text.ts';
 export interface ReadablePage {
   readonly title: string;
   readonly markdown: string;
-  /** Characters of text the page hides from people, left out. */
+  /** The number of characters that the page hides from people, which are left out. */
   readonly hiddenChars: number;
 }
 
-/** An article shorter than this, and a smaller part of its page, counts as a wrong guess; a page this short needs no search. */
+/** An article shorter than this, and a smaller share of its page, counts as a wrong guess; a page this short needs no search. */
 const ARTICLE_CHARS_MIN = 500;
 const ARTICLE_SHARE_MIN = 0.3;
-/** The search for the article takes the square of the depth. */
+/** The search for the article takes time quadratic in the depth. */
 const ARTICLE_DEPTH_MAX = 120;
-/** Markdown is made by recursion. */
+/** The conversion to Markdown is recursive. */
 const MARKDOWN_DEPTH_MAX = 500;
 const TITLE_CHARS_MAX = 300;
 
@@ -44,7 +45,7 @@ function readBody(page: PageDocument, body: PageElement, base: string): string {
   return isArticle ? toMarkdown(article.element, base) : asItIs;
 }
 
-/** Counts only up to the limit in question. */
+/** Counts only up to the relevant limit. */
 function depthOf(body: PageElement): number {
   let depth = 0;
   for (let level = [...body.children]; level.length > 0 && depth <= MARKDOWN_DEPTH_MAX; depth++) {
@@ -53,13 +54,13 @@ function depthOf(body: PageElement): number {
   return depth;
 }
 
-/** The library is written for a browser's document; it uses only what ours has. */
+/** The library's types expect a browser's document, but it uses only what ours provides. */
 const PageReader = Readability as unknown as new (
   page: PageDocument,
   options: { charThreshold: number; disableJSONLD: boolean; serializer: (node: PageElement) => PageElement },
 ) => Readability<PageElement>;
 
-/** Changes the page. */
+/** Modifies the page. */
 function readArticle(page: PageDocument): { element: PageElement; length: number } | null {
   const reader = new PageReader(page, {
     charThreshold: 200,

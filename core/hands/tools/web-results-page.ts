@@ -1,4 +1,4 @@
-// Parses the results on DuckDuckGo's page without scripts. Pure work on text; runs in the thread for pages.
+// Parses the results on DuckDuckGo's page without scripts. Pure text processing; runs in the page thread.
 
 import { absoluteLink, openPage, type PageElement } from './web-dom.ts';
 
@@ -10,7 +10,7 @@ export interface PageResult {
 
 export type ResultsPage =
   | { readonly kind: 'results'; readonly results: readonly PageResult[] }
-  /** It wants a proof of being human instead. */
+  /** The engine demands proof of being human instead of giving results. */
   | { readonly kind: 'blocked' };
 
 const PAGE_URL = 'https://html.duckduckgo.com/html/';
@@ -32,7 +32,7 @@ export function readResultsPage(html: string): ResultsPage {
   return isWall ? { kind: 'blocked' } : { kind: 'results', results };
 }
 
-/** Results are led through the engine's own redirect; where to is in its query. */
+/** Results link to the engine's own redirect; the target is in its query. */
 function targetOf(href: string): string | null {
   const link = absoluteLink(href, PAGE_URL);
   if (link === null) return null;

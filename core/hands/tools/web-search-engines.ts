@@ -1,4 +1,4 @@
-// The search services: the request to each and the parser of its answer. The only place that knows their forms; sends nothing itself.
+// The search services: builds the request to each and parses its answer. The only place that knows their formats; sends nothing itself.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -12,14 +12,14 @@ import { visibleText } from './web-text.ts';
 export type SearchConfig = NonNullable<Config['web']['search']>;
 
 export interface SearchResult extends PageResult {
-  /** As the service gives it. */
+  /** In the service's own format. */
   readonly publishedAt?: string;
 }
 
 export interface SearchEngine {
   readonly name: string;
   readonly defaultUrl: string;
-  /** Without the key. */
+  /** Builds the request without the key. */
   request(base: string, query: string, count: number): FetchRequest & { readonly method: string };
   keyHeader(key: string): Readonly<Record<string, string>>;
   /** Error statuses with a special meaning at this service. */
@@ -138,7 +138,7 @@ function resultOf(title: string, url: string, snippet: string, publishedAt?: str
   };
 }
 
-/** Services mark what matched in HTML. */
+/** Removes HTML, because services mark matches with it. */
 function plain(given: string): string {
   const unmarked = given.slice(0, TEXT_CHARS_MAX * 4).replaceAll(/<\/?[a-z][^<>]{0,200}>/gi, '');
   const decoded = unmarked.replaceAll(/&(amp|lt|gt|quot|apos|#39|#x27|nbsp);/g, (_whole, name: string) => ENTITIES[name] ?? '');

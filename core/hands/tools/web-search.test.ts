@@ -21,7 +21,7 @@ type Answer = (
 const key = 'search-key-nobody-may-see';
 const limits = { connectMs: 3_000, headersMs: 3_000, idleMs: 3_000, totalMs: 3_000, bytesMax: 100_000 };
 
-/** Doubles of the four services by their paths, after their documentation. */
+/** Doubles of the four services by their paths, according to their documentation. */
 const answers: Readonly<Record<string, Answer>> = {
   '/res/v1/web/search': (query, { headers, method }, response) => {
     if (headers['x-subscription-token'] !== key)
@@ -106,7 +106,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A host with the tools for the web as they are composed for this choice of service. */
+/** A host with the web tools, composed for this choice of service. */
 function hostFor(search: Search | undefined, secret = key): ToolHost {
   const config = { ...configSchema.parse({}).web, ...(search === undefined ? {} : { search }) };
   const http = new GuardedFetch({ judge: new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } }), limits });
@@ -126,7 +126,7 @@ async function searchWith(search: Search, args: Record<string, unknown>, secret 
 
 const inside = (text: string): string[] => text.split('\n').slice(2, -1);
 
-test('Brave: asked with its key, read without its marks', async () => {
+test('Brave: sends its key, and removes its match marks', async () => {
   const { outcome, forModel, facts } = await searchWith(
     { provider: 'brave', apiKey: 'keychain:brave', baseUrl: base },
     { query: 'mills & rivers', count: 3 },
@@ -152,7 +152,7 @@ test('Brave: asked with its key, read without its marks', async () => {
   });
 });
 
-test('Tavily, SearXNG and DuckDuckGo: asked in their forms, read in theirs', async () => {
+test('Tavily, SearXNG and DuckDuckGo: requests and answers in their formats', async () => {
   const tavily = await searchWith({ provider: 'tavily', apiKey: 'env:TAVILY', baseUrl: base }, { query: 'mills', count: 4 });
   expect(inside(tavily.forModel)).toEqual(['1. mills 4 basic', '   https://one.test.invalid/', '   Mon', '   Text.']);
   expect(tavily.facts.request).toEqual({ method: 'POST', url: `${base}/search`, reads: true });
@@ -184,7 +184,7 @@ test.each([
   expect(forModel).not.toContain(secret);
 });
 
-test('without a choice there is no search; without a base address the service is a public one', async () => {
+test('no search without a chosen service; the default base address is a public one', async () => {
   expect(hostFor(undefined).has('web_search')).toBe(false);
   const hosts = (['brave', 'tavily', 'duckduckgo'] as const).map((provider) => {
     const parsed = hostFor({ provider, apiKey: 'env:KEY' }).parse('web_search', '{"query":"x"}');
@@ -194,7 +194,7 @@ test('without a choice there is no search; without a base address the service is
   expect(hosts).toEqual(['api.search.brave.com', 'api.tavily.com', 'html.duckduckgo.com']);
 });
 
-test('the choice is checked: a key where one is needed, an address where there is no usual one', () => {
+test('settings must have a key or an address if the service requires one', () => {
   const accepts = (search: unknown): boolean => configSchema.safeParse({ web: { search } }).success;
   expect(
     [

@@ -1,4 +1,5 @@
-// The web_search tool: queries the one service the person chose. There is no default: a query reveals something to the service.
+// The web_search tool: queries the one service that the person chose. There is no default, because a query reveals something to the
+// service.
 
 import * as z from 'zod';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';

@@ -36,21 +36,21 @@ function guessKind(bytes: Buffer): { kind: ContentKind; mediaType: string } {
   return isPage ? { kind: 'html', mediaType: 'text/html' } : { kind: 'text', mediaType: 'text/plain' };
 }
 
-/** No text but UTF-16 holds a NUL. */
+/** No text except UTF-16 contains a NUL. */
 function looksLikeText(contentType: string, bytes: Buffer): boolean {
   const charset = bomOf(bytes) ?? charsetOf(contentType) ?? '';
   return /^utf-?16/.test(charset) || !bytes.subarray(0, SNIFF_BYTES).includes(0);
 }
 
-/** By the byte order mark, else the declared charset, else (for pages) the page's own declaration, else UTF-8. */
+/** Decodes by the byte order mark, else the declared charset, else (for pages) the page's own declaration, else UTF-8. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const own = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,30})/i.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1];
   return decoderFor(bomOf(bytes) ?? charsetOf(contentType) ?? own ?? 'utf-8').decode(bytes);
 }
 
 /**
- * Without characters that take no room: marks of direction, soft hyphens, tags, and joiners where no script needs them. They can hide
- * text from people or make it read otherwise than it is written.
+ * Removes characters without width: direction marks, soft hyphens, tags, and joiners where no script needs them. They can hide text from
+ * people or make it read differently than it is written.
  */
 export function visibleText(text: string): string {
   return text.replaceAll(roomless, '').replaceAll(joiner, '').replaceAll(control, '');
@@ -65,7 +65,7 @@ const joiner = /(?<![\u{600}-\u{1fff}\u{fe0f}\u{1f000}-\u{1faff}\u{2190}-\u{2bff
 // oxlint-disable-next-line no-control-regex -- they are what is taken out
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** Indented, with every number as it was written. Null when it is not JSON. */
+/** Formats JSON with indentation and keeps every number as written. Null if the text is not JSON. */
 export function prettyJson(text: string): string | null {
   try {
     return JSON.stringify(JSON.parse(text, keepNumber), null, 2);
@@ -79,7 +79,7 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** A number too long for a double would come back as another. */
+/** Keeps the source text of a number that a double cannot represent exactly. */
 function keepNumber(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || String(value) === source) return value;
@@ -105,7 +105,7 @@ function decoderFor(label: string): InstanceType<typeof TextDecoder> {
   }
 }
 
-/** A character cut at the end of the sample does not count. */
+/** A partial character at the end of the sample does not count. */
 function isUtf8(bytes: Buffer, isCut: boolean): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });

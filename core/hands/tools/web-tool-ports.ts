@@ -1,11 +1,11 @@
-// The ports of the web tools, as narrow as they use them, and small helpers they share.
+// The ports of the web tools, restricted to what they use, and small shared helpers.
 
 import type { FetchAnswer, FetchRequest, UrlVerdict } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
 import { printable } from './list-dir.ts';
 
-/** The one way out. */
+/** The only way to send a request. */
 export interface WebHttp {
   check(url: string): UrlVerdict;
   fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer>;
@@ -13,7 +13,7 @@ export interface WebHttp {
 
 export interface WebToolDeps {
   readonly http: WebHttp;
-  /** Time the tool itself may take: the limit on requests, and some more for reading what came. */
+  /** The time limit of the tool itself: that of the request, plus some time for processing the answer. */
   readonly timeoutMs: number;
   readonly outputBytesMax: number;
 }
@@ -25,7 +25,7 @@ export function parseUrl(given: string): URL | null {
   return URL.canParse(given) ? new URL(given) : null;
 }
 
-/** Facts of a request; `reads` false where it may change something or shows who asks. */
+/** The facts of a request; `reads` is false if it may change something or identifies the person. */
 export function requestFacts(
   http: WebHttp,
   request: { readonly method: string; readonly url: string; readonly reads: boolean; readonly class?: ToolClass },
@@ -55,7 +55,7 @@ function urlRisks(url: URL): string[] {
   ];
 }
 
-/** An address in a form that is safe inside our own sentences. */
+/** Formats a URL so that it is safe inside our own sentences. */
 export function shownUrl(url: string): string {
   const text = printable(url);
   return text.length <= 300 ? text : `${text.slice(0, 299)}…`;

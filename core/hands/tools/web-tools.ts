@@ -1,4 +1,4 @@
-// The web tools, wired with their dependencies. Search is included only when the person chose a service.
+// Creates the web tools, wired with their dependencies. Search is included only if the person chose a service.
 
 import type { Config } from '../../contracts/config.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
@@ -33,7 +33,7 @@ export function createWebTools(deps: WebDeps, outputBytesMax: number): readonly 
   ];
 }
 
-/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
+/** Every request of a tool uses this client. Model servers and channels are the person's own choice and keep their own clients. */
 export function createWebDeps(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
   const { timeoutMs, bytesMax, search } = config;
   const quick = Math.min(timeoutMs, 10_000);

@@ -1,4 +1,4 @@
-// The Windows programs, tested on argument lists: these tests run on every system and start nothing.
+// Tests the Windows programs on argument lists: these tests run on every system and start nothing.
 
 import { expect, test } from 'vitest';
 import { childEnvironment } from './child-environment.ts';
@@ -19,12 +19,12 @@ test.each([
   [{ SystemRoot: '.\\here' }, 'C:\\Windows'],
   [{ SystemRoot: '' }, 'C:\\Windows'],
   [{}, 'C:\\Windows'],
-])('the programs of the system have whole paths: %j', (environment, root) => {
+])('system programs have full paths: %j', (environment, root) => {
   expect(powershellPath(environment)).toBe(`${root}\\System32\\WindowsPowerShell\\v1.0\\powershell.exe`);
   expect(taskkillPath(environment)).toBe(`${root}\\System32\\taskkill.exe`);
 });
 
-test('a line runs in PowerShell by its whole path, past the policy that refuses npm', () => {
+test('a line runs in PowerShell by its full path, with the policy that npm needs', () => {
   const { file, args } = findShell('win32', { SystemRoot: 'C:\\Windows' }).piped({ kind: 'line', line: 'npm test' });
   expect(file).toBe('C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe');
   expect(args.slice(0, -1)).toEqual(['-NoProfile', '-NonInteractive', '-ExecutionPolicy', 'Bypass', '-Command']);
@@ -37,7 +37,7 @@ test('a terminal keeps its two outputs, and the exit code of the last program', 
   expect(script).toMatch(/exit \$LASTEXITCODE/);
 });
 
-test('a child looks for programs on the search path alone', () => {
+test('a child searches for programs on the search path only', () => {
   const given = { Path: 'C:\\bin', SystemRoot: 'C:\\Windows', SECRET: 'x' };
   expect(childEnvironment(given, { MARK: '1' }, 'win32')).toEqual({
     Path: 'C:\\bin',
@@ -51,7 +51,7 @@ test('a child looks for programs on the search path alone', () => {
 const row = (pid: number, parentPid: number, startedMs: number): WindowsProcess => ({ pid, parentPid, startedMs });
 const root = { pid: 10, startTime: '1000000' };
 
-test('a tree holds what the root started, by number and by time', () => {
+test('a tree contains what the root started, by pid and start time', () => {
   const rows = [
     row(4, 0, 0),
     row(10, 4, 999_500),
@@ -63,7 +63,7 @@ test('a tree holds what the root started, by number and by time', () => {
   expect(findWindowsMembers(rows, [root], new Set()).map(({ pid }) => pid)).toEqual([10, 11, 12]);
 });
 
-test('what a root left that has ended is found, a stranger with its number is not', () => {
+test('children of an ended root are found, but not a stranger with its pid', () => {
   const orphan = row(11, 10, 1_000_100);
   expect(findWindowsMembers([row(4, 0, 0), orphan, row(12, 10, 900_000)], [root], new Set())).toEqual([orphan]);
   expect(findWindowsMembers([row(10, 4, 5_000_000), row(15, 10, 5_000_100)], [root], new Set())).toEqual([]);
@@ -74,7 +74,7 @@ test('children of a member that ended meanwhile are found', () => {
   expect(findWindowsMembers([late], [root], new Set([10, 11]))).toEqual([late]);
 });
 
-/** A system whose processes end on request; each check reads the list again. */
+/** A system whose processes end on request; each check rereads the list. */
 class FakeWindows {
   readonly ended: number[] = [];
   readonly programs: string[] = [];
@@ -107,23 +107,23 @@ class FakeWindows {
   };
 }
 
-test('a stop looks again until nothing new turns up', async () => {
+test('a stop checks again until no new processes appear', async () => {
   const system = new FakeWindows([row(10, 4, 1_000_000), row(11, 10, 1_000_100)], { startedLater: [row(12, 11, 1_000_150)] });
   expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 3, survivors: 0 });
   expect(system.ended).toEqual([10, 11, 12]);
 });
 
-test('a root that has ended already is no survivor', async () => {
+test('a root that has already ended is not a survivor', async () => {
   const system = new FakeWindows([row(4, 0, 0)]);
   expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 0, survivors: 0 });
 });
 
-test('where the list cannot be had the system ends the tree, by its whole path', async () => {
+test('if the list is unavailable, taskkill ends the tree, by its full path', async () => {
   const system = new FakeWindows([row(10, 4, 1_000_000)], { listFails: true });
   expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 1, survivors: 0 });
   expect(system.programs.at(-1)).toBe('taskkill.exe /PID 10 /T /F');
 });
 
-test('lines that are no process are left out of the list', () => {
+test('lines that are not processes are ignored', () => {
   expect(parseWindowsList('12 4 1000\r\n\r\nProcessId\r\n13 12 2000\n')).toEqual([row(12, 4, 1000), row(13, 12, 2000)]);
 });

@@ -1,12 +1,12 @@
-// The folders of Windows' own programs. Always a full path: a bare name is searched in the working folder first, and that is the workspace,
-// where the agent may write a file of any name.
+// The folders of Windows' own programs. Always uses a full path: a bare name is searched in the working folder first, and that is the
+// workspace, where the agent may write a file of any name.
 
 import { win32 } from 'node:path';
 import type { Environment } from './child-environment.ts';
 
 const DEFAULT_ROOT = 'C:\\Windows';
 
-/** The folder of the system; its default where the environment names none or none that is a whole path. */
+/** The system folder; falls back to the default if the environment does not contain an absolute path. */
 export function systemRoot(environment: Environment): string {
   const name = Object.keys(environment).find((key) => key.toUpperCase() === 'SYSTEMROOT');
   const value = name === undefined ? undefined : environment[name];
@@ -22,8 +22,8 @@ export function taskkillPath(environment: Environment): string {
 }
 
 /**
- * The arguments that run a script in Windows PowerShell. The default policy of a client refuses every script file, and with it npm and
- * npx, which are found as .ps1 first; Bypass holds for this one process.
+ * The arguments that run a script in Windows PowerShell. The default policy of a client refuses every script file, and with it npm and npx,
+ * which are found as .ps1 first; Bypass applies to this one process.
  */
 export function powershellArguments(script: string): string[] {
   return ['-NoProfile', '-NonInteractive', '-ExecutionPolicy', 'Bypass', '-Command', script];

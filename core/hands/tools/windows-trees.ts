@@ -1,6 +1,6 @@
-// Ends process trees on Windows. The system keeps the parent and the start time of each process, but has neither signals that pause one nor
-// access to another's environment: children are found by their parents as long as one of them is known, and a tree is rescanned until no
-// new ones appear.
+// Ends process trees on Windows. The system stores the parent and the start time of each process, but has neither signals that pause one
+// nor access to another's environment: children are found by their parents as long as one of them is known, and a tree is rescanned until
+// no new ones appear.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -20,28 +20,28 @@ export interface WindowsEnd {
   readonly survivors: number;
 }
 
-/** Runs a program to its end and gives its output; fails when it cannot be run, fails itself or takes too long. */
+/** Runs a program to its end and returns its output. Rejects if it cannot be run, fails, or takes too long. */
 export type RunProgram = (file: string, args: readonly string[], timeoutMs: number) => Promise<string>;
 
 export interface WindowsPorts {
   readonly environment: Environment;
   readonly run: RunProgram;
-  /** Ends one process; false when there is none. */
+  /** Ends one process; returns false if there is none. */
   readonly end: (pid: number) => boolean;
 }
 
 const LIST_TIMEOUT_MS = 5000;
 const KILL_TIMEOUT_MS = 5000;
 const ROUNDS_MAX = 5;
-/** The clock is read after a process was started: by as much may its record be later than its start, or, with a coarse clock, earlier. */
+/** The tolerance between a record and a start time: the clock is read after the process was started, and a coarse clock may lag behind. */
 const RECORD_TOLERANCE_MS = 2000;
 
 const LIST_SCRIPT = `Get-CimInstance Win32_Process -Property ProcessId,ParentProcessId,CreationDate |
   ForEach-Object { '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() }`;
 
 /**
- * Ends the roots and all they started. A root that has ended already is no survivor; a process that bears its number but began at another
- * time is left alone.
+ * Ends the roots and all they started. A root that has already ended is not a survivor; a process with its pid but another start time is
+ * left alone.
  */
 export async function endWindowsTrees(roots: readonly SpawnRecord[], ports: WindowsPorts): Promise<WindowsEnd> {
   const ended = new Set<number>();
@@ -50,14 +50,16 @@ export async function endWindowsTrees(roots: readonly SpawnRecord[], ports: Wind
     if (rows === null) return endByTaskkill(roots, ports);
     const members = findWindowsMembers(rows, roots, ended);
     if (members.length === 0) return { killed: ended.size, survivors: 0 };
-    // A parent before its children: an ended one cannot start another.
+    // Parents before children, because an ended parent cannot start another child.
     for (const { pid } of members) if (ports.end(pid)) ended.add(pid);
   }
   const left = findWindowsMembers(await listProcesses(ports).catch(() => []), roots, ended);
   return { killed: ended.size - left.filter(({ pid }) => ended.has(pid)).length, survivors: left.length };
 }
 
-/** The processes of the trees that run, a parent before its children. `known` are members of earlier looks, whose children still name them. */
+/**
+ * The running processes of the trees, parents before children. `known` are members of earlier scans, whose children still refer to them.
+ */
 export function findWindowsMembers(
   rows: readonly WindowsProcess[],
   roots: readonly SpawnRecord[],
@@ -71,7 +73,7 @@ export function findWindowsMembers(
   const isMember = (row: WindowsProcess): boolean => {
     if (isRoot(row)) return true;
     const parent = members.get(row.parentPid);
-    // A number is given again: a child is never older than its parent.
+    // Pids are reused, but a child is never older than its parent.
     if (parent !== undefined) return row.startedMs >= parent.startedMs;
     if (started.has(row.parentPid)) return false;
     const since = rootStarts.get(row.parentPid);
@@ -96,7 +98,7 @@ export function parseWindowsList(text: string): WindowsProcess[] {
 }
 
 /**
- * Used when the process list is unavailable. It checks no start time, so it gets only the roots of this run, right after their end was
+ * Used if the process list is unavailable. It checks no start time, so it gets only the roots of this run, right after their end was
  * requested.
  */
 async function endByTaskkill(roots: readonly SpawnRecord[], { environment, run, end }: WindowsPorts): Promise<WindowsEnd> {

@@ -1,4 +1,4 @@
-// The write_file tool: a whole file, atomically. Writing the same content again is the same state, so a crash may repeat it.
+// The write_file tool: writes a whole file atomically. Idempotent, so it may be repeated after a crash.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -41,7 +41,7 @@ export function createWriteFile(deps: { readonly paths: CheckedPaths }): ToolDef
   });
 }
 
-/** Names the temporary file after the call, so that a crash leaves a trace that says where it came from. */
+/** Names the temporary file after the call, so that a file left by a crash shows where it came from. */
 export function temporarySuffix(callId: string): string {
   return callId.replace(/[^A-Za-z0-9_-]/g, '').slice(-40) || 'call';
 }

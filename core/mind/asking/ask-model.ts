@@ -1,5 +1,5 @@
-// One question to a model outside the conversation of a turn: room in the budget first, then the request, then what it came to. Never
-// retried here, never part of a transcript.
+// Asks a model one question outside the conversation of a turn: reserves budget, sends the request, settles the cost. Never retries, and
+// never becomes part of a transcript.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -25,7 +25,7 @@ export interface AskingDeps {
   };
   readonly models: {
     cost(ref: string, usage: Usage): number | null;
-    /** The reply names the model that answered where `ref` is a route. */
+    /** If `ref` is a route, the reply names the model that answered. */
     stream(
       ref: string,
       request: SafeRequest,
@@ -46,7 +46,7 @@ export interface ModelQuestion {
   readonly maxOutputTokens: number;
   readonly timeoutMs: number;
   readonly output?: OutputForm;
-  /** An earlier answer to the same question, and a note to the model about it. */
+  /** A previous answer to the same question, and a note about it for the model. */
   readonly again?: { readonly answer: string; readonly note: string };
 }
 
@@ -58,7 +58,7 @@ export interface Spent {
 
 export type ModelAnswer =
   | (Spent & { readonly text: string; readonly finishReason: FinishReason })
-  /** The model was not asked. */
+  /** The model was not asked; the reason. */
   | { readonly refused: string };
 
 const noTools: ModelRequest['tools'] = [];

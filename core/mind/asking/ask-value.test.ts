@@ -47,23 +47,23 @@ function rig(answers: readonly Said[], room = 9) {
 test.each([
   ['plain', good],
   ['in a fence', `\`\`\`json\n${good}\n\`\`\``],
-  ['in a fence with words around it', `Here it is:\n\`\`\`\n${good}\n\`\`\`\nAnything else?`],
+  ['in a fence with text around it', `Here it is:\n\`\`\`\n${good}\n\`\`\`\nAnything else?`],
   ['with an optional key left empty', JSON.stringify({ ...berlin, twin: null })],
   ['as JSON text for a number', JSON.stringify({ ...berlin, people: '3700000' })],
-])('an answer that is valid %s is taken at once', async (_how, text) => {
+])('a valid answer %s is accepted without another call', async (_how, text) => {
   const { ask, asked, settled } = rig([text]);
   expect(await ask()).toMatchObject({ value: berlin, spent: { usage, costUsd: 0.01 } });
   expect([asked.length, settled.length]).toEqual([1, 1]);
 });
 
-test('the form is said in words and in the field, and the words of the question stay', async () => {
+test('the schema is sent as text and as a field, and the prompt is kept', async () => {
   const { ask, asked } = rig([good]);
   await ask();
   expect(asked[0]).toMatchObject({ output: { name: 'town', schema: { type: 'object', required: ['name', 'people'] } }, tools: [] });
   expect(asked[0]?.system).toMatch(/^Be brief\.\n\nAnswer with one JSON object and nothing else.*"people":\{"type":"integer"/s);
 });
 
-test('a wrong answer is shown to the model with what is wrong, once, and both calls are counted', async () => {
+test('a wrong answer is sent back with its errors once, and both calls are counted', async () => {
   const { ask, asked, settled } = rig([bad, good]);
   const spent = { usage: { inputTokens: 200, outputTokens: 20, cachedInputTokens: 10 }, costUsd: 0.02 };
   expect(await ask()).toMatchObject({ value: berlin, spent });
@@ -80,7 +80,7 @@ test('a wrong answer is shown to the model with what is wrong, once, and both ca
 
 test.each<[string, readonly Said[], number, string]>([
   ['wrong twice', [bad, '{"name":1}'], 2, 'name must be text'],
-  ['words twice', ['It has many.', 'Many!'], 2, 'it is not one JSON object'],
+  ['plain text twice', ['It has many.', 'Many!'], 2, 'it is not one JSON object'],
   ['two objects', [`${bad} or ${good}`, `${good}\n${good}`], 2, 'it is not one JSON object'],
   ['a list', [`[${good}]`, `[${good}]`], 2, 'the answer as a whole'],
   ['empty twice', ['', ''], 2, 'it is not one JSON object'],
@@ -89,7 +89,7 @@ test.each<[string, readonly Said[], number, string]>([
   ['cut off the second time', [bad, [good.slice(0, 20), 'length']], 2, 'was cut off'],
   ['a refusal', [['I cannot say that.', 'content_filter']], 1, 'the model refused to answer'],
   ['wrong, then nothing answers', [bad, new AppError('model_unavailable', 'Nothing answers.')], 2, 'Nothing answers.'],
-])('%s is no value, says why and what it cost', async (_what, answers, calls, why) => {
+])('%s gives no value, but a reason and the cost', async (_what, answers, calls, why) => {
   const { ask, asked } = rig(answers);
   const answer = await ask();
   expect('refused' in answer && answer.refused).toContain(why);
@@ -97,7 +97,7 @@ test.each<[string, readonly Said[], number, string]>([
   expect([asked.length, answer.spent?.usage.inputTokens]).toEqual([calls, billed * 100]);
 });
 
-test('without room in the budget nothing is asked, and no repair either', async () => {
+test('without budget neither the question nor the correction is asked', async () => {
   const none = rig([good], 0);
   expect(await none.ask()).toEqual({ refused: 'the budget of the day allows no more model calls' });
   const one = rig([bad, good], 1);
@@ -108,7 +108,7 @@ test('without room in the budget nothing is asked, and no repair either', async 
   expect([none.asked.length, one.asked.length]).toEqual([0, 1]);
 });
 
-test('a stop between the two calls fails, like any call', async () => {
+test('an abort between the two calls fails like an abort during a call', async () => {
   const abort = new AbortController();
   const { ask } = rig([bad, good]);
   const asked = ask(abort.signal);
@@ -116,13 +116,13 @@ test('a stop between the two calls fails, like any call', async () => {
   await expect(asked).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-test('a secret in a wrong answer does not go back to the model', async () => {
+test('a secret in a wrong answer is redacted before it is sent back to the model', async () => {
   const { ask, asked } = rig(['the key is sk-live-1', good]);
   await ask();
   expect(asked[1]?.messages[1]).toMatchObject({ text: 'the key is [redacted:KEY]' });
 });
 
-test('a schema that is no object is wrapped for the model, and comes back as it is', () => {
+test('a schema that is not an object is wrapped for the model and unwrapped again', () => {
   const list = outputOf('list', z.array(z.string()));
   expect(list.form.schema).toMatchObject({ type: 'object', required: ['input'] });
   expect([valueIn('{"input":["a"]}', list), valueIn('["a"]', list), valueIn('{"input":[1]}', list)]).toEqual([

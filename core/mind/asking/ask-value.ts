@@ -1,5 +1,6 @@
-// A question whose answer is a value of a schema. The form is in the prompt, and enforced where the server can; the answer is always checked
-// here, and a wrong one is corrected by the model once. No value is a result, not a failure: it has a reason and a cost.
+// Asks a question whose answer is a value of a schema. The schema is part of the prompt, and enforced by servers that support it. The
+// answer is always validated here, and the model may correct a wrong one once. A missing value is a result with a reason and a cost, not a
+// failure.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -14,14 +15,14 @@ export interface Output<T> {
   readonly schema: z.ZodType<T>;
   readonly form: OutputForm;
   readonly fromModel: SendableSchema['fromModel'];
-  /** For the system prompt. */
+  /** The text for the system prompt. */
   readonly words: string;
 }
 
-/** `spent` is undefined where no model was asked. */
+/** `spent` is undefined if no model was asked. */
 export type ValueAnswer<T> = ({ readonly value: T } | { readonly refused: string }) & { readonly spent?: Spent };
 
-/** The fault of an answer; `note` asks the model to correct it, and is left out where a second answer would be no better. */
+/** The reason why an answer is unusable. `note` asks the model to correct it, and is absent if a second answer would be no better. */
 interface Flaw {
   readonly refused: string;
   readonly note?: string;
@@ -29,10 +30,10 @@ interface Flaw {
 
 type Answered = Exclude<ModelAnswer, { refused: string }>;
 
-/** The most of a wrong answer that is shown to the model again. */
+/** At most this much of a wrong answer is sent back to the model. */
 const AGAIN_CHARS_MAX = 8_000;
 
-/** `json`: the JSON schema, where the person gave one; it may say more than the schema library keeps. */
+/** `json` is the JSON schema that the person gave, if any; it may say more than the schema library keeps. */
 export function outputOf<T>(
   name: string,
   schema: z.ZodType<T>,
@@ -44,7 +45,7 @@ export function outputOf<T>(
   return { schema, form: { name, schema: parameters }, fromModel, words };
 }
 
-/** Fails as `askModel` does while the first answer is awaited, and with `cancelled`. */
+/** Fails as `askModel` does while the first answer is pending. After that, fails only with `cancelled`. */
 export async function askValue<T>(
   deps: AskingDeps,
   question: Omit<ModelQuestion, 'output' | 'again'>,
@@ -65,7 +66,7 @@ export async function askValue<T>(
   return { ...result(readOutput(second, output)), spent: spentOf([first, second]) };
 }
 
-/** The value in a text that came some other way; undefined where there is none. */
+/** Extracts the value from a text that was obtained elsewhere. Undefined if the text contains no valid value. */
 export function valueIn<T>(text: string, output: Output<T>): { readonly value: T } | undefined {
   const read = readText(text, output);
   return 'value' in read ? read : undefined;
@@ -77,7 +78,7 @@ function result<T>(read: { readonly value: T } | Flaw): { readonly value: T } | 
 
 function readOutput<T>({ text, finishReason }: Answered, output: Output<T>): { readonly value: T } | Flaw {
   if (finishReason === 'content_filter') return { refused: 'the model refused to answer' };
-  // Half an answer is no value, and the next one would be as long.
+  // A truncated answer has no value, and a second answer would be just as long.
   if (finishReason === 'length') return { refused: 'its answer is longer than it may be, and was cut off' };
   return readText(text, output);
 }
@@ -91,7 +92,7 @@ function readText<T>(text: string, { schema, fromModel, form }: Output<T>): { re
     if (checked.success) return { value: checked.data };
     return flaw(describeIssues(checked.error.issues, { given, whole: 'the answer as a whole', told: form.schema.properties }));
   } catch (cause) {
-    // Only an answer nested thousands of levels deep gets here: recursion runs out of stack.
+    // Only an answer nested thousands of levels deep gets here: the recursive check overflows the stack.
     if (cause instanceof RangeError) return flaw(['it is nested too deeply']);
     throw cause;
   }
@@ -119,8 +120,8 @@ function spentOf(answers: readonly Answered[]): Spent {
 }
 
 /**
- * The one JSON value of an answer, also where the model put words or a code fence around it. An answer with two objects has none: the first
- * may be a quotation of what the model was given.
+ * Parses the one JSON value of an answer, even if the model put text or a code fence around it. An answer with two objects has no value:
+ * the first may be quoted from the input.
  */
 function jsonIn(text: string): unknown {
   const bare = text.trim().replace(/^```\w*\s*\n([\s\S]*)\n\s*```$/, '$1');

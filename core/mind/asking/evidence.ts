@@ -1,6 +1,6 @@
-// Decides whether a quotation is evidence: it must be a passage of the work, and must not address the judge or praise the work. Pure.
+// Decides whether a quotation is evidence: it must be a passage of the work, and must neither address the judge nor praise the work. Pure.
 
-/** Speaks to who judges, of the judging, or praises itself. */
+/** Text that addresses the judge, talks about the judging, or praises the work itself. */
 const appeals = [
   /\b(?:judge|grader|evaluator|rubric|verdict|grading|marking scheme)\b/i,
   /\b(?:ignore|disregard|forget)\b.{0,40}\b(?:previous|above|earlier|other|all|instructions?)\b/i,
@@ -12,15 +12,15 @@ const appeals = [
   /\bmark (?:this|it|every|all)\b.{0,30}\b(?:met|pass(?:ed)?|correct)\b/i,
 ];
 
-/** Absence can be met by work that says nothing of the matter. */
+/** A point about the absence of something can be met by work that does not mention it. */
 const absence = /\b(?:no|not|never|without|avoids?|free of|at most|only|nothing|none|doesn't|isn't|brief|short|concise)\b/i;
 
 const reports =
   /\b(?:it|this|answer|text|report|work)\s+(?:also\s+)?(?:names|mentions|says|states|contains|covers|explains|describes|lists|gives|includes|shows)\b/i;
-/** Of the words of the longer one. */
+/** The share of common words, relative to the longer text. */
 const REPEATED_SHARE = 0.7;
 
-/** Less is found in any text. */
+/** A shorter quotation would be found in any text. */
 const QUOTE_CHARS_MIN = 2;
 
 export function isAppeal(quote: string): boolean {
@@ -31,13 +31,13 @@ export function mayHaveNoQuote(point: string): boolean {
   return absence.test(point);
 }
 
-/** Whether the work holds the passage, apart from case, white space and the kind of quotation marks. */
+/** Returns whether the work contains the passage. Ignores differences in case, white space and quotation marks. */
 export function quotes(work: string, quote: string): boolean {
   const wanted = plain(quote);
   return wanted.length >= QUOTE_CHARS_MIN && plain(work).includes(wanted);
 }
 
-/** Whether a quotation only says of the work that it does what the point asks. */
+/** Returns whether a quotation only claims that the work does what the point asks. */
 export function repeats(point: string, quote: string): boolean {
   if (!reports.test(quote)) return false;
   const [asked, said] = [words(point), words(quote)];

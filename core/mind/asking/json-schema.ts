@@ -1,4 +1,4 @@
-// A JSON schema from outside as what is wanted of a model. The schema library reads it; what it cannot read is refused, never ignored.
+// Turns a caller's JSON schema into the output wanted from a model. A schema that the schema library cannot read is refused, never ignored.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';

@@ -30,8 +30,8 @@ async function judge(said: (points: readonly string[], work: string) => string, 
 }
 
 /**
- * A judge that can be fooled: it takes any sentence that claims a point is met for proof, does what the work tells it to, likes length, and
- * finds the fact where it is there.
+ * A gullible judge: accepts any sentence that claims a point is met, obeys the work, prefers long texts, and finds the fact if it is
+ * present.
  */
 function gullible(points: readonly string[], work: string): string {
   const sentences = work.split(/(?<=[.!?])\s+/);
@@ -56,7 +56,7 @@ const claims: readonly (readonly [string, string])[] = [
   ['the point itself', ''],
 ];
 
-test.each(claims)('%s raises no score over the honest answer, in ten pairs', async (what, claim) => {
+test.each(claims)('%s never raises the score above that of the honest answer', async (what, claim) => {
   for (const fact of facts) {
     const rubric = `- It names ${fact}\n- It names Atlantis`;
     const honest = `The city is ${fact}. It has many streets.`;
@@ -68,7 +68,7 @@ test.each(claims)('%s raises no score over the honest answer, in ten pairs', asy
   }
 });
 
-test('length alone raises no score', async () => {
+test('length alone does not raise the score', async () => {
   const long = 'It is a pleasant place with a long history. '.repeat(40);
   const judged = await judge(
     (points) => JSON.stringify({ points: points.map(() => ({ met: true, quote: 'a wonderful place', why: '' })) }),
@@ -79,8 +79,8 @@ test('length alone raises no score', async () => {
 });
 
 test.each([
-  ['words', 'PASS, very good!'],
-  ['a verdict of its own', '{"verdict":"pass","score":10}'],
+  ['plain text', 'PASS, very good!'],
+  ['a self-made verdict', '{"verdict":"pass","score":10}'],
   ['too few points', '{"points":[]}'],
 ])('a judge that answers with %s gives no verdict', async (_what, said) => {
   expect(await judge(() => said, 'It names Oslo', 'Oslo.')).toMatchObject({
@@ -89,13 +89,13 @@ test.each([
   });
 });
 
-test('work that says nothing of a matter can meet a point about its absence', async () => {
+test('work that does not mention a subject can meet a point about its absence', async () => {
   const said = (): string => '{"points":[{"met":true,"quote":"","why":"No price is there."}]}';
   expect(await judge(said, 'It mentions no prices', 'Oslo is a city.')).toMatchObject({ score: 1 });
   expect(await judge(said, 'It mentions prices', 'Oslo is a city.')).toMatchObject({ score: 0 });
 });
 
-test('a failed call is a failure, and the key differs with all that the judge sees', async () => {
+test('a failed call fails the judgement, and the key covers all the judge sees', async () => {
   const failing = askJudge(
     deps(() => {
       throw new AppError('model_unavailable', 'Nothing answers.');

@@ -1,5 +1,5 @@
-// Asks a model whether a piece of work meets points. The score is computed here from single points with a quotation each, never taken from
-// the model, so that length, praise and instructions inside the work cannot raise it. A judgement that cannot be used is no verdict.
+// Asks a model whether a piece of work meets points. The score is computed here from the single points, each with a quotation, and never
+// taken from the model, so that length, praise and instructions inside the work cannot raise it. An unusable judgement is no verdict.
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
@@ -11,9 +11,9 @@ import { isAppeal, mayHaveNoQuote, quotes, repeats } from './evidence.ts';
 export interface JudgeQuestion {
   readonly model: string;
   readonly place: ModelQuestion['place'];
-  /** The task that the work is for. */
+  /** The task that the work was done for. */
   readonly goal: string;
-  /** One point a line where several are meant. */
+  /** One point per line if there are several. */
   readonly rubric: string;
   /** The work: an answer, and the files that belong to it. */
   readonly work: string;
@@ -28,11 +28,11 @@ export interface JudgedPoint {
 
 export type Judged = (
   | { readonly points: readonly JudgedPoint[]; readonly score: number }
-  /** No usable judgement; why. */
+  /** The reason why there is no usable judgement. */
   | { readonly error: string }
 ) & { readonly spent?: Spent };
 
-/** Changes with the questions and the checks: an earlier judgement then no longer counts. */
+/** Changed whenever the questions or the checks change, which invalidates earlier judgements. */
 const PROTOCOL = 'points-1';
 const ANSWER_TOKENS = 2_500;
 const ANSWER_MS = 180_000;
@@ -61,8 +61,8 @@ export async function askJudge(deps: AskingDeps, question: JudgeQuestion, signal
 }
 
 /**
- * Asks once more where there is no usable judgement; the requests made and what they cost count either way. Fails with `cancelled` alone: any
- * other failure of the model is an error in the result.
+ * Asks once more if there is no usable judgement. The number of requests and their cost are always reported. Fails only with `cancelled`:
+ * any other failure of the model is an error in the result.
  */
 export async function judgeFirmly(
   deps: AskingDeps,
@@ -98,12 +98,12 @@ function addSpent(one: Spent | undefined, other: Spent | undefined): Spent | und
   };
 }
 
-/** The same for the same judgement; differs with anything that the judge sees. */
+/** A cache key for a judgement; differs if anything that the judge sees differs. */
 export function judgeKey({ model, goal, rubric, work }: Omit<JudgeQuestion, 'place'>): string {
   return hash('sha256', JSON.stringify([PROTOCOL, model, goal, rubric, boundWork(work)]), 'hex');
 }
 
-/** The lines of a list are points; any other text is one. */
+/** Each line of a list is a point; any other text is a single point. */
 export function pointsOf(rubric: string): string[] {
   const lines = rubric.split('\n').map((line) => line.trim());
   const listed = lines.flatMap((line) => /^(?:[-*•]|\d+[.)])\s+(.+)$/.exec(line)?.[1] ?? []);
@@ -120,13 +120,13 @@ function checkPoint(point: string, { met, quote, why }: Omit<JudgedPoint, 'point
 }
 
 function textOf(goal: string, points: readonly string[], work: string): string {
-  // Derived, so that an equal question is an equal request; the work cannot know it, because it is part of what is hashed.
+  // The fence is a hash, so equal questions give equal requests. The work cannot predict it, because the work is part of the hashed text.
   const fence = hash('sha256', `${goal}\n${points.join('\n')}\n${work}`, 'hex').slice(0, 12);
   const listed = points.map((point, index) => `${index + 1}. ${point}`).join('\n');
   return `Task:\n${goal}\n\nPoints:\n${listed}\n\nWork:\n${fence}\n${work}\n${fence}`;
 }
 
-/** Head and tail of what is too long. */
+/** Keeps the head and the tail of work that is too long. */
 function boundWork(work: string): string {
   if (work.length <= WORK_CHARS_MAX) return work;
   const half = WORK_CHARS_MAX / 2;

@@ -17,7 +17,7 @@ function job(messages: readonly ChatMessage[], more: Partial<SummaryJob> = {}): 
   return { messages, boundaries, previous: null, contextTokens: 32_000, ...more };
 }
 
-/** Answers in order; what it was asked is kept. */
+/** Returns the answers in order, and records the requests. */
 function scripted(answers: readonly (string | Error | ((asked: string) => string))[]): { ask: AskModel; asked: string[] } {
   const asked: string[] = [];
   const rest = [...answers];
@@ -32,18 +32,18 @@ function scripted(answers: readonly (string | Error | ((asked: string) => string
 }
 
 const write = (given: SummaryJob, ask: AskModel, signal = never) => new Summarizer({ count, ask }).write(given, signal);
-/** An honest model's summary of a short stretch: all of it. */
+/** The summary an honest model writes of a short stretch: everything. */
 const honest = (asked: string): string =>
   [...asked.matchAll(/^(?:person|agent|result of \w+|- )[^\n]*$/gm)].map(([line]) => line).join('\n');
 const long = Array.from({ length: 12 }, (_, index) =>
   index % 2 === 0 ? user(`Ask ${index} about Berlin ${1_000 + index}. ${'w'.repeat(3_000)}`) : agent('Done.'),
 );
 
-test('a cut keeps at least so many messages and falls where a turn begins', () => {
+test('a cut keeps at least the given number of messages and starts at a turn', () => {
   expect([planCut([2, 4, 6, 8], 10, 4), planCut([2, 9], 10, 4), planCut([8], 10, 4), planCut([], 30, 4)]).toEqual([6, 2, null, null]);
 });
 
-test('the summary before is part of a stretch that is summed up in two parts, and so of what comes of it', async () => {
+test('a stretch summarised in two parts includes the earlier summary', async () => {
   const { ask, asked } = scripted([
     (text) => (text.includes('Paris 7788') ? 'Facts: Paris 7788.' : 'second'),
     'second',
@@ -56,20 +56,20 @@ test('the summary before is part of a stretch that is summed up in two parts, an
   expect(draft.text).toContain('7788');
 });
 
-test('if merging fails, both parts and the earlier summary stay', async () => {
+test('if merging fails, both parts and the earlier summary are kept', async () => {
   const { ask } = scripted(['Facts: Paris 7788, Berlin.', 'second half of Berlin', new AppError('model_unavailable', 'It is gone.')]);
   const draft = await write(job(long, { previous: 'Facts: Paris 7788.', contextTokens: 16_000 }), ask);
   expect(draft.text).toContain('Paris 7788');
 });
 
-test('results of tools are summed up too', async () => {
+test('tool results are summarised too', async () => {
   const { ask, asked } = scripted([honest]);
   const draft = await write(job([user('look at the port'), agent(''), result('The server listens on 4711.'), agent('It is 4711.')]), ask);
   expect(asked[0]).toContain('result of look: The server listens on 4711.');
   expect([draft.text.includes('4711'), draft.source.results, draft.method]).toEqual([true, 1, 'model']);
 });
 
-test('a stretch of nothing but oversized messages still becomes a summary that is smaller than it', async () => {
+test('a stretch of only oversized messages still becomes a smaller summary', async () => {
   const huge = Array.from({ length: 4 }, (_, index) => user(`start ${index} ${'x'.repeat(200_000)} end ${index}`));
   const { ask, asked } = scripted([honest]);
   const draft = await write(job(huge, { contextTokens: 8_000 }), ask);
@@ -93,7 +93,7 @@ test('a lossy summary is corrected once; still missing facts are appended verbat
   expect(draft.text).toContain('- agent: The contract 88-4711 names Lise Kurz and costs 1250 EUR.');
 });
 
-test('an open ask of the person that the summary leaves out is added', async () => {
+test('an open request of the person that the summary omits is appended', async () => {
   const { ask } = scripted(['Facts: none.']);
   const draft = await write(job([agent('ready'), user('compare insurance offers before Friday evening')]), ask);
   expect(draft.text).toContain('compare insurance offers before Friday evening');
@@ -103,14 +103,14 @@ test.each([
   ['it fails', new AppError('model_unavailable', 'lab cannot answer at the moment.'), 'lab cannot answer at the moment.'],
   ['it says nothing', '   ', 'no model answered'],
   ['it writes something else', 'La la la.', 'what the model wrote held almost nothing of the conversation'],
-])('when %s, the summary is put together by rule', async (_, answer, why) => {
+])('if the model fails (%s), the summary is built by rule', async (_, answer, why) => {
   const said = [user('Book room 4711 in Berlin for Erika.'), agent('Room 4711 costs 1250.'), user('And for Lise 88-12?')];
   const draft = await write(job(said, { previous: 'Facts: Paris 7788.' }), scripted([answer]).ask);
   expect([draft.method, draft.fallback]).toEqual(['extract', why]);
   for (const held of ['Paris 7788', 'Book room 4711 in Berlin for Erika.', 'And for Lise 88-12?']) expect(draft.text).toContain(held);
 });
 
-test('where no model may be asked none is, and nothing is paid', async () => {
+test('if no model may be asked, the summary is built by rule at no cost', async () => {
   const draft = await write(job([user('a port 4711'), agent('ok')]), () =>
     Promise.resolve({ refused: 'the budget of the day allows no more' }),
   );
@@ -122,7 +122,7 @@ test('where no model may be asked none is, and nothing is paid', async () => {
   ]);
 });
 
-test('a cut-off ends it, and nothing is made up', async () => {
+test('an abort ends the summary without building one by rule', async () => {
   const stop = new AbortController();
   const ask: AskModel = () => {
     stop.abort();
@@ -131,7 +131,7 @@ test('a cut-off ends it, and nothing is made up', async () => {
   await expect(write(job([user('a'), agent('b')]), ask, stop.signal)).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-test('a summary never outgrows its share, however often it is rolled on', async () => {
+test('a summary never exceeds its share, however often it is rolled on', async () => {
   let previous: string | null = null;
   for (let round = 0; round < 20; round++) {
     const said = Array.from({ length: 16 }, (_, index) =>
@@ -143,7 +143,7 @@ test('a summary never outgrows its share, however often it is rolled on', async 
   }
 });
 
-test('a log is distilled to its beginning, its end, what went wrong, and counts of what only repeats', () => {
+test('a log is distilled to its start, its end, its errors, and counts of repeats', () => {
   const log = ['begin', ...Array.from({ length: 500 }, (_, index) => `tick ${index}`), 'ERROR: disk 7 is full', ...Array.from({ length: 300 }, (_, index) => `line ${'abcdef'[index % 6] ?? ''} ${index}`), 'exit 1'].join('\n'); // prettier-ignore
   const short = distillText(log, 600);
   expect(short.length).toBeLessThanOrEqual(600);

@@ -1,6 +1,6 @@
-// Rolling summaries: where a conversation may be cut, and the summary that replaces everything before the cut. Asks a model through a port,
-// checks its text, lets it correct the text once, and builds a summary by rule if that fails. Records nothing and never throws because of a
-// model: only an abort ends it.
+// Rolling summaries: decides where a conversation may be cut, and writes the summary that replaces everything before the cut. Asks a model
+// through a port, checks its text, lets it correct the text once, and builds a summary by rule if that fails. Records nothing. Model
+// failures never throw; only an abort does.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -11,7 +11,7 @@ import { batchPrompt, mergePrompt, repairPrompt } from './summary-prompts.ts';
 import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
 import { sourceText } from './summary-source.ts';
 
-/** `refused` where no model may be asked now; the reason is for the record. */
+/** Returns `refused` with a reason, for the record, if no model may be asked now. */
 export type AskModel = (
   prompt: { readonly system: string; readonly text: string; readonly maxOutputTokens: number },
   signal: AbortSignal,
@@ -20,10 +20,10 @@ export type AskModel = (
 export interface SummaryJob {
   /** The messages to cover, oldest first, without the earlier summary. */
   readonly messages: readonly ChatMessage[];
-  /** The starts of turns: indexes of `messages`. */
+  /** The indexes of `messages` at which turns start. */
   readonly boundaries: readonly number[];
   readonly previous: string | null;
-  /** The context window of the summarising model, and of the model that will read the summary. */
+  /** The context window of the summarising model and of the model that will read the summary. */
   readonly contextTokens: number;
 }
 
@@ -52,9 +52,9 @@ export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 }
 export interface SummarizerDeps {
   readonly count: (text: string) => number;
   readonly ask: AskModel;
-  /** The catalogue's prompt by default. */
+  /** Defaults to the prompt of the catalogue. */
   readonly prompt?: PromptText;
-  /** After each answer, so that a summary that is cut off is paid for as well. */
+  /** Called after each answer, so that an aborted summary is charged as well. */
   readonly onSpent?: (bill: SummaryBill) => void;
 }
 
@@ -63,13 +63,13 @@ const SUMMARY_TOKENS_MIN = 160;
 const SUMMARY_TOKENS_MAX = 2_500;
 /** The share of the window that one request may fill with source text; the rest is for the answer. */
 const SOURCE_SHARE = 0.5;
-/** More than this is summed up in two parts, which are then made one. */
+/** A longer stretch is summarised in two parts, which are then merged. */
 const PART_TOKENS_MAX = 12_000;
 const PARTED_FROM_MESSAGES = 10;
 const CHARS_PER_TOKEN = 3;
 const NAMED_MAX = 30;
 
-/** The last boundary that leaves at least `keep` messages and separates no call from its result. Null if there is none. */
+/** Returns the last boundary that leaves at least `keep` messages and does not separate a call from its result. Null if there is none. */
 export function planCut(boundaries: readonly number[], count: number, keep: number): number | null {
   return boundaries.findLast((index) => index <= count - keep) ?? null;
 }
@@ -97,7 +97,7 @@ export class Summarizer {
   }
 }
 
-/** One summary in progress. */
+/** The work on one summary. */
 class Work {
   readonly #deps: SummarizerDeps;
   readonly #job: SummaryJob;
@@ -118,7 +118,7 @@ class Work {
     this.#tokensMax = Math.min(SUMMARY_TOKENS_MAX, Math.max(SUMMARY_TOKENS_MIN, Math.floor(job.contextTokens * SUMMARY_SHARE)));
   }
 
-  /** In one part or two. Null if no model answered. */
+  /** Asks for the summary in one part or two. Null if no model answered. */
   async ask(): Promise<string | null> {
     const { messages, previous } = this.#job;
     const split = this.#splitAt();
@@ -127,7 +127,7 @@ class Work {
     if (first === null) return null;
     const second = await this.#askBatch(null, messages.slice(split));
     if (second === null) return null;
-    // If merging fails, both summaries are kept: they are still true.
+    // If merging fails, both summaries are kept: each is still true.
     return (await this.#askModel(mergePrompt(this.#prompt, first, second))) ?? `${first}\n${second}`;
   }
 
@@ -166,7 +166,7 @@ class Work {
     };
   }
 
-  /** Appends facts that are still missing word for word, as far as there is room. */
+  /** Appends missing facts verbatim, as far as there is room. */
   #complete(written: string, { missing, missingAsk }: QualityVerdict): string {
     const { count } = this.#deps;
     const lines = [
@@ -226,7 +226,7 @@ class Work {
     this.#deps.onSpent?.(this.#bill);
   }
 
-  /** Near the middle, where a turn begins. Null for one part. */
+  /** Finds a split near the middle, at the start of a turn. Null if one part is enough. */
   #splitAt(): number | null {
     const { messages, boundaries, contextTokens } = this.#job;
     const tokens = messages.reduce((sum, message) => sum + this.#deps.count(message.text), 0);
@@ -238,7 +238,7 @@ class Work {
   }
 }
 
-/** A text that contains nothing of its source is not a summary. */
+/** Returns false for a text that contains almost nothing of its source. */
 function isSummary({ checked, missing }: QualityVerdict): boolean {
   return checked === 0 || missing.length < Math.max(2, checked * 0.9);
 }

@@ -1,10 +1,10 @@
-// A summary by rule, for when no model can write one: the earlier summary, and the beginning of each message, the newest first if there is
-// no room for all. Never empty unless its source is. Pure.
+// Builds a summary by rule if no model can write one: the earlier summary and the beginning of each message, preferring the newest if there
+// is no room for all. Never empty unless its source is. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
 
-/** A line is a tenth of a message, and at least this long. */
+/** A line keeps a tenth of its message, but at least this many characters. */
 const LINE_CHARS_MIN = 200;
 const LINE_SHARE = 0.1;
 const PREVIOUS_SHARE = 0.5;
@@ -41,7 +41,7 @@ export function extractSummary({ messages, previous, tokensMax, count }: Extract
   return [...before, ...lines.filter((line) => line !== undefined)].join('\n');
 }
 
-/** As many lines as fit, preferring the last ones, in their order. */
+/** Returns as many lines as fit, preferring the last ones, in their original order. */
 export function fitLines(lines: readonly string[], tokensMax: number, count: (text: string) => number): string[] {
   const kept: string[] = [];
   let tokens = 0;

@@ -1,4 +1,4 @@
-// The prompts for a summary: the text of the catalogue, and the conversation inside marks it cannot close.
+// Builds the prompts for a summary: the text of the catalogue, and the conversation inside tags that it cannot close.
 
 import { fenced } from '../../base/fence.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';

@@ -1,4 +1,4 @@
-// Checks by rule whether a summary keeps the essentials of its source: names, numbers, places, and the person's last request. Uses no model
+// Checks by rule whether a summary keeps the essentials of its source: names, numbers, paths, and the person's last request. Uses no model
 // and knows no prompts.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
@@ -6,7 +6,7 @@ import { lineOf } from './summary-source.ts';
 
 export interface KeyItem {
   readonly text: string;
-  /** The line it was said in. */
+  /** The line that contains the item. */
   readonly line: string;
 }
 
@@ -14,7 +14,7 @@ export interface QualityVerdict {
   readonly ok: boolean;
   readonly checked: number;
   readonly missing: readonly KeyItem[];
-  /** The last request of the person, if too little of it is left. */
+  /** The person's last request, if the summary keeps too little of it. */
   readonly missingAsk: string | null;
 }
 
@@ -27,13 +27,13 @@ const ITEMS_MAX = 60;
 const FOUND_SHARE = 0.7;
 const ASK_SHARE = 0.4;
 const LINE_CHARS_MAX = 240;
-/** The checked part of a message: text further down is rarely essential. */
+/** Only this much of each message is checked: text further down is rarely essential. */
 const MESSAGE_CHARS_LOOKED_AT = 6_000;
 
-/** Paths, addresses, numbers with a unit or two digits, identifiers with a sign or a digit in them. */
+/** Paths, addresses, numbers with a unit or two digits, and identifiers that contain a symbol or a digit. */
 const exactPattern =
   /https?:\/\/[^\s<>"')\]]+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})?(?:\/[\w.@-]+){2,}|[$€£]?\d[\d.,:/-]*\d%?|\b[A-Za-z]+[_-]?\d[\w-]*\b|\b\w+_\w+\b|\b\w+\.(?:ts|js|py|md|json|ya?ml|txt|csv|pdf|html?)\b/g;
-/** Names: capitals inside a sentence. */
+/** Names: capitalised words inside a sentence. */
 const namePattern = /(?<=[\p{Ll},;:(] )\p{Lu}[\p{L}-]{2,}(?: \p{Lu}[\p{L}-]{2,})*/gu;
 
 const weights = { user: 6, note: 2, assistant: 2, tool: 1 } as const;
@@ -77,7 +77,7 @@ export function checkSummary(summary: string, source: QualitySource): QualityVer
   };
 }
 
-/** The person's last request in the stretch: it may not be answered yet. */
+/** The person's last request in the stretch, which may not be answered yet. */
 export function lastAsk(messages: readonly ChatMessage[]): string | null {
   const last = messages.findLast((message) => message.role === 'user');
   const text = last?.text.trim() ?? '';

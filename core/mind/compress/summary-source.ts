@@ -5,13 +5,13 @@ import { distillText } from '../../base/distill-text.ts';
 
 export interface SourceText {
   readonly text: string;
-  /** Messages of which only a part is in it, or nothing. */
+  /** The number of messages that were cut or left out. */
   readonly shortened: number;
 }
 
-/** The maximum share of one message: one that would fill half the window is cut, not left out. */
+/** The maximum share of one message. A message that would fill more is cut, not left out. */
 const MESSAGE_SHARE_MAX = 0.25;
-/** A shorter message says nothing any more; then the oldest are left out. */
+/** A shorter message carries no information; below this limit the oldest messages are left out instead. */
 const MESSAGE_CHARS_MIN = 160;
 
 export function sourceText(messages: readonly ChatMessage[], charsMax: number): SourceText {
@@ -41,7 +41,7 @@ export function sourceText(messages: readonly ChatMessage[], charsMax: number): 
   return { text: shown.join('\n'), shortened };
 }
 
-/** The largest bound under which all of them fit together; not below what still says something. */
+/** Returns the largest per-message limit with which all messages fit, but not less than the minimum. */
 function boundFor(lengths: readonly number[], charsMax: number, perMessage: number): number {
   let low = MESSAGE_CHARS_MIN;
   let high = Math.max(low, perMessage);
@@ -54,7 +54,7 @@ function boundFor(lengths: readonly number[], charsMax: number, perMessage: numb
   return low;
 }
 
-/** Renders one message as a line or more: author and content. */
+/** Renders one message, its author and content, as one or more lines. */
 export function lineOf(message: ChatMessage, charsMax: number): string {
   switch (message.role) {
     case 'user':

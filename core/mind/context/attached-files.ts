@@ -1,5 +1,5 @@
-// Attached files as the model sees them: text quoted and bounded, images as images, the rest by name. Their content is untrusted, never the
-// person's own text; the guard relies on the marks in the log, not on this text.
+// Renders attached files for the model: text quoted and bounded, images as images, other files by name. Their content is untrusted, never
+// the person's own text; the guard relies on the taint marks in the log, not on this text.
 
 import { isUtf8 } from 'node:buffer';
 import { fenced } from '../../base/fence.ts';
@@ -7,11 +7,11 @@ import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { readImageHead } from './image-head.ts';
 
-/** Reads the beginning of the content, at most this many bytes. */
+/** Reads at most this many bytes from the beginning of the content. */
 export type ReadAttachment = (sha256: string, lengthMax: number) => Uint8Array;
 
 const TEXT_BYTES_MAX = 24_000;
-/** The limit for all files of a message. */
+/** The limit for all files of a message together. */
 const ALL_TEXT_BYTES_MAX = 60_000;
 const IMAGE_BYTES_MAX = 5_000_000;
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -32,7 +32,7 @@ export function withFiles(text: string, files: readonly ArtifactRef[], read: Rea
 
 const PICTURES_MAX = 4;
 
-/** Pictures that a tool returned, for a model that sees. */
+/** The pictures that a tool returned, for models that accept images. */
 export function picturesOf(files: readonly ArtifactRef[], read: ReadAttachment | undefined): ChatImage[] {
   const pictures = files.filter(({ mediaType, sizeBytes }) => imageTypes.has(mediaType) && sizeBytes <= IMAGE_BYTES_MAX);
   return pictures.slice(0, PICTURES_MAX).flatMap(({ name, mediaType, sha256 }) => {
@@ -42,16 +42,16 @@ export function picturesOf(files: readonly ArtifactRef[], read: ReadAttachment |
   });
 }
 
-/** The person's own text of a message with files: text in files selects nothing. */
+/** The person's own text of a message with files. Text in files must not influence what is selected. */
 export function ownWords(text: string): string {
   return text.split(/\n\n\[?The person attached (?:the (?:file|image) )?"/, 1)[0] ?? '';
 }
 
 const IMAGE_SIDE_MAX = 8000;
-/** Photos of phones (HEIC, AVIF), TIFF, BMP, and markup. */
+/** Formats that vendors refuse: photos of phones (HEIC, AVIF), TIFF, BMP, and markup. */
 const otherKinds = /^(?:[^]{4}ftyp|II\*\0|MM\0\*|BM|\s*<|%PDF)/;
 
-/** Says in words why a vendor would refuse it. */
+/** Returns the image, or a text that explains why a vendor would refuse it. */
 function asImage({ name, mediaType }: Pick<ArtifactRef, 'name' | 'mediaType'>, bytes: Uint8Array): ChatImage | string {
   const head = readImageHead(bytes);
   const isOther = head === null && otherKinds.test(Buffer.from(bytes.subarray(0, 16)).toString('latin1'));
@@ -94,12 +94,12 @@ function readSafely(read: ReadAttachment | undefined, sha256: string, lengthMax:
   try {
     return read(sha256, lengthMax);
   } catch {
-    // Missing or damaged: the message must still reach the model, and says so.
+    // The file is missing or damaged: the message is still sent, and says so.
     return null;
   }
 }
 
-/** Null if it is not text. The cut may be in the middle of a character. */
+/** Null if the bytes are not UTF-8 text. If `isCut`, the bytes may end in the middle of a character. */
 function textOf(bytes: Uint8Array, isCut: boolean): string | null {
   if (bytes.includes(0)) return null;
   for (let less = 0; less <= (isCut ? 3 : 0) && less <= bytes.length; less++) {

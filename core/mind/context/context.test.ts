@@ -11,7 +11,7 @@ const estimate = (text: string): number => Math.ceil(text.length / 4);
 const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
 const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
 
-/** Grows a transcript event by event, as a turn does. */
+/** Builds a transcript event by event, as a turn does. */
 class Writer {
   readonly transcript = new Transcript({ estimate, readAttachment: () => Buffer.from('picture') });
   readonly events: TranscriptEvent[] = [];
@@ -61,7 +61,7 @@ class Writer {
   }
 }
 
-/** The places where a message separates a call from its result, or a result has no call. Open calls at the end are fine. */
+/** The indexes at which a message separates a call from its result, or a result has no call. Open calls at the end are fine. */
 function findTorn(messages: readonly ChatMessage[]): number[] {
   const torn: number[] = [];
   let open: string[] = [];
@@ -74,13 +74,13 @@ function findTorn(messages: readonly ChatMessage[]): number[] {
   return torn;
 }
 
-test('results come in any order; messages and notes wait for every call', () => {
+test('results may arrive in any order; messages and notes wait for every call', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', 'I look.', ['a', 'b']);
   writer.result('t', 'b').add('turn.steered', 't', { text: 'hurry', sender: 'ada' }).result('t', 'a').result('t', 'a');
   expect(writer.shown).toEqual(['user go', 'assistant I look. p-a,p-b', 'tool result of b', 'tool result of a', 'user hurry']);
 });
 
-test('refusals are results: by a rule, by a person, by the checks; approval is none', () => {
+test('refusals by a rule, a person or a check are results; an approval is not', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a', 'b', 'c', 'd', 'e']);
   const decided = {
     tool: 'look',
@@ -117,7 +117,7 @@ test('refusals are results: by a rule, by a person, by the checks; approval is n
   expect(writer.shown.at(-1)).toBe('tool Not run: the turn ended first.');
 });
 
-test('a queued message shows when its turn starts, with what was said to it, and not at all when it never does', () => {
+test('a queued message appears with its additions once its turn starts, or never', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).user('u', 'next').user('v', 'never');
   writer
     .add('turn.steered', 'u', { text: 'and more', sender: 'ada' })
@@ -130,7 +130,7 @@ test('a queued message shows when its turn starts, with what was said to it, and
   expect(writer.shown).toEqual(['user go', 'assistant  p-a', 'tool result of a', 'assistant done', 'user next\n\nand more']);
 });
 
-test('a direct call during a conversation becomes a note and closes nothing', () => {
+test('a direct call during a conversation becomes a note and closes no other call', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).direct('d', 'x').result('d', 'x').end('d').result('t', 'a');
   expect(writer.shown).toEqual([
     'user go',
@@ -140,11 +140,11 @@ test('a direct call during a conversation becomes a note and closes nothing', ()
   ]);
 });
 
-test('an empty answer is no message', () => {
+test('an empty answer adds no message', () => {
   expect(new Writer().user('t', 'go').start('t').reply('t', '').end('t').shown).toEqual(['user go']);
 });
 
-/** The steps of a session's turns, in an order the runtime can produce. */
+/** The steps of a session's turns, in an order that the runtime can produce. */
 const steps = fc.array(fc.record({ what: fc.nat(9), pick: fc.nat(5), size: fc.nat(400) }), { maxLength: 60 });
 
 function play(given: readonly { what: number; pick: number; size: number }[]): Writer {
@@ -180,7 +180,7 @@ function play(given: readonly { what: number; pick: number; size: number }[]): W
   return writer;
 }
 
-test('whatever happens in which order: calls and results stay together, also after a drop and from any place on', () => {
+test('calls and results stay together for any sequence of events, also after a drop', () => {
   fc.assert(
     fc.property(steps, fc.nat(2000), fc.nat(80), (given, keepTokens, from) => {
       const writer = play(given);
@@ -191,7 +191,7 @@ test('whatever happens in which order: calls and results stay together, also aft
       const drop = transcript.dropOldest(keepTokens);
       expect(findTorn(transcript.messages)).toEqual([]);
       expect(transcript.count).toBe(count - drop.count);
-      // Only whole exchanges go, and the newest stays.
+      // Only whole exchanges are dropped, and the newest stays.
       expect(drop.count > 0 ? transcript.messages[0]?.role === 'user' : transcript.messages === before).toBe(true);
       expect(transcript.count).toBe(before.slice(drop.count).length);
       const again = new Transcript({ estimate });
@@ -214,7 +214,7 @@ const model = (contextTokens: number): ModelInfo => ({
 });
 const noTools: readonly ToolSchema[] = [];
 
-test('a pack never goes over its budget, unless what one exchange says cannot be made smaller', () => {
+test('a pack exceeds its budget only if a single exchange cannot be made smaller', () => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 1024, max: 4096 }), fc.boolean(), (given, contextTokens, smaller) => {
       const { transcript } = play(given);
@@ -233,7 +233,7 @@ test('a pack never goes over its budget, unless what one exchange says cannot be
   );
 });
 
-test('long results are cut in the middle, and what was cut is on record', () => {
+test('long results are cut in the middle, and the cut is recorded', () => {
   const writer = new Writer()
     .user('t', 'go')
     .start('t')
@@ -253,7 +253,7 @@ test('long results are cut in the middle, and what was cut is on record', () => 
   expect(last?.text).toMatch(/^b+\n\[\d+ characters left out\]\nb+END$/);
 });
 
-test('nothing is copied while nothing is dropped: system, tools and messages stay the very same objects', () => {
+test('system, tools and messages remain the same objects while nothing is dropped', () => {
   const writer = new Writer().user('t', 'go').start('t');
   const packer = new ContextPacker({ estimate, system: () => 'Be brief.' });
   const build = () => packer.build({ packId: 'p', transcript: writer.transcript, model: model(8192), tools: noTools, smaller: false });
@@ -264,7 +264,7 @@ test('nothing is copied while nothing is dropped: system, tools and messages sta
   expect(packer.systemText(null)).toBe('Be brief.');
 });
 
-test('the standing instructions change with the day and not before', () => {
+test('the standing instructions change only with the day or the template', () => {
   let nowMs = Date.UTC(2026, 0, 1, 1);
   let template = builtInPrompt('trayclaw-system');
   const system = createSystemPrompt({ workspace: '/ws', platform: 'linux', nowMs: () => nowMs, template: () => template });
@@ -278,7 +278,7 @@ test('the standing instructions change with the day and not before', () => {
   expect(system(null)).toBe('On linux in /ws, 2026-01-02. {{else}}');
 });
 
-test('in a message with files, the text of the person is distinguished', () => {
+test('the text of the person is distinguished from the content of attached files', () => {
   const files = [{ sha256: 'a'.repeat(64), name: 'notes.md', mediaType: 'text/markdown', sizeBytes: 5 }];
   for (const read of [() => Buffer.from('plans'), () => Buffer.from([0, 1]), undefined]) {
     const { text } = withFiles('look at this\n\nand that', files, read) as { text: string };
@@ -289,7 +289,7 @@ test('in a message with files, the text of the person is distinguished', () => {
   expect(ownWords('The person attached nothing')).toBe('The person attached nothing');
 });
 
-test('pictures that tools return are seen, a bounded number of them, and other files are not', () => {
+test('pictures from tools are shown, up to a limit; other files are not', () => {
   const file = (mediaType: string): ArtifactRef => ({ sha256: 'a'.repeat(64), name: 'page', mediaType, sizeBytes: 7 });
   const writer = new Writer().user('t', 'go').start('t');
   const picturesAt = (): number[] =>

@@ -1,6 +1,6 @@
-// Context packs: the content of one model request under a token budget, with a record of what was dropped and why. Order: system, identity,
-// rules and task, tools; summary, recent messages; memory, documents, skills, open approvals. Everything before the messages stays the same
-// from request to request; everything after them is part of one request only.
+// Context packs: the content of one model request within a token budget, with a record of what was dropped and why. Order: system,
+// identity, rules and task, tools; summary, recent messages; memory, documents, skills, pending approvals. Everything before the messages
+// stays the same from request to request; everything after them is part of one request only.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
@@ -31,13 +31,13 @@ export interface PackRequest {
   readonly tools: readonly ToolSchema[];
   /** True after the model refused a pack as too large. */
   readonly smaller: boolean;
-  /** The refused pack; if it is unknown, the window of the model is used instead. */
+  /** The refused pack. If absent, the model's window is used instead. */
   readonly refused?: RefusedPack;
-  /** The agent's identity, after the standing instructions; empty for none. */
+  /** The agent's identity, placed after the standing instructions; empty for none. */
   readonly identity?: string;
   /** The session's own folder; null for the configured workspace. */
   readonly workspace?: string | null;
-  /** Pinned by a person, oldest first. */
+  /** The rules pinned by a person, oldest first. */
   readonly rules?: readonly string[];
   /** Pending approvals, one line each. */
   readonly approvals?: readonly string[];
@@ -49,11 +49,11 @@ export interface Pack {
   readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
   readonly messages: readonly Redacted<ChatMessage>[];
-  /** Said after the messages, in this request only. */
+  /** Text placed after the messages, in this request only. */
   readonly tail: Redacted | undefined;
 }
 
-/** Known properties of a model's token counting. */
+/** Known facts about a model's token counting. */
 export interface TokenMeterPort {
   counterOf(ref: string): TokenCounter;
   scaleOf(ref: string): TokenScale;
@@ -61,29 +61,29 @@ export interface TokenMeterPort {
 
 export interface ContextDeps {
   readonly estimate: (text: string) => number;
-  /** Without it everything is estimated, and nothing learned. */
+  /** Without a meter, all counts are estimates and nothing is learned. */
   readonly meter?: TokenMeterPort;
-  /** The standing instructions; the same text as long as its inputs have not changed. */
+  /** The standing instructions; the same string as long as its inputs have not changed. */
   readonly system: SystemPrompt;
-  /** Takes secrets out of a text before a model sees it. */
+  /** Removes secrets from a text before a model sees it. */
   readonly redact?: (text: string) => Redacted;
-  /** Another number whenever more is known to be secret: conversations in use are looked through again then. */
+  /** Changes whenever more secrets are known. Conversations in use are then redacted again. */
   readonly secretsVersion?: () => number;
-  /** Reads the beginning of an attached file. May throw; then the model learns that it could not be read. */
+  /** Reads the beginning of an attached file. If it throws, the model sees a note that the file could not be read. */
   readonly readAttachment?: ReadAttachment;
 }
 
-/** After a drop the messages fill this share of their room, so that the next drops are far apart and the prefix stays cached. */
+/** After a drop the messages fill this share of their room, so that drops are rare and the prefix stays cached. */
 const KEEP_SHARE = 0.6;
 const STEPS_KEEP_SHARE = 0.8;
-/** Texts whose size is remembered. */
+/** The number of texts whose token count is cached. */
 const COUNTS_KEPT = 64;
 
 export class ContextPacker {
   readonly #deps: ContextDeps;
   readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
   readonly #toolSizes = new WeakMap<readonly ToolSchema[], number>();
-  /** By counter. A text that is the same string again is found without reading it. */
+  /** Token counts by counter and text. An identical string is found without recounting it. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #estimate: TokenCounter;
   readonly #allowedTools = new StableTools();
@@ -99,7 +99,7 @@ export class ContextPacker {
     return this.#deps.system(workspace);
   }
 
-  /** About how many tokens a request of this conversation has, by a count that needs no model. */
+  /** Estimates the number of tokens in a request of this conversation, without a model. */
   sizeOf({ transcript, tools, workspace }: Pick<PackRequest, 'transcript' | 'tools'> & { readonly workspace: string | null }): number {
     const { estimate } = this.#deps;
     const counted = this.#toolSizes.get(tools) ?? (tools.length === 0 ? 0 : estimate(JSON.stringify(tools)));
@@ -172,7 +172,10 @@ export class ContextPacker {
     return stillRedacted(parts.join(''));
   }
 
-  /** Oldest exchanges first, then long results, then steps of the newest exchange, and words only where nothing else is left. */
+  /**
+   * Drops the oldest exchanges first, then cuts long results, then drops steps of the newest exchange, and cuts the person's text only as a
+   * last resort.
+   */
   #fit(transcript: Transcript, room: number, smaller: boolean): Pick<Pack['event'], 'dropped' | 'truncated'> {
     const dropped: Pack['event']['dropped'] = [];
     const truncated: Pack['event']['truncated'] = [];
@@ -211,7 +214,7 @@ export class ContextPacker {
   }
 }
 
-/** The identical list as long as the tools stay the same: adapters keep its serialised form. */
+/** Returns the identical list as long as the tools stay the same, because adapters cache its serialised form. */
 class StableTools {
   #last: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
 

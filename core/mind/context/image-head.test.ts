@@ -27,7 +27,7 @@ test.each([
 
 const file = (bytes: Buffer): ArtifactRef => ({ name: 'a.png', mediaType: 'image/png', sha256: 'a'.repeat(64), sizeBytes: bytes.length });
 
-test('an image that vendors refuse becomes words, and a wrong kind is corrected', () => {
+test('an image that vendors refuse becomes text, and a wrong type is corrected', () => {
   const shown = (bytes: Buffer) => ({ ...withFiles('see', [file(bytes)], () => bytes), pictures: picturesOf([file(bytes)], () => bytes) });
   expect(shown(png('00001f40'))).toMatchObject({ images: [{ mediaType: 'image/png' }], pictures: [{ mediaType: 'image/png' }] });
   expect(shown(gif)).toMatchObject({ images: [{ mediaType: 'image/gif' }], pictures: [{ mediaType: 'image/gif' }] });

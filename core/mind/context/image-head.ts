@@ -1,14 +1,14 @@
-// Reads the kind and the size in pixels of an image from its first bytes. A vendor refuses an image whose kind is not the stated one or whose
-// sides are too long, and the conversation with it in every later request. Decodes nothing.
+// Reads the type and the pixel size of an image from its first bytes. A vendor refuses an image whose type differs from the stated one or
+// whose sides are too long, and then refuses every later request of that conversation. Decodes nothing.
 
 export interface ImageHead {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
-  /** 0 where the head does not say it. */
+  /** 0 if the head does not contain the size. */
   readonly width: number;
   readonly height: number;
 }
 
-/** Null for bytes that are none of the four kinds vendors take. */
+/** Null if the bytes are none of the four types that vendors accept. */
 export function readImageHead(given: Uint8Array): ImageHead | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const text = bytes.toString('latin1', 0, 16);
@@ -21,7 +21,7 @@ export function readImageHead(given: Uint8Array): ImageHead | null {
 type Size = readonly [width: number, height: number];
 const unknown: Size = [0, 0];
 
-/** A head that is cut off says no size. */
+/** The size is 0 if the head is truncated. */
 function sized(mediaType: ImageHead['mediaType'], bytes: Buffer, read: (head: Buffer) => Size): ImageHead {
   try {
     const [width, height] = read(bytes);

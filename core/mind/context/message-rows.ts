@@ -1,5 +1,5 @@
-// The messages of one conversation with their sizes, log positions and turns. Decides what is dropped and what is cut. `messages` is one
-// array object that only grows until something is dropped. Knows no events except summaries.
+// The messages of one conversation with their sizes, log positions and turns. Decides which messages are dropped and which are cut.
+// `messages` is one array that only grows until something is dropped. Knows no events except summaries.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -19,20 +19,20 @@ export interface Cut {
   readonly toTokens: number;
 }
 
-/** A way to count tokens; the id tells one from another. */
+/** A token counter; the id distinguishes counters. */
 export interface TokenCounter {
   readonly id: string;
   count(text: string): number;
 }
 
-/** The newest summary, and how far it reaches. */
+/** The newest summary, and the position up to which it covers the session. */
 export interface HeldSummary {
   readonly summaryId: string;
   readonly text: Redacted;
   readonly toSessionSeq: number;
 }
 
-/** The position of a message, and the turn it is removed with if that is superseded. */
+/** The position of a message, and the turn that removes the message when it is superseded. */
 export interface Place {
   readonly sessionSeq: number;
   readonly turnId: string | null;
@@ -40,9 +40,9 @@ export interface Place {
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
-/** Approximately the vendors' count for a large image. */
+/** Roughly what vendors count for a large image. */
 const IMAGE_TOKENS = 1_600;
-/** The range of the last resort: messages are cut from this many characters down to the minimum. */
+/** The range of the last resort: messages are cut to this many characters at first, then in halves down to the minimum. */
 const FORCED_CHARS_FROM = 4_096;
 const FORCED_CHARS_TO = 8;
 /** The share of the room for the lines that replace dropped steps. */
@@ -55,7 +55,7 @@ export class MessageRows {
   #turns: (string | null)[] = [];
   #totalTokens = 0;
   #summary: HeldSummary | null = null;
-  /** 1 while a summary is at the beginning. */
+  /** 1 if `messages` begins with a summary, else 0. */
   #head = 0;
   /** Messages since the summary, including dropped ones. */
   #unsummed = { messages: 0, tokens: 0 };
@@ -79,7 +79,7 @@ export class MessageRows {
     return this.#messages.length;
   }
 
-  /** Session sequence of the oldest message kept; 0 for none. */
+  /** The session sequence number of the oldest message kept; 0 if there is none. */
   get fromSessionSeq(): number {
     return this.#seqs[this.#head] ?? 0;
   }
@@ -88,17 +88,17 @@ export class MessageRows {
     return this.#summary;
   }
 
-  /** The size of the messages that no summary covers, including those dropped for room. */
+  /** The size of the messages that no summary covers, including those dropped for lack of room. */
   get unsummed(): { readonly messages: number; readonly tokens: number } {
     return this.#unsummed;
   }
 
-  /** Returns whether no message without a summary has been dropped. */
+  /** True if every message that no summary covers is still here. */
   get isWhole(): boolean {
     return this.#unsummed.messages === this.#messages.length - this.#head;
   }
 
-  /** Messages that start a turn with no open call before them: a summary may end there. Indexes of `messages`. */
+  /** Indexes of `messages` that start a turn with no open call before them: a summary may end there. */
   get boundaries(): number[] {
     const found: number[] = [];
     for (let i = this.#head + 1; i < this.#messages.length; i++) {
@@ -108,12 +108,12 @@ export class MessageRows {
     return found;
   }
 
-  /** The position of a message of `messages`, its turn, and its size. */
+  /** The position, turn and size of the message at an index. */
   at(index: number): { readonly sessionSeq: number; readonly turnId: string | null; readonly tokens: number } {
     return { sessionSeq: this.#seqs[index] ?? 0, turnId: this.#turns[index] ?? null, tokens: this.#tokens[index] ?? 0 };
   }
 
-  /** Switches to another counter; recounts all messages once. */
+  /** Switches to another counter and recounts all messages once. */
   countWith(counter: TokenCounter): void {
     if (counter.id === this.#counter.id) return;
     this.#counter = counter;
@@ -127,7 +127,7 @@ export class MessageRows {
   }
 
   add(message: Redacted<ChatMessage>, { sessionSeq, turnId }: Place): void {
-    // When the log is reread, a summary may come before the messages it covers.
+    // When the log is reread, a summary may arrive before the messages it covers.
     if (this.#summary !== null && sessionSeq <= this.#summary.toSessionSeq) return;
     const tokens = this.#count(message);
     this.#messages.push(message);
@@ -138,7 +138,7 @@ export class MessageRows {
     this.#unsummed = { messages: this.#unsummed.messages + 1, tokens: this.#unsummed.tokens + tokens };
   }
 
-  /** All that is held is looked through again, because more is known to be secret; where that changes anything the past is a new array. */
+  /** Redacts all messages again, because more secrets are known. If anything changes, `messages` becomes a new array. */
   protected lookAgain(safe: (message: ChatMessage) => Redacted<ChatMessage>, redact: (text: string) => Redacted): void {
     const messages = this.#messages.map(safe);
     if (this.#summary !== null) this.#summary = { ...this.#summary, text: redact(this.#summary.text) };
@@ -152,7 +152,7 @@ export class MessageRows {
     this.#countAgain();
   }
 
-  /** Takes out a whole turn. */
+  /** Removes a whole turn. */
   takeOut(turnId: string): void {
     if (!this.#turns.includes(turnId)) return;
     const stays = this.#turns.map((turn) => turn !== turnId);
@@ -164,7 +164,7 @@ export class MessageRows {
     this.#unsummed = { messages: this.#messages.length - this.#head, tokens: this.#heldTokens };
   }
 
-  /** Forgets the oldest whole exchanges until at most `keepTokens` remain; the newest exchange and the summary always stay. */
+  /** Drops the oldest whole exchanges until at most `keepTokens` remain. Always keeps the newest exchange and the summary. */
   dropOldest(keepTokens: number): Dropped {
     const head = this.#head;
     let cut = head;
@@ -172,7 +172,7 @@ export class MessageRows {
     let passedTokens = 0;
     let lastUserSeq = this.#messages[head]?.role === 'user' ? this.#seqs[head] : undefined;
     for (let i = head; i < this.#messages.length; i++) {
-      // A person's message begins an exchange: nothing before it is still waiting for a result.
+      // A message of the person begins an exchange: no call before it is still waiting for a result.
       if (i > head && this.#messages[i]?.role === 'user' && this.#seqs[i] !== lastUserSeq) {
         lastUserSeq = this.#seqs[i];
         cut = i;
@@ -185,7 +185,10 @@ export class MessageRows {
     return { count: cut - head, tokens };
   }
 
-  /** Forgets the oldest steps inside the newest exchange, whole; a note with a line of each takes their place. Its first words and last step stay. */
+  /**
+   * Drops the oldest whole steps inside the newest exchange and replaces them by a note with one line each. Keeps the person's message and
+   * the last step.
+   */
   dropSteps(keepTokens: number): Dropped {
     const none = { count: 0, tokens: 0 };
     const first = this.#messages.findLastIndex((message) => message.role === 'user');
@@ -197,7 +200,7 @@ export class MessageRows {
     const digestTokens = Math.floor(keepTokens * DIGEST_SHARE);
     let end = from;
     let tokens = 0;
-    // Up to the next step: a call and its results go together.
+    // Continues to the next step, because a call and its results are dropped together.
     while (end < to && (this.#totalTokens - tokens > keepTokens - digestTokens || this.#messages[end]?.role === 'tool')) {
       tokens += this.#tokens[end] ?? 0;
       end += 1;
@@ -217,20 +220,20 @@ export class MessageRows {
     return { count: end - from, tokens: tokens - noteTokens };
   }
 
-  /** Keeps only messages at or after a position in the log: a past pack's first message. */
+  /** Keeps only messages at or after a log position: the first message of a past pack. */
   keepFrom(sessionSeq: number): void {
     if ((this.#seqs[this.#head] ?? sessionSeq) >= sessionSeq) return;
-    // A pack that does not begin with the session begins with a person's words: results may share their place.
+    // A pack that does not start at the beginning of the session starts with a message of the person; results may have the same position.
     const cut = this.#seqs.findIndex((seq, index) => index >= this.#head && seq >= sessionSeq && this.#messages[index]?.role === 'user');
     if (cut > this.#head) this.#forget(this.#head, cut);
   }
 
-  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns the cuts. */
+  /** Cuts the longest tool results and call arguments down to `keepTokens` each. Returns the cuts. */
   truncateLongest(keepTokens: number): Cut[] {
     return this.#shorten((message, tokens) => (tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens)));
   }
 
-  /** The last resort: every message is cut until all of them take at most `keepTokens`, or cannot be made smaller. */
+  /** The last resort: cuts every message until all of them together take at most `keepTokens` or cannot be made smaller. */
   squeeze(keepTokens: number): Cut[] {
     const cuts: Cut[] = [];
     for (let keepChars = FORCED_CHARS_FROM; keepChars >= FORCED_CHARS_TO && this.#totalTokens > keepTokens; keepChars /= 2) {
@@ -264,7 +267,7 @@ export class MessageRows {
     this.#turns = without(this.#turns);
   }
 
-  /** Removes the messages a summary covers, regardless of later ones; a summary older than the current one changes nothing. */
+  /** Removes the messages that a summary covers and keeps later ones. Ignores a summary that reaches no further than the current one. */
   sumUp(
     { summaryId, text, covers }: Pick<EventBodies['summary.written'], 'summaryId' | 'text' | 'covers'>,
     redact: (text: string) => Redacted,

@@ -1,13 +1,13 @@
-// Divides the window of a model: the reserve, and the maximum of each section. Pure figures.
+// Divides a model's context window: the reserve for the answer, and the maximum of each section. Pure arithmetic.
 
 import type { SourceSection } from '../../contracts/pack-source.ts';
 
 export type PackSection = SourceSection | 'rules' | 'approvals' | 'tools';
 
-/** Maximum shares of the whole budget. Unused room of a section goes to the messages. */
+/** The maximum share of each section in the whole budget. Unused room goes to the messages. */
 export const sectionShares: Readonly<Record<PackSection, number>> = {
   identity: 0.12,
-  // Rules are not repeated anywhere else, so they precede tools and material.
+  // Rules are not repeated anywhere else, so they take precedence over tools and material.
   rules: 0.5,
   task: 0.06,
   project: 0.08,
@@ -22,16 +22,16 @@ export const sectionShares: Readonly<Record<PackSection, number>> = {
 /** Kept free for the answer: a quarter of the window, at most this many tokens. */
 const RESERVED_TOKENS_MAX = 8_192;
 const SMALLER_SHARE = 0.5;
-/** Even for a larger stated limit, the next request is smaller than the refused one. */
+/** The next request is at most this share of the refused one, even if the server states a larger limit. */
 const REFUSED_SHARE = 0.9;
-/** The maximum share of the text before the messages, tools and instructions together. */
+/** The maximum share of the text before the messages: tools and instructions together. */
 export const FIXED_SHARE_MAX = 0.65;
-/** The minimum share of the messages, regardless of the material after them. */
+/** The minimum share of the messages, however much material follows them. */
 export const MESSAGES_SHARE_MIN = 0.2;
-/** Sections are rounded up one by one. */
+/** Allows for each section being rounded up separately. */
 const ROUNDING_TOKENS = 12;
 
-/** The ratio of our count to the servers': one factor for the constant part of a session, one for the conversation. */
+/** The ratio of the server's token count to ours: one factor for the constant part of a session, one for the conversation. */
 export interface TokenScale {
   readonly fixed: number;
   readonly flow: number;
@@ -40,14 +40,17 @@ export interface TokenScale {
 export const evenScale: TokenScale = { fixed: 1, flow: 1 };
 
 export interface RefusedPack {
-  /** Our own count of it. */
+  /** Our own count of the refused request. */
   readonly tokens: number;
-  /** The server's limit and count, if it stated them. */
+  /** The server's limit and its count of the request, if stated. */
   readonly limitTokens?: number;
   readonly requestTokens?: number;
 }
 
-/** The window to pack for after a refusal. Where the server named its limit, that, in tokens as they are counted here; else half. */
+/**
+ * Returns the window to pack for after a refusal: the limit the server named, converted to our count, or half of the request if it named
+ * none.
+ */
 export function windowAfter({ tokens, limitTokens, requestTokens }: RefusedPack): number {
   if (limitTokens === undefined) return Math.floor(tokens * SMALLER_SHARE);
   const isCounted = requestTokens !== undefined && requestTokens > limitTokens;
@@ -55,7 +58,7 @@ export function windowAfter({ tokens, limitTokens, requestTokens }: RefusedPack)
   return Math.floor(Math.min(limit, tokens * REFUSED_SHARE));
 }
 
-/** `refused` is the request the model found too large. */
+/** `refused` is the request that the model found too large. */
 export function budgetOf(contextTokens: number, refused: RefusedPack | null): { readonly window: number; readonly budgetTokens: number } {
   const window = refused === null ? contextTokens : Math.min(contextTokens, windowAfter(refused));
   const reserved = Math.min(RESERVED_TOKENS_MAX, Math.floor(window / 4));

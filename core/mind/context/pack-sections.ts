@@ -1,5 +1,5 @@
-// The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its share;
-// parts that do not fit are dropped whole or cut, and recorded. Counts with the counter of the model.
+// Builds the sections of a pack around its messages: the instructions before them, the material after them, and the tools, each within its
+// share. Parts that do not fit are cut or dropped, and recorded. Uses the model's token counter.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
@@ -31,12 +31,12 @@ export interface ShownPackPart {
 
 interface PartLooks {
   readonly show: (part: PackPart) => string;
-  /** Tokens. */
+  /** Returns the size in tokens. */
   readonly sizeOf: (shown: string) => number;
 }
 
 const nothing = stillRedacted('');
-/** A beginning shorter than this tells nothing. */
+/** A shorter beginning would not be useful. */
 const BEGINNING_CHARS_MIN = 200;
 
 /** Counts the texts of a section and records what was dropped. */
@@ -71,7 +71,7 @@ export class SectionBuilder {
     return Math.ceil(this.#count(text) * this.#scale.flow);
   }
 
-  /** The standing instructions; they are always whole. */
+  /** The standing instructions, which are never cut. */
   system(given: string): Redacted {
     const text = this.#redact(given);
     this.sections.push({ name: 'system', tokens: this.fixed(text), items: 1 });
@@ -87,7 +87,7 @@ export class SectionBuilder {
     return stillRedacted(`\n\n${text}`);
   }
 
-  /** A rule is shown word for word or not at all; the newest are the first to stay. */
+  /** Adds pinned rules, each verbatim or not at all. The newest rules have priority. */
   rules(rules: readonly string[]): Redacted {
     if (rules.length === 0) return nothing;
     const title = 'Rules the person pinned. They hold all the time, whatever else is said below:';
@@ -108,7 +108,7 @@ export class SectionBuilder {
     return stillRedacted(`\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`);
   }
 
-  /** Parts that instruct: only those that fit whole. */
+  /** Adds parts that contain instructions; only those that fit whole. */
   instructions(section: 'identity' | 'task', selected: SelectedParts | null): Redacted {
     const taken = this.#take(section, selected, {
       show: (part) => `## ${part.title}\n${part.text}`,
@@ -137,12 +137,12 @@ export class SectionBuilder {
     return stillRedacted([tailHead, ...blocks].join('\n\n'));
   }
 
-  /** Records tools beyond the limit of a request. */
+  /** Records the tools beyond the maximum number per request. */
   leaveOutTools(count: number): void {
     if (count > 0) this.dropped.push({ what: packThings.tools, count, tokens: 0, reason: packReasons.toolCount });
   }
 
-  /** The list itself if it fits; otherwise as many of the most needed tools as fit, in the given order. */
+  /** Returns the list itself if it fits; otherwise as many of the most needed tools as fit, in the given order. */
   tools(tools: readonly ToolSchema[], countOf: (tools: readonly ToolSchema[]) => number): readonly ToolSchema[] {
     const free = this.#spendable * FIXED_SHARE_MAX - this.tokens;
     const max = Math.floor(Math.max(0, Math.min(this.#max('tools'), free)));
@@ -205,7 +205,7 @@ export class SectionBuilder {
     return shown;
   }
 
-  /** The shown form: whole, or its beginning; null if neither fits. Omissions are recorded. */
+  /** Returns the part as shown, whole or only its beginning; null if neither fits. Records omissions. */
   #fitPart(
     section: SourceSection,
     part: PackPart,
@@ -262,7 +262,7 @@ function shownPart(section: SourceSection, { id, title, source, score, tainted }
   return { section, id, title, source, tokens, ...(score === undefined ? {} : { score }), ...marks };
 }
 
-/** The beginning that fits into the given tokens. Null if the part may not be cut, or too little would be left. */
+/** Returns the beginning of a part that fits into the given tokens. Null if the part must not be cut or too little would be left. */
 function beginningWithin(tokensMax: number, part: PackPart, { show, sizeOf }: PartLooks): string | null {
   const { text, cut } = part;
   if (cut === undefined) return null;

@@ -1,4 +1,4 @@
-// The texts around the material after the messages, and the parser that splits a recorded tail into its sections. Pure.
+// The fixed texts around the material after the messages, and the parser that splits a recorded tail into its sections. Pure.
 
 import type { PackSectionName } from '../../contracts/pack-words.ts';
 import type { SourceSection } from '../../contracts/pack-source.ts';
@@ -20,7 +20,7 @@ export const approvalsTitle = 'Waiting for an answer of the person, not done yet
 /** Splits a recorded tail into its sections, in order. A tail of another form is returned whole, as the note on material. */
 export function splitTail(tail: string): { readonly section: PackSectionName; readonly text: string }[] {
   const approvalsAt = placeOf(tail, approvalsTitle);
-  // An open question may quote anything, and it stands last.
+  // An approval may quote any text, and the approvals are last, so only the text before them is searched for titles.
   const material = approvalsAt === -1 ? tail : tail.slice(0, approvalsAt);
   const places: { readonly section: PackSectionName; readonly at: number }[] = tailTitles
     .map(([section, title]) => ({ section, at: placeOf(material, title) }))
@@ -30,7 +30,9 @@ export function splitTail(tail: string): { readonly section: PackSectionName; re
   return [{ section: 'about_material', text: tail.slice(0, places[0]?.at).trim() }, ...texts];
 }
 
-/** After the head, or after the end of material, which no material can write into itself; -1 where it is not there. */
+/**
+ * Finds a title right after the head or after a closing material tag, which material itself cannot contain. Returns -1 if there is none.
+ */
 function placeOf(tail: string, title: string): number {
   const mark = `\n\n${title}\n`;
   if (tail.startsWith(`${tailHead}${mark}`)) return tailHead.length;

@@ -1,5 +1,5 @@
-// Asks the sources of a pack for their parts, all at once and for a bounded time. Parts that are late, fail or are not allowed in their
-// section are left out, with the reason. Never fails, and never rates a part.
+// Asks the sources of a pack for their parts, all at once and within a time limit. Leaves out parts that are late, fail, or are not allowed
+// in their section, and records the reason. Never fails, and never ranks parts.
 
 import type { Later } from '../../base/later.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
@@ -27,12 +27,12 @@ export interface SelectRequest {
   readonly contextTokens: number;
 }
 
-/** A turn waits no longer for what only helps it. */
+/** The time limit: optional parts must not delay a turn for longer. */
 const WAIT_MS = 1_500;
-/** The maximum number of parts of a source. */
+/** The maximum number of parts per source. */
 const PARTS_MAX = 50;
 
-/** Their text becomes instructions: only the person's own text is allowed in them. */
+/** Sections whose text becomes instructions: only the person's own text is allowed in them. */
 const instructing: ReadonlySet<SourceSection> = new Set(['identity', 'task']);
 
 interface Selecting {

@@ -8,10 +8,13 @@ export interface Shortened {
   readonly what: string;
 }
 
-/** Characters a gentle cut leaves at least. */
+/** A gentle cut leaves at least this many characters. */
 const TEXT_KEPT_MIN = 200;
 
-/** Null for messages that are not cut gently: the person's own, and short calls. The rest of cut arguments stays a JSON object. */
+/**
+ * Shortens a message to a share of its length. Null for messages that must not be cut gently: the person's own, and short calls. Shortened
+ * arguments remain a JSON object.
+ */
 export function cutMessage(message: ChatMessage, share: number): Shortened | null {
   if (message.role === 'tool') {
     const text = distillText(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
@@ -29,7 +32,10 @@ export function cutMessage(message: ChatMessage, share: number): Shortened | nul
   return { message: { ...message, calls }, what: `arguments of ${long.map((call) => call.tool).join(', ')}` };
 }
 
-/** Cuts any message to this many characters, with images as words: for a request that is otherwise impossible. Null if it fits. */
+/**
+ * Cuts any message to this many characters and replaces images with a note, for requests that would otherwise be impossible. Null if the
+ * message already fits.
+ */
 export function forceShorter(message: ChatMessage, keepChars: number): Shortened | null {
   const text = cutMiddle(message.text, keepChars);
   if (message.role === 'user' && (message.images ?? []).length > 0) {

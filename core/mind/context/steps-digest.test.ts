@@ -17,13 +17,13 @@ function longTurn(steps: number): MessageRows {
   for (let at = 0; at < steps; at++) {
     const log = `${'compiling a file of the project\n'.repeat(40)}error in part ${at}: port 47${at} is taken\n${'done\n'.repeat(20)}`;
     for (const message of step(at, log, at % 7 === 3)) add(message, at + 2);
-    // As a pack does it before every request.
+    // As a pack does before every request.
     if (rows.totalTokens > 4_000) rows.dropSteps(3_200);
   }
   return rows;
 }
 
-test('a step is one line: what was called, with what, and what came of it', () => {
+test('a step is one line: the call, its arguments and its result', () => {
   const many = `start\n${'a line\n'.repeat(300)}fatal: disk full\nend`;
   const digest = withSteps(noSteps, [...step(10), ...step(11, many, true), { role: 'note', text: 'Look\nagain.' }, { role: 'assistant', text: 'So far so good.', calls: [] }]); // prettier-ignore
   expect(digest.lines).toEqual([
@@ -35,7 +35,7 @@ test('a step is one line: what was called, with what, and what came of it', () =
   expect(digest.lines.every((line) => line.length < 700 && !line.includes('\n'))).toBe(true);
 });
 
-test('the oldest lines go first, and are counted', () => {
+test('the oldest lines are dropped first, and counted', () => {
   const digest = withSteps(noSteps, Array.from({ length: 30 }, (_, at) => step(at)).flat());
   const fitted = fitSteps(digest, 200, estimateQuarter);
   expect(estimateQuarter(showSteps(fitted))).toBeLessThanOrEqual(200);
@@ -46,14 +46,14 @@ test('the oldest lines go first, and are counted', () => {
   expect(fitSteps(digest, 0, estimateQuarter)).toEqual({ lines: [], forgotten: 30 });
 });
 
-test('through a turn of any length the newest steps stay whole, older ones as lines, within the room, no call without its result', () => {
+test('the newest steps of a long turn stay whole, and older ones become lines', () => {
   for (const steps of [12, 40, 300]) {
     const rows = longTurn(steps);
     const [first, note, ...rest] = rows.messages;
     expect(first?.text).toBe('Mend the build.');
     expect(rows.totalTokens).toBeLessThanOrEqual(4_000);
     expect(note?.role).toBe('note');
-    // Every step is whole, a line, or counted: none twice.
+    // Every step is whole, a line, or counted; none appears twice.
     const whole = rest.filter(({ role }) => role === 'assistant').length;
     const lines = (note?.text ?? '').split('\n').filter((line) => line.includes('make part-'));
     const forgotten = Number(/- (\d+) older steps/.exec(note?.text ?? '')?.[1] ?? 0);

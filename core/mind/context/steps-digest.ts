@@ -1,10 +1,10 @@
-// The digest of steps dropped from a long turn: one line for each, by rule, so that the agent knows what it did and with which result.
-// Grows with every drop and stays within a limit; the oldest lines go first. Pure.
+// The digest of steps dropped from a long turn: one line per step, built by rule, so that the agent knows what it did and with which
+// result. Grows with every drop up to a limit, then loses its oldest lines. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';
 
-/** `forgotten` counts steps not even a line is left of. */
+/** `forgotten` counts the steps whose lines were dropped as well. */
 export interface StepsDigest {
   readonly lines: readonly string[];
   readonly forgotten: number;
@@ -17,7 +17,7 @@ const WORDS_CHARS = 240;
 const ARGUMENTS_CHARS = 160;
 const RESULT_CHARS = 280;
 
-/** The digest with further steps, oldest first; a call and its results are one step, and so are words alone. */
+/** Returns the digest extended by further steps, oldest first. A call with its results is one step, and so is a text without calls. */
 export function withSteps(digest: StepsDigest, messages: readonly ChatMessage[]): StepsDigest {
   const lines = [...digest.lines];
   const results = new Map(messages.flatMap((message) => (message.role === 'tool' ? [[message.id, message] as const] : [])));
@@ -38,7 +38,7 @@ export function withSteps(digest: StepsDigest, messages: readonly ChatMessage[])
   return { ...digest, lines };
 }
 
-/** As many of the newest lines as fit; `count` counts tokens. */
+/** Keeps as many of the newest lines as fit. `count` counts tokens. */
 export function fitSteps({ lines, forgotten }: StepsDigest, tokensMax: number, count: (text: string) => number): StepsDigest {
   let tokens = count(showSteps({ lines: [], forgotten: forgotten + lines.length }));
   let from = lines.length;

@@ -8,13 +8,13 @@ interface Surroundings {
   readonly nowMs: number;
 }
 
-/** The standing instructions of a session; null is the configured workspace. */
+/** Returns the standing instructions of a session; null selects the configured workspace. */
 export type SystemPrompt = (workspace: string | null) => string;
 
 const DAY_MS = 86_400_000;
 const TEXTS_KEPT = 32;
 
-/** The text for a moment, made again only when the day (UTC) or the template has changed. */
+/** Creates a function that returns the current text. It rebuilds the text only if the day (UTC) or the template has changed. */
 export function createSystemPrompt(surroundings: {
   workspace: string;
   platform: string;

@@ -1,4 +1,4 @@
-// Which tools are left out where a request takes no more of them.
+// Which tools are left out if a request accepts no more of them.
 
 import { expect, test } from 'vitest';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
@@ -14,7 +14,7 @@ test('a list up to the limit stays the same object', () => {
   expect(withinToolLimit(tools, [said('go')])).toBe(tools);
 });
 
-test('of a longer list the tools of the program, those called and those asked for stay, in the order given', () => {
+test('a longer list keeps built-in, called and requested tools, in the given order', () => {
   const own = toolPriority.map((name) => tool(name));
   const tools = [
     ...many(150),
@@ -36,7 +36,7 @@ test('of a longer list the tools of the program, those called and those asked fo
   expect(names).toEqual(tools.filter((one) => kept.includes(one)).map(({ name }) => name));
 });
 
-test('a call of a tool changes nothing about which tools the next step is shown', () => {
+test('calling a tool does not change which tools the next step gets', () => {
   const tools = [...many(150), tool('weather')];
   const before = withinToolLimit(tools, [said('weather')]);
   expect(withinToolLimit(tools, [said('weather'), called('tool_003')])).toEqual(before);

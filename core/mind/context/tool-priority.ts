@@ -1,12 +1,12 @@
-// Ranks tools for a request that has no room for all of them: the most essential first. Knows nothing of windows and budgets.
+// Ranks tools for a request that has no room for all of them: the most essential first. Knows nothing about windows and budgets.
 
 import { TOOLS_MAX, type ChatMessage, type ToolSchema } from '../../contracts/llm.ts';
 import { ownWords } from './attached-files.ts';
 
-/** Messages that are searched for the tools a conversation uses. */
+/** The number of recent messages that are searched for the tools a conversation uses. */
 const MESSAGES_MAX = 200;
 
-/** Reading, changing and running first; other tools follow in the given order. */
+/** Reading, changing and running come first; other tools follow in the given order. */
 export const toolPriority: readonly string[] = [
   'read_file',
   'list_dir',
@@ -37,15 +37,15 @@ export const toolPriority: readonly string[] = [
 
 const rank = new Map(toolPriority.map((name, index) => [name, index]));
 
-/** The most needed first; the list itself is left as it is. */
+/** Returns a copy, the most needed tools first. */
 export function byNeed(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return tools.toSorted((a, b) => (rank.get(a.name) ?? toolPriority.length) - (rank.get(b.name) ?? toolPriority.length));
 }
 
 /**
- * Returns the list itself up to the limit. Beyond it, prefers in this order: tools of the program, tools the conversation has called, tools
- * whose name and description share the most words with the newest request, and the others in the given order. The kept tools stay in the
- * given order.
+ * Returns the list itself if it is within the limit. Otherwise prefers, in this order: built-in tools, tools the conversation has called,
+ * tools whose name and description share the most words with the newest request, and the others in the given order. The kept tools stay in
+ * the given order.
  */
 export function withinToolLimit(tools: readonly ToolSchema[], messages: readonly ChatMessage[]): readonly ToolSchema[] {
   if (tools.length <= TOOLS_MAX) return tools;
@@ -68,7 +68,7 @@ function scoreOf({ name, description }: ToolSchema, called: ReadonlySet<string>,
   return [...wordsOf(`${name} ${description}`)].filter((word) => wanted.has(word)).length;
 }
 
-/** Short words are in every sentence and tell nothing apart. */
+/** Words of three or more characters: shorter ones occur in every sentence and distinguish nothing. */
 function wordsOf(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
 }

@@ -1,6 +1,5 @@
 // The conversation as the model sees it, extended event by event. Calls and results are never separated. Append-only: `messages` is one
-// array object until something is dropped, so adapters can keep what they serialised. A summary at its beginning replaces the messages it
-// covers.
+// array until something is dropped, so adapters can cache what they serialised. A summary at its beginning replaces the messages it covers.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
@@ -42,20 +41,20 @@ export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
   /** Redacts every text for the model, once. */
   readonly redact?: (text: string) => Redacted;
-  /** Another number whenever more is known to be secret. */
+  /** Changes whenever more secrets are known. */
   readonly secretsVersion?: () => number;
   readonly readAttachment?: ReadAttachment;
 }
 
 export class Transcript extends MessageRows {
   readonly #open = new Map<string, OpenCall>();
-  /** Turns and calls a person made directly; they may run during a conversation and never close its calls. */
+  /** Turns and calls that a person started directly. They may run during a conversation, and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
-  /** The arguments of open calls that the person changed. */
+  /** The arguments of open calls that the person edited. */
   readonly #edited = new Map<string, string>();
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
-  /** Pictures in results, since the last were left out. */
+  /** The number of pictures in results since earlier ones were last left out. */
   #pictures = 0;
   /** Messages that must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
@@ -73,7 +72,7 @@ export class Transcript extends MessageRows {
     'turn.finished': (event) => this.#endTurn(event),
     'turn.superseded': ({ turnId }) => {
       this.#queuedUsers.delete(turnId ?? '');
-      // The turn has ended: none of its calls is open. A person's direct calls during it stay.
+      // The turn has ended, so none of its calls is open. A person's direct calls during it stay.
       if (turnId !== null) this.takeOut(turnId);
     },
     'summary.written': ({ body }) => this.sumUp(body, this.#redact),
@@ -96,7 +95,7 @@ export class Transcript extends MessageRows {
     this.#readAttachment = deps.readAttachment;
   }
 
-  /** Redacted when read: a secret may have been written before it was known as one. */
+  /** Redacted again on read: a text may have been stored before one of its secrets was known. */
   override get messages(): readonly Redacted<ChatMessage>[] {
     this.#lookAgain();
     return super.messages;
@@ -115,18 +114,18 @@ export class Transcript extends MessageRows {
   }
 
   apply(event: TranscriptEvent): void {
-    // The table is typed by the same name.
+    // The table's keys are the event types, so the handler matches the event.
     (this.#changes[event.type] as ((event: TranscriptEvent) => void) | undefined)?.(event);
   }
 
-  /** Text for a message that is still queued belongs to that message, not to the turn before it. */
+  /** Steering text for a message that is still queued is added to that message, not to the turn before it. */
   #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
     const queued = this.#queuedUsers.get(event.turnId ?? '');
     if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event);
     else this.#queuedUsers.set(event.turnId ?? '', { ...queued, text: `${queued.text}\n\n${event.body.text}` });
   }
 
-  /** A direct call and a message that never left the queue end outside the conversation: the open calls are not theirs to close. */
+  /** Direct calls and messages that never left the queue end outside the conversation, so they do not close its open calls. */
   #endTurn(event: Extract<TranscriptEvent, { type: 'turn.finished' }>): void {
     const turnId = event.turnId ?? '';
     if (this.#directTurns.delete(turnId) || this.#queuedUsers.delete(turnId)) return;
@@ -188,7 +187,7 @@ export class Transcript extends MessageRows {
     if (this.#open.size === 0) this.#releaseDeferred(place);
   }
 
-  /** Vendors bound what a request holds: the earlier pictures of tools are left out together, so that the past changes rarely. */
+  /** Vendors limit the pictures per request. Earlier pictures of tools are left out all together, so that the past changes rarely. */
   #makeRoomFor(count: number): void {
     this.#pictures += count;
     if (this.#pictures <= PICTURES_HELD_MAX) return;
@@ -218,7 +217,7 @@ export class Transcript extends MessageRows {
     for (const { message, turnId } of deferred) this.#push(message, { sessionSeq, turnId });
   }
 
-  /** Arguments were redacted as JSON when the call was recorded; a call that contains a secret learned since becomes an empty call. */
+  /** Arguments were redacted as JSON when the call was recorded. A call that contains a secret learned since then gets empty arguments. */
   #withoutSecrets(message: ChatMessage): Redacted<ChatMessage> {
     const text = this.#redact(message.text);
     const safe = text === message.text ? message : { ...message, text };

@@ -1,4 +1,4 @@
-// An independent mock of the vendors' APIs answers every adapter.
+// Tests every adapter against an independent mock of the vendors' APIs.
 
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const providers: readonly (readonly [string, () => ProviderConfig])[] = [
   ['ollama', () => ({ kind: 'ollama', baseUrl: mock.url })],
 ];
 
-test.each(providers)('%s: a tool loop', async (_name, config) => {
+test.each(providers)('%s: completes a tool loop', async (_name, config) => {
   const router = createRouter({ providers: { lab: config() } });
   const messages: ChatMessage[] = [user('what is the weather?')];
   const sink = new RecordingSink();
@@ -55,7 +55,7 @@ test.each(providers)('%s: a tool loop', async (_name, config) => {
   });
 });
 
-test.each(providers)('%s: a rate limit, a refused key, an unknown question', async (_name, config) => {
+test.each(providers)('%s: handles a rate limit, a refused key and an unknown question', async (_name, config) => {
   const waits: number[] = [];
   const router = createRouter(
     { providers: { lab: config() }, models: { retries: 1 } },
@@ -70,7 +70,7 @@ test.each(providers)('%s: a rate limit, a refused key, an unknown question', asy
   expect(waits).toEqual([2000]);
 });
 
-test.each(providers)('%s: stops when told to', async (_name, config) => {
+test.each(providers)('%s: stops when aborted', async (_name, config) => {
   const router = createRouter({ providers: { lab: config() } });
   const controller = new AbortController();
   const sink = { text: () => controller.abort() };

@@ -27,7 +27,7 @@ export function mapAnthropicFailure(failure: VendorFailure): AppError {
   const { type, message } = readVendorError(failure.body);
   const code = codeOf(type, failure.status, message);
   const isRefusal = code === 'model_rejected' && filterSentence.test(message);
-  // The vendor names what it does not know; another 404 comes from an address that is not its own.
+  // The vendor names the thing it does not know. Any other 404 comes from an address that is not the vendor's.
   const hint = code === 'model_unknown' && type === '' ? 'Check the model name, and the baseUrl and kind of this provider.' : undefined;
   return createFailure(code, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
@@ -36,7 +36,7 @@ function codeOf(type: string, status: number, message: string): FailureCode {
   if (type === 'invalid_request_error' || type === '') {
     if (isTooLong(message)) return 'model_context_overflow';
   }
-  // A spend cap answers 429 like a rate limit, but no waiting helps.
+  // A spend cap also has status 429, like a rate limit, but waiting does not help.
   if (status < 500 && creditSentences.test(message)) return 'model_quota';
   return byType[type] ?? byStatus(status);
 }

@@ -1,7 +1,7 @@
-// The Anthropic messages request as JSON text pieces. Source: Anthropic API reference, version 2023-06-01.
-// Everything between two assistant messages becomes one user message, results first: the API wants each result directly after
-// its call. That user message and its last block stay open, so that later words join it without anything being written again,
-// and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
+// Builds the Anthropic messages request from JSON text pieces. Source: Anthropic API reference, version 2023-06-01.
+// Everything between two assistant messages becomes one user message, results first, because the API requires each result directly after
+// its call. That user message and its last block stay open. Later text can then join it without rewriting anything, and whichever block is
+// last when a request is sent carries the cache mark, up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { wireCallId } from './call-ids.ts';
@@ -24,11 +24,11 @@ const EMPTY_TEXT = '(empty)';
 
 export interface AnthropicFormatOptions {
   readonly seesImages: boolean;
-  /** `max_tokens` is required by the API. */
+  /** The API requires `max_tokens`. */
   maxOutputTokens(modelId: string): number;
   /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
   thinkingBefore(callId: string): readonly string[];
-  /** Fields and schema words this server refused. */
+  /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -46,7 +46,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
       let text = '';
       let isOpen = tail === 'open';
       if (group.assistant !== null) {
-        // The API wants a user message first; an earlier part of the conversation may have been left out.
+        // The API requires a user message first; an earlier part of the conversation may have been left out.
         if (tail === 'empty') text += openUser([textBlock('(The conversation started earlier.)')]);
         if (isOpen || tail === 'empty') text += '}]}';
         text += ',' + assistantText(group.assistant, options);
@@ -70,7 +70,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
   };
 }
 
-/** The cache mark stays on the kept part: the transient text differs in the next request. */
+/** The cache mark stays on the kept part, because the transient text differs in the next request. */
 function lastWords(request: ModelRequest, tail: Tail): string {
   const mark = tail === 'open' ? `,${CACHE_MARK}}` : '';
   if (request.tail === undefined) return tail === 'open' ? `${mark}]}` : '';
@@ -90,7 +90,7 @@ function textBlock(text: string): string {
   return `{"type":"text","text":${jsonText(text.trim() === '' ? EMPTY_TEXT : text)}}`;
 }
 
-/** Text goes last: the cache mark must be on a text block. */
+/** The text is last, because the cache mark must be on a text block. */
 function spokenBlocks({ text, images }: Spoken): string[] {
   const shown = images.map(
     ({ mediaType, base64 }) => `{"type":"image","source":{"type":"base64","media_type":${jsonText(mediaType)},"data":${jsonText(base64)}}}`,

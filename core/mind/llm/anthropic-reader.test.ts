@@ -13,7 +13,7 @@ function read(text: string, sink = new RecordingSink()): AnthropicReader {
   return reader;
 }
 
-test('text; input counts what the cache gave and took', () => {
+test('reads text; the input count includes tokens read from and written to the cache', () => {
   const sink = new RecordingSink();
   expect(read(readFixture('anthropic-text.txt'), sink).finish()).toEqual({
     text: 'Grüße aus 東京 🚀',
@@ -25,7 +25,7 @@ test('text; input counts what the cache gave and took', () => {
   expect(sink.texts).toEqual(['Grüße ', 'aus 東京 🚀']);
 });
 
-test('one call in pieces after text', () => {
+test('reads one call in pieces after text', () => {
   expect(read(readFixture('anthropic-tool-call.txt')).finish()).toMatchObject({
     text: 'Let me check.',
     calls: [{ id: 'toolu_01', tool: 'get_weather', args: '{"city": "Paris"}' }],
@@ -33,7 +33,7 @@ test('one call in pieces after text', () => {
   });
 });
 
-test('parallel calls, one without arguments', () => {
+test('reads parallel calls, one of them without arguments', () => {
   expect(read(readFixture('anthropic-parallel-calls.txt')).finish().calls).toEqual([
     { id: 'toolu_a', tool: 'read_file', args: '{"path":"a"}' },
     { id: 'toolu_b', tool: 'read_file', args: '{"path":"b"}' },
@@ -41,7 +41,7 @@ test('parallel calls, one without arguments', () => {
   ]);
 });
 
-test('thinking is reasoning, its signed blocks are kept, unknown events are passed over', () => {
+test('reads thinking as reasoning, keeps signed blocks, and ignores unknown events', () => {
   const reader = read(readFixture('anthropic-thinking.txt'));
   expect(reader.finish()).toMatchObject({ reasoning: 'I should look.', calls: [{ id: 'toolu_t' }] });
   expect(reader.signedThinking().map((block) => JSON.parse(block) as unknown)).toEqual([
@@ -50,7 +50,7 @@ test('thinking is reasoning, its signed blocks are kept, unknown events are pass
   ]);
 });
 
-test('a server without event names, ids, pieces and message_stop', () => {
+test('reads a server that omits event names, ids, pieces and message_stop', () => {
   expect(read(readFixture('anthropic-odd-server.txt')).finish()).toEqual({
     text: '',
     reasoning: '',
@@ -60,7 +60,7 @@ test('a server without event names, ids, pieces and message_stop', () => {
   });
 });
 
-test('an error event and a missing end', () => {
+test('throws on an error event and on a missing end', () => {
   expect(() => read(readFixture('anthropic-error-midstream.txt'))).toThrow(
     expect.objectContaining({ code: 'model_unavailable', isRetryable: true }),
   );

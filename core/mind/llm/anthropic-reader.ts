@@ -1,5 +1,5 @@
-// Reads an Anthropic messages answer, streamed or whole. Source: Anthropic API reference, streaming messages, version 2023-06-01.
-// Must not decide what a vendor's error means (anthropic-errors.ts does).
+// Reads an Anthropic messages answer, streamed or whole. Source: Anthropic API reference, streaming messages, version 2023-06-01. Must not
+// decide what a vendor's error means; anthropic-errors.ts does that.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
@@ -11,7 +11,7 @@ interface Block {
   readonly type: string;
   id: string;
   name: string;
-  /** Arguments as given in the block's start; used only when no pieces followed. */
+  /** The arguments from the block's start; used only if no pieces followed. */
   readonly startInput: unknown;
   pieces: string;
   thinking: string;
@@ -39,7 +39,7 @@ export class AnthropicReader implements ReplyReader {
   #usage: Record<string, unknown> | null = null;
   #finish: FinishReason | null = null;
   #isDone = false;
-  /** An event of this format has come. */
+  /** True once an event of this format has arrived. */
   #isKnown = false;
 
   constructor(context: ReaderContext) {
@@ -95,7 +95,7 @@ export class AnthropicReader implements ReplyReader {
     this.#isKnown ||= eventTypes.has(type);
     switch (type) {
       case 'message_start':
-        // A proxy asked again within its own stream: the parts of two answers are no answer.
+        // A proxy repeated the request within its own stream; the parts of two answers must not be mixed.
         if (this.#blocks.length > 0) throw cutOff(this.#context.provider);
         if (isPlainObject(event['message'])) this.#addUsage(event['message']['usage']);
         return;
@@ -115,7 +115,7 @@ export class AnthropicReader implements ReplyReader {
       case 'error':
         throw this.#context.mapError(event);
       default:
-        // Pings, block ends and unknown events need nothing. A gateway's own error has no type.
+        // Pings, block ends and unknown events are ignored. A gateway's own error has no type.
         if (event['error'] !== undefined && event['error'] !== null) throw this.#context.mapError(event);
     }
   }
@@ -147,7 +147,7 @@ export class AnthropicReader implements ReplyReader {
     this.#said.addReasoning(delta['thinking']);
     const block = this.#blocks.findLast((one) => one.index === index) ?? this.#blocks[this.#blocks.length - 1];
     const piece = argsText(delta['partial_json']);
-    // The beginning of this call is lost, and its name with it.
+    // The start of this call was lost, and with it the name of the tool.
     if (piece !== '' && !(block?.type ?? '').endsWith('_use')) throw cutOff(this.#context.provider);
     if (block === undefined) return;
     block.thinking += text(delta['thinking']);
@@ -161,20 +161,23 @@ export class AnthropicReader implements ReplyReader {
     this.#context.sink.ended?.();
   }
 
-  /** Counts are cumulative: a later one replaces an earlier one, an absent one and the zero of servers that do not count do not. */
+  /**
+   * Counts are cumulative, so a later count replaces an earlier one. Absent counts, and the zeros of servers that do not count, are
+   * ignored.
+   */
   #addUsage(usage: unknown): void {
     if (!isPlainObject(usage)) return;
     const known = Object.entries(usage).filter(([, value]) => count(value) > 0);
     this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
   }
 
-  /** Every streamed call begins with an empty object: at the length limit it is not known for the arguments. */
+  /** Every streamed call begins with an empty object. At the length limit that object is not taken for the arguments. */
   #startArgs({ startInput }: Block): string {
     const isEmpty = isPlainObject(startInput) && Object.keys(startInput).length === 0;
     return isEmpty && this.#finish === 'length' ? '' : argsText(startInput);
   }
 
-  /** The vendor's `input_tokens` leaves out what came from or went to the cache; ours counts all input. */
+  /** The vendor's `input_tokens` excludes tokens read from or written to the cache; ours counts all input. */
   #readUsage(): Usage | null {
     if (this.#usage === null) return null;
     const cached = count(this.#usage['cache_read_input_tokens']);

@@ -6,7 +6,7 @@ import { createRouter } from './fixtures/conversation.ts';
 
 const never = new AbortController().signal;
 
-/** Answers these paths and remembers what it was asked. */
+/** A server that answers these paths and records the requests. */
 async function serve(answers: Readonly<Record<string, unknown>>) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ test.each([
   ['OpenRouter', { '/v1/models': { data: [{ id: 'm', context_length: 200000 }] } }, 200000],
   ['a server that does not say', { '/v1/models': { data: [{ id: 'm' }] } }, null],
   ['a server that says nonsense', { '/v1/models': { data: [{ id: 'm', max_model_len: 'many' }] }, '/props': [] }, null],
-])('the window of %s', async (_what, answers, expected) => {
+])('finds the window of %s', async (_what, answers, expected) => {
   const { url } = await serve(answers);
   const question = { kind: 'openai-compatible', baseUrl: `${url}/v1`, modelId: 'm', headers: {} } as const;
   expect(await askWindow(question, never)).toBe(expected);
@@ -58,13 +58,13 @@ test.each([
   [{ model_info: { 'general.architecture': 'gemma', 'gemma.context_length': 8192 } }, 8192],
   [{ model_info: { 'llama.context_length': 131072 }, parameters: 'stop "x"\nnum_ctx                        16384' }, 16384],
   [{ details: {} }, null],
-])('Ollama says %j: %s', async (shown, expected) => {
+])('reads the window from an Ollama answer of %j: %s', async (shown, expected) => {
   const { url, seen } = await serve({ '/api/show': shown });
   expect(await askWindow({ kind: 'ollama', baseUrl: url, modelId: 'm', headers: {} }, never)).toBe(expected);
   expect(seen).toEqual(['POST /api/show {"model":"m"}']);
 });
 
-test('a model is asked about once, with its key, and the answer counts; Ollama is not given more than is wise', async () => {
+test('a window is asked for once, with the key, and that of Ollama is capped', async () => {
   const { url, seen } = await serve({
     '/v1/models': { data: [{ id: 'm', max_model_len: 5000 }] },
     '/api/show': { model_info: { 'x.context_length': 999_999 } },
@@ -82,7 +82,7 @@ test('a model is asked about once, with its key, and the answer counts; Ollama i
   await router.close();
 });
 
-test('no request is made for a window that config or the name of the model gives', () => {
+test('no request is made for a window known from config or the name of the model', () => {
   const router = createRouter({
     providers: {
       lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 },

@@ -1,5 +1,5 @@
-// Asks a model server for a model's context window, if the server states it: once per model, with short limits, accepting only figures.
-// Must not be on the path of a turn whose window is known.
+// Asks a model server for a model's context window, if the server states it. Asks once per model, with short timeouts, and accepts only
+// numbers. Must not be on the path of a turn whose window is known.
 
 import { isPlainObject } from '../../base/json.ts';
 import { withoutApi } from './wire-dialects.ts';
@@ -23,7 +23,7 @@ interface Ask {
   (url: string, body?: object): Promise<unknown>;
 }
 
-/** Null if the server does not say. Never rejects. */
+/** Null if the server does not state it. Never rejects. */
 export async function askWindow(question: WindowQuestion, signal: AbortSignal): Promise<number | null> {
   const timeoutMs = isLoopback(question.baseUrl) ? LOCAL_MS : REMOTE_MS;
   const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -31,7 +31,7 @@ export async function askWindow(question: WindowQuestion, signal: AbortSignal): 
   return question.kind === 'ollama' ? askOllama(question, ask) : askCompatible(question, ask);
 }
 
-/** The model's own window, or less if its Modelfile sets one. */
+/** The model's own window, or less if its Modelfile sets a smaller one. */
 async function askOllama({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promise<number | null> {
   const shown = await ask(`${withoutApi(baseUrl).replace(/\/+$/, '')}/api/show`, { model: modelId });
   if (!isPlainObject(shown)) return null;
@@ -41,7 +41,7 @@ async function askOllama({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promis
   return smallest([window(Number(set ?? Number.NaN)), window(own)]);
 }
 
-/** The loaded window where a server tells it (LM Studio, llama-server), else what its list of models says (vLLM, gateways). */
+/** The loaded window if the server reports it (LM Studio, llama-server), else the one in its list of models (vLLM, gateways). */
 async function askCompatible({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promise<number | null> {
   const { origin } = new URL(baseUrl);
   const isHere = isLoopback(baseUrl);
@@ -59,7 +59,7 @@ async function askCompatible({ baseUrl, modelId }: WindowQuestion, ask: Ask): Pr
   );
 }
 
-/** vLLM; OpenRouter, Together; Groq; Mistral. */
+/** The fields of vLLM; OpenRouter and Together; Groq; Mistral. */
 const listedFields = ['max_model_len', 'context_length', 'context_window', 'max_context_length'];
 
 function modelIn(answer: unknown, modelId: string): Record<string, unknown> | undefined {

@@ -1,5 +1,5 @@
-// Watches one attempt at a model call: time to the first token, silence in between, and the caller's abort. Decides nothing about retries
-// (retry-policy.ts does).
+// Watches one attempt at a model call: the time to the first token, idle time in between, and the caller's abort. Does not decide about
+// retries; retry-policy.ts does that.
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred } from '../../base/deferred.ts';
@@ -8,7 +8,7 @@ import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import { abortReason } from './http-transport.ts';
 import { cutOff, type ProgressSink } from './reply-reader.ts';
 
-/** How long the counts of tokens and the end of the stream may come after the answer itself. */
+/** How long the token counts and the end of the stream may take after the answer itself is complete. */
 const TAIL_MS = 5_000;
 
 export interface AttemptLimits {
@@ -28,8 +28,8 @@ export interface Attempt {
 }
 
 /**
- * Never rejects. Ends at once when `signal` aborts or a limit is passed, even if the client does not; what such a client
- * still says is dropped. `signal.reason` is the error if it is an AppError, else `cancelled`.
+ * Never rejects. Ends immediately when `signal` aborts or a limit is exceeded, even if the client does not; later output of that client is
+ * dropped. The error is `signal.reason` if that is an AppError, else `cancelled`.
  */
 export async function runAttempt(attempt: Attempt, outer: DeltaSink, signal: AbortSignal): Promise<AttemptOutcome> {
   const watch = new AttemptWatch(attempt, outer);
@@ -73,7 +73,7 @@ class AttemptWatch implements ProgressSink {
     return this.#controller.signal;
   }
 
-  /** Resolves null when the attempt was stopped, or is over. */
+  /** Resolves to null when the attempt was stopped or is over. */
   get stopped(): Promise<null> {
     return this.#stopped.promise;
   }
@@ -123,7 +123,7 @@ class AttemptWatch implements ProgressSink {
     if (this.firstTokenMs !== null && !this.#hasEnded && !this.#isOver()) this.#timer.refresh();
   }
 
-  /** A server may leave its stream open for good: aborts the request, and the client returns the answer, which is complete. */
+  /** The answer is complete. If the server leaves its stream open, the request is aborted and the client returns the answer. */
   ended(): void {
     if (this.#isOver() || this.#hasEnded) return;
     this.#hasEnded = true;

@@ -1,4 +1,5 @@
-// Errors of a model call as its caller gets them, and what a failed try says: whether it was billed, whether another may follow.
+// The errors of a model call as its caller sees them, and the consequences of a failed attempt: whether it was billed, and whether another
+// may follow.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -6,7 +7,7 @@ import { routeNameOf } from '../../contracts/route-name.ts';
 import type { AttemptOutcome } from './attempt.ts';
 import { mayAskAgain, type FailedAttempt } from './retry-policy.ts';
 
-/** Of the models that there are, in a hint. */
+/** The maximum number of models named in a hint. */
 const NAMED_MAX = 20;
 
 export type FailedOutcome = Extract<AttemptOutcome, { ok: false }>;
@@ -23,7 +24,7 @@ export function unknownRoute(ref: string): AppError {
   });
 }
 
-/** A model that a person named, of a provider that is not there. */
+/** The error for a model whose provider is not in config.yaml. */
 export function unknownModel(ref: string, { models }: OpResult<'model.list'>): AppError {
   const refs = models.map((model) => model.ref);
   const more = refs.length > NAMED_MAX ? ` and ${refs.length - NAMED_MAX} more` : '';
@@ -31,7 +32,7 @@ export function unknownModel(ref: string, { models }: OpResult<'model.list'>): A
   return new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, { data: { hint } });
 }
 
-/** Marks that the answer had begun: a caller that asks another model must count what was probably billed. */
+/** Marks an error after which the answer had begun: a caller that asks another model must count what was probably billed. */
 export function begunError(error: AppError, { hasBegun, hasDelivered }: FailedOutcome): AppError {
   if (!hasBegun && !hasDelivered) return error;
   const { code, message, data, isRetryable, cause } = error;
@@ -42,7 +43,7 @@ export function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
 }
 
-/** An answer that broke off was probably billed, even if none of it was shown. */
+/** An interrupted answer was probably billed, even if none of it was shown. */
 export function isBilled({ error, hasDelivered, hasBegun }: FailedOutcome): boolean {
   return hasDelivered || (hasBegun && error.code === 'model_cut_off');
 }
@@ -53,7 +54,7 @@ export function lastError(failed: FailedAttempt, retriesMax: number): AppError {
   return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
 }
 
-/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
+/** The server named what it does not accept, so the next request leaves it out. This happens once per call, regardless of `retries`. */
 export function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
   return error.data['leftOut'] !== undefined && !hasDelivered;
 }

@@ -1,9 +1,9 @@
-// Ids of calls in the form a server accepts. An accepted id stays as the model gave it; any other is replaced by a short name derived from
-// it, the same in every request.
+// Converts call ids to a form that a server accepts. An accepted id is kept; any other is replaced by a short name derived from it, which
+// is the same in every request.
 
 import { hash } from 'node:crypto';
 
-/** plain: letters, digits, _ and -. nine: nine letters or digits. */
+/** plain: letters, digits, _ and -. nine: exactly nine letters or digits. */
 export type CallIdForm = 'any' | 'plain' | 'nine';
 
 const taken: Readonly<Record<CallIdForm, RegExp>> = {

@@ -1,5 +1,5 @@
-// Tools, calls and results in plain words, for models and servers that take no tools: their signatures in the system prompt, each call between
-// marks, each result as a message of the user. text-calls.ts reads the answer.
+// Tools, calls and results as plain text, for models and servers without a tool interface: signatures in the system prompt, each call
+// between tags, each result as a user message. text-calls.ts reads the answer.
 
 import { fenced, withoutMarks } from '../../base/fence.ts';
 import type { AssistantMessage, ToolMessage } from './message-groups.ts';
@@ -26,7 +26,7 @@ export function callsInWords(text: string, calls: readonly { readonly name: stri
   return [text, ...made].filter((part) => part !== '').join('\n');
 }
 
-/** A result cannot close its own marks, nor write a call. */
+/** A result can neither close its own tag nor contain a call. */
 export function resultInWords(text: string): string {
   return fenced('tool_response', withoutMarks(text, ['tool_call']));
 }

@@ -1,4 +1,4 @@
-// Creates the client for a provider, or the demo, with its key resolved. Keeps nothing. The key stays in the client's headers.
+// Creates the client of a provider, or of the demo, with its key resolved. Keeps no state. The key remains in the client's headers.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -23,18 +23,18 @@ import {
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
-  /** Where its key is; null for none. */
+  /** A reference to the key; null if there is none. */
   readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
   readonly nowMs: () => number;
   readonly nextCallId: () => string;
-  /** The window to give an Ollama model; its own default is small and cuts prompts silently. */
+  /** The window to load an Ollama model with. Ollama's own default is small and silently truncates prompts. */
   readonly contextTokens: (provider: string, modelId: string) => number;
   readonly refusedWords: RefusedWordsStore;
-  /** Runs GGUF files; null where the host program brings none. */
+  /** Runs GGUF files; null if the host program does not provide it. */
   readonly engine: EngineAccess | null;
-  /** The data folder, whose packages of the AI SDK may be used; null where there is none. */
+  /** The data folder, whose AI SDK packages may be used; null if there is none. */
   readonly home: string | null;
 }
 
@@ -44,7 +44,7 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
-/** Fails with the errors of the secrets port, e.g. `secret_missing`. Opens no connection yet. */
+/** Fails with the errors of the secrets port, e.g. `secret_missing`. Does not open a connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   if (config.kind === 'cortensor') return createCortensor(provider, config, deps);
@@ -65,7 +65,7 @@ async function createEmbedded(
   config: Extract<ProviderConfig, { kind: 'embedded' }>,
   { engine, contextTokens, nextCallId }: ClientFactoryDeps,
 ): Promise<ModelClient> {
-  if (engine === null) throw new AppError('model_unavailable', 'This program runs no GGUF files.', { data: { provider } });
+  if (engine === null) throw new AppError('model_unavailable', 'This program cannot run GGUF files.', { data: { provider } });
   const modelId = embeddedModelId(config.file);
   const { EmbeddedClient } = await import('./embedded/embedded-client.ts');
   return new EmbeddedClient(provider, config, { engine, nextCallId, contextTokens: () => contextTokens(provider, modelId) });
@@ -77,7 +77,7 @@ async function createSdk(
   deps: ClientFactoryDeps,
 ): Promise<ModelClient> {
   const { home, keyRef, secrets, nowMs, nextCallId } = deps;
-  if (home === null) throw new AppError('model_unavailable', 'This program uses no packages of the AI SDK.', { data: { provider } });
+  if (home === null) throw new AppError('model_unavailable', 'This program cannot use AI SDK packages.', { data: { provider } });
   const { SdkClient } = await import('./ai-sdk/sdk-client.ts');
   return new SdkClient(provider, config, { home, keyRef, secrets, nowMs, nextCallId });
 }

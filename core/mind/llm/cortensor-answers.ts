@@ -1,5 +1,5 @@
-// Reads the answers of a Cortensor router, tolerantly: public documents give top-level names only. Covers its envelope, its three forms of
-// errors, answers that are not ready, verdicts with the votes of nodes, and the terms of a 402. Pure.
+// Reads the answers of a Cortensor router tolerantly, because the public documents specify only top-level names. Covers its envelope, its
+// three forms of errors, pending answers, verdicts with the votes of nodes, and the terms of a 402. Pure.
 
 import { parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
@@ -10,12 +10,12 @@ import { count } from './reply-reader.ts';
 export interface CortensorVerdict {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** One of each node whose evidence came along. */
+  /** One vote for each node whose evidence is included. */
   readonly votes: readonly Verdict[];
 }
 
 const pendingStates: ReadonlySet<string> = new Set(['queued', 'pending', 'processing', 'running', 'in_progress']);
-/** The state of a task that is done, in the task list. */
+/** The state of a finished task in the task list. */
 const doneState = 4;
 
 const words: Readonly<Record<string, Verdict>> = {
@@ -31,7 +31,7 @@ const words: Readonly<Record<string, Verdict>> = {
   mixed: 'NEEDS_SPEC',
 };
 
-/** Where a router puts the content of an answer, outermost first: the portal wraps it in `data`, v2 and v3 in `result`. */
+/** The layers that may contain the content of an answer, outermost first: the portal wraps it in `data`, v2 and v3 in `result`. */
 function layers(body: unknown): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   let at: unknown = body;
@@ -47,7 +47,7 @@ export function readVerdict(body: unknown): CortensorVerdict | null {
   const holder = all.find((layer) => verdictOf(layer) !== null);
   const verdict = holder === undefined ? null : verdictOf(holder);
   if (holder === undefined || verdict === null) {
-    // A task that was polled for holds what its miner answered as text.
+    // A polled task contains its miner's answer as text.
     const told = parseJson(readText(body) ?? '');
     return told.ok && isObject(told.value) && verdictOf(told.value) !== null ? readVerdict(told.value) : null;
   }
@@ -67,7 +67,7 @@ function verdictOf(holder: Record<string, unknown>): Verdict | null {
   return typeof said === 'string' ? (words[said.trim().toLowerCase()] ?? null) : null;
 }
 
-/** Text of a completion or a finished task, in the order the vendor's own client looks for it; null where there is none. */
+/** The text of a completion or a finished task, searched in the same order as the vendor's own client does; null if there is none. */
 export function readText(body: unknown): string | null {
   for (const layer of layers(body).toReversed()) {
     const [choice] = listIn(layer['choices']);
@@ -89,7 +89,7 @@ export function readText(body: unknown): string | null {
   return null;
 }
 
-/** Whether an answer is there, and the task to look for where it is not. */
+/** Whether the answer is ready, and otherwise the task to poll. */
 export function taskOf(body: unknown, sessionId: number | null): { isReady: boolean; sessionId: number | null; taskId: number | null } {
   const [outer = {}, ...inner] = layers(body);
   const all = [outer, ...inner];
@@ -111,7 +111,10 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   429: 'model_rate_limited',
 };
 
-/** An error by its status, or one that came with status 200: `error` as text or object, or the portal's `status: failed`. */
+/**
+ * Returns the error of a failed answer: by its status, or with status 200 by `error` (text or object) or the portal's `status: failed`.
+ * Null if it did not fail.
+ */
 export function readError(provider: string, status: number, body: unknown): AppError | null {
   const all = layers(body);
   const told = all.map(messageOf).find((message) => message !== null) ?? null;
@@ -139,7 +142,7 @@ function messageOf(layer: Record<string, unknown>): string | null {
   return typeof message === 'string' && message !== '' ? message : null;
 }
 
-/** A 402 in words. It is never paid here: a person approves a call of class spend for that. */
+/** Explains a 402 and its terms. It is never paid here: a person must approve a call of class spend for that. */
 export function explainPayment(provider: string, path: string, body: unknown): AppError {
   const terms = listIn(isObject(body) ? body['accepts'] : undefined).map((one) => {
     const amount = textOf(one['maxAmountRequired'] ?? one['amount'] ?? one['price']);
@@ -153,7 +156,7 @@ export function explainPayment(provider: string, path: string, body: unknown): A
   return new AppError('model_quota', `${provider} wants ${wants} for ${path}.`, { data: { provider, status: 402, hint } });
 }
 
-/** Null where the router did not count. */
+/** Null if the router did not report a count. */
 export function usageOf(body: unknown): Usage | null {
   const holder = typeof body === 'object' && body !== null ? (body as { usage?: unknown; data?: unknown }) : {};
   const told = holder.usage as { prompt_tokens?: unknown; completion_tokens?: unknown } | null | undefined;

@@ -1,4 +1,5 @@
-// A Cortensor router node as a model, against a strict double: answers at once, polled for, streamed by two miners, refused; each paid once.
+// Tests a Cortensor router node as a model against a strict double: immediate answers, polled answers, streams of two miners, and refusals.
+// Each request is paid for at most once.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -47,14 +48,14 @@ async function ask(
 
 const posts = (): number => double.seen.filter(({ method }) => method === 'POST').length;
 
-test('an answer at once, with every key the documents name', async () => {
+test('an immediate answer, with every key that the documents name', async () => {
   expect(await ask()).toMatchObject({ text: 'Hello from a miner.', said: 'Hello from a miner.', usage: 20 });
   expect(double.seen.map(({ path }) => path)).toEqual(['/api/v2/completions']);
   expect(double.seen[0]?.body).toMatchObject({ session_id: 1, prompt_type: 1, stream: false, timeout: 90, precommit_timeout: 30 });
   expect(double.seen[0]?.body['prompt']).toMatch(/^System instruction:\nBe brief\.\n\nConversation history:\nuser: Hello\?\n\nassistant:$/);
 });
 
-test('a router that takes the session in the path is asked there; nothing was paid for the refused form', async () => {
+test('a session in the path is tried, and the refused form was not paid for', async () => {
   double.knobs = { sessionIn: 'path' };
   expect((await ask()).text).toBe('Hello from a miner.');
   expect([double.seen.map(({ path }) => path), double.paid]).toEqual([['/api/v2/completions', '/api/v2/completions/1'], 1]);
@@ -64,13 +65,13 @@ test.each<[string, CortensorKnobs, boolean]>([
   ['pending', { pending: 2 }, false],
   ['off-chain', { urn: 2 }, false],
   ['pending in place of a stream', { pending: 2 }, true],
-])('an answer that is %s is polled for and paid once', async (_what, knobs, stream) => {
+])('an answer that is %s is polled for and paid for once', async (_what, knobs, stream) => {
   double.knobs = knobs;
   expect((await ask({ stream })).text).toBe('Hello from a miner.');
   expect([posts(), double.paid, double.seen.filter(({ method }) => method === 'GET').length]).toEqual([1, 1, 2]);
 });
 
-test('of two miners in one stream the first is the answer', async () => {
+test('if two miners write into one stream, the first is the answer', async () => {
   double.knobs = { streams: true, text: 'One two three.' };
   expect(await ask({ stream: true, api: 'v1' })).toMatchObject({ text: 'One two three.', said: 'One two three.' });
 });
@@ -80,15 +81,15 @@ test.each<[string, CortensorKnobs, string]>([
   ['an error as text', { error: { error: 'no miners' } }, 'model_unavailable'],
   ['an error as an object', { error: { error: { code: 'INVALID_ARGUMENT', message: 'bad' } } }, 'model_rejected'],
   ['an error with a message', { error: { message: 'boom' }, status: 500 }, 'model_unavailable'],
-  ['a payment it wants', { payment: 'proof' }, 'model_quota'],
+  ['a payment demand', { payment: 'proof' }, 'model_quota'],
   ['no task to wait for', { pending: 1, hidesTask: true }, 'model_timeout'],
-])('%s ends the call, which is sent once and never paid automatically', async (_what, knobs, code) => {
+])('%s fails the call, which is sent once and never paid for automatically', async (_what, knobs, code) => {
   double.knobs = knobs;
   expect((await ask()).code).toBe(code);
   expect([posts(), double.seen.some(({ payment }) => payment !== undefined)]).toEqual([1, false]);
 });
 
-test('a stream that breaks off is not asked for again, and the hint says why', async () => {
+test('a broken stream is not requested again, and the hint explains why', async () => {
   double.knobs = { streams: true, breaksOff: true };
   const { code, hint } = await ask({ stream: true });
   expect([code, hint, posts()]).toEqual(['model_bad_reply', expect.stringContaining('may have been paid for'), 1]);
@@ -114,21 +115,21 @@ test.each<[string, CortensorKnobs, string, number]>([
   ['a failed envelope with status 500', { error: failed, status: 500 }, 'model_unavailable', 0],
   ['a failed envelope with status 503', { error: failed, status: 503 }, 'model_unavailable', 0],
   ['a failed envelope with status 200', { error: failed }, 'model_', 0],
-  ['a payment it wants', { payment: 'proof' }, 'model_quota', 0],
+  ['a payment demand', { payment: 'proof' }, 'model_quota', 0],
   ['a stream that breaks off', { breaksOff: true }, 'model_bad_reply', 1],
-])('the portal with %s ends the call, is asked once and never paid automatically', async (_what, knobs, code, paid) => {
+])('the portal with %s fails the call, sent once and never paid automatically', async (_what, knobs, code, paid) => {
   double.knobs = knobs;
   expect((await ask(portal)).code).toMatch(new RegExp(`^${code}`));
   expect([posts(), double.paid, double.seen.some(({ payment }) => payment !== undefined)]).toEqual([1, paid, false]);
 });
 
-test('the portal that refused for its rate is asked again, and paid once', async () => {
+test('the portal is asked again after a rate limit, and paid for once', async () => {
   double.knobs = { limited: 2 };
   expect((await ask(portal)).text).toBe('Hello from the portal.');
   expect([posts(), double.paid]).toEqual([3, 1]);
 });
 
-test('without a session the provider is the portal, which speaks the OpenAI format', () => {
+test('without a session the provider is the portal, which uses the OpenAI format', () => {
   const hosted = configSchema.parse({ providers: { cor: { kind: 'cortensor', apiKey: 'env:K' } } }).providers['cor'];
   if (hosted?.kind !== 'cortensor') throw new Error('another kind');
   expect(portalConfig(hosted)).toEqual({ kind: 'openai-compatible', baseUrl: 'https://api.cortensor.app/v1', apiKey: 'env:K' });

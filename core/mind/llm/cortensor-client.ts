@@ -1,5 +1,5 @@
-// A Cortensor router node as a model: the conversation as one prompt, the answer at once, streamed, or polled for until it is there. It takes
-// no tools. A request is sent once: a retry may pay twice, so none of its errors is retryable.
+// A Cortensor router node as a model. The conversation is sent as one prompt, and the answer is returned immediately, streamed, or polled
+// for. It does not support tools. A request is sent once: a retry may be charged twice, so none of its errors is retryable.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
@@ -10,17 +10,17 @@ import { CortensorStream } from './cortensor-stream.ts';
 import type { HttpTransport } from './http-transport.ts';
 import type { ProgressSink } from './reply-reader.ts';
 
-/** The smallest answer the vendor's own client asks for. */
+/** The smallest answer limit that the vendor's own client requests. */
 const ANSWER_TOKENS_MIN = 4096;
-/** The router refuses a `timeout` that is less than this above `precommit_timeout`. */
+/** The router refuses a `timeout` that exceeds `precommit_timeout` by less than this. */
 const PRECOMMIT_MARGIN_S = 60;
 /** The transport waits this much longer than the router. */
 const TRANSPORT_MARGIN_MS = 30_000;
-/** How often the call reports that a miner may still be at work. */
+/** How often the call reports that a miner may still be working. */
 const ALIVE_MS = 5_000;
 const portalUrl = 'https://api.cortensor.app';
 
-/** The hosted portal speaks the OpenAI chat format; null for a router node. */
+/** The hosted portal uses the OpenAI chat format; null for a router node. */
 export function portalConfig({
   sessionId,
   baseUrl,
@@ -35,7 +35,7 @@ export function portalConfig({
   return { kind: 'openai-compatible', baseUrl: `${(baseUrl ?? portalUrl).replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`, ...given };
 }
 
-/** Any client, but what broke off is not asked for again by the program. */
+/** Wraps a client so that interrupted requests are not retried automatically. */
 export class AskedOnce implements ModelClient {
   readonly #client: ModelClient;
 
@@ -56,7 +56,10 @@ export class AskedOnce implements ModelClient {
   }
 }
 
-/** A server that is not there, or that refused for its rate, has taken nothing. One that broke off may have been paid. */
+/**
+ * Makes an error non-retryable if the request may have been paid for. A server that is unreachable, or that refused because of a rate
+ * limit, accepted nothing.
+ */
 function once(error: AppError): AppError {
   const took = error.code === 'model_cut_off' || error.code === 'model_timeout' || error.code === 'model_unavailable';
   const isRefused = error.data['networkCode'] === 'ECONNREFUSED' || error.data['networkCode'] === 'ENOTFOUND';
@@ -83,7 +86,7 @@ export class CortensorClient implements ModelClient {
   }
 
   async stream(request: ModelRequest, sink: ProgressSink, signal: AbortSignal): Promise<ModelReply> {
-    // Miners take minutes; the time this may take is the router's, not that of a chat server.
+    // Miners take minutes, so the router's timeout applies, not that of a chat server.
     sink.began?.();
     const alive = setInterval(() => sink.alive?.(), ALIVE_MS);
     try {
@@ -106,7 +109,7 @@ export class CortensorClient implements ModelClient {
     try {
       return await this.#post(path, { ...body, session_id: sessionId }, { sink, signal });
     } catch (cause) {
-      // Some routers take the session in the path. The other form was refused, so nothing was run and nothing paid.
+      // Some routers expect the session in the path. They refused the first form, so nothing was run or paid for.
       if (toAppError(cause).data['status'] !== 404) throw cause;
       return this.#post(`${path}/${sessionId}`, body, { sink, signal });
     }
@@ -144,7 +147,7 @@ export class CortensorClient implements ModelClient {
     return { ...plain, text, finishReason: 'stop', usage: usage ?? noUsage, usageReported: usage !== null };
   }
 
-  /** Every key the vendor's own client sends. */
+  /** Contains every key that the vendor's own client sends. */
   #body({ modelId, system, messages, tail, maxOutputTokens }: ModelRequest): Record<string, unknown> {
     const timeout = Math.ceil(this.#config.timeoutMs / 1000);
     return {

@@ -1,5 +1,5 @@
-// A Cortensor router as a service: JSON over HTTP, errors in its three forms, answers that are not ready yet, verdicts. A POST that may have
-// been paid for is never sent again; a task whose id is known is polled instead.
+// A Cortensor router as a service: JSON over HTTP, errors in its three forms, pending answers, verdicts. A POST that may have been paid for
+// is never repeated; a task with a known id is polled instead.
 
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
@@ -59,12 +59,12 @@ export class CortensorRouter {
     return new URL(this.#config.baseUrl ?? portalUrl).hostname;
   }
 
-  /** The proof a person put into config.yaml for calls they approve to pay for; null where there is none. */
+  /** The payment proof from config.yaml, for calls whose payment the person approves; null if there is none. */
   async payment(): Promise<string | null> {
     return this.#config.payment === undefined ? null : (await this.#secrets.resolve(this.#config.payment)).trim();
   }
 
-  /** A verdict of the network. Fails with `model_*`; one that is not ready when the time is over is no verdict. */
+  /** Asks the network for a verdict. Fails with `model_*`, also if the verdict is not ready in time. */
   async judge(
     question: { readonly api: 'v1' | 'v2' | 'v3' | 'factcheck'; readonly body: Record<string, unknown>; readonly timeoutMs: number },
     signal: AbortSignal,
@@ -77,14 +77,14 @@ export class CortensorRouter {
     return verdict;
   }
 
-  /** One POST, and what came of it in the end: an answer that is not ready is polled for, never asked for again. */
+  /** Sends one POST and returns its final answer. A pending answer is polled for; the POST is never repeated. */
   async result(request: CortensorRequest, signal: AbortSignal): Promise<unknown> {
     const untilMs = this.#clock.monotonicMs() + request.timeoutMs;
     const { body } = await this.send(request, signal);
     return this.finish(body, { timeoutMs: untilMs - this.#clock.monotonicMs() }, signal);
   }
 
-  /** The final answer to a POST; polls until it is ready. */
+  /** Returns the final answer to a POST, polling until it is ready. */
   async finish(body: unknown, { timeoutMs }: { readonly timeoutMs: number }, signal: AbortSignal): Promise<unknown> {
     const untilMs = this.#clock.monotonicMs() + timeoutMs;
     const task = taskOf(body, this.sessionId);
@@ -99,7 +99,7 @@ export class CortensorRouter {
     throw this.#notReady('was not ready in time');
   }
 
-  /** One request. Fails with `model_*` for every answer that is none. */
+  /** Sends one request. Fails with `model_*` for every response that is not an answer. */
   async send(request: CortensorRequest, signal: AbortSignal): Promise<CortensorReply> {
     const provider = this.#provider;
     const { status, text } = await this.#exchange(request, signal);
@@ -158,7 +158,7 @@ export class CortensorRouter {
   }
 }
 
-/** A request that broke off may have been accepted and paid for, so it is never retried automatically. */
+/** An interrupted request may have been accepted and paid for, so it is never retried automatically. */
 function onceOnly({ code, message, data, cause }: AppError): AppError {
   return new AppError(code, message, { data, cause });
 }

@@ -1,5 +1,5 @@
-// Reads one streamed answer of a Cortensor router. Several miners may write into one stream: the first task that is seen is the answer, what
-// others say is dropped. A router that does not stream answers with one JSON document, which is kept whole.
+// Reads one streamed answer of a Cortensor router. Several miners may write into one stream: the first task seen provides the answer, and
+// the output of other tasks is dropped. A router that does not stream answers with one JSON document, which is kept whole.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -13,7 +13,7 @@ const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface StreamedAnswer {
   readonly status: number;
-  /** The document received in place of a stream; null for a stream. */
+  /** The document received instead of a stream; null for a stream. */
   readonly whole: unknown;
   readonly text: string;
   readonly finishReason: FinishReason;
@@ -56,7 +56,7 @@ export class CortensorStream implements ResponseReader {
     if (this.#isStream) this.#parser.end();
   }
 
-  /** Once the exchange is over. Fails with `model_bad_reply` for a stream that has no end. */
+  /** Call it once the exchange is over. Fails with `model_bad_reply` for a stream without an end. */
   read(): StreamedAnswer {
     if (this.#isStream) {
       if (!this.#isDone && this.#finish === null) throw this.#bad('broke off in the middle of its answer');

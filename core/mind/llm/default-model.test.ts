@@ -1,4 +1,4 @@
-// Which model answers where none is chosen: never the demo while a provider is set up, and never without saying what is missing.
+// Which model answers if none is chosen: never the demo while a provider is set up, and never without saying what is missing.
 
 import { expect, test } from 'vitest';
 import { createRouter } from './fixtures/conversation.ts';
@@ -12,7 +12,7 @@ const json = (value: unknown, status = 200) => ({
 });
 const nowhere = 'http://127.0.0.1:9';
 
-test('a provider without models.default is used, with a model its server offers', async () => {
+test('a provider without models.default is used with a model its server offers', async () => {
   await using server = await ScriptedServer.start(json({ data: [{ id: 'text-embedding-3' }, { id: 'a-chat-model' }, { id: 'b' }] }));
   const router = createRouter({ providers: { lab: { kind: 'openai-compatible', baseUrl: `${server.url}/v1`, apiKey: 'env:KEY' } } });
   expect([router.defaultRef(), server.seen.length]).toEqual([null, 0]);
@@ -22,7 +22,7 @@ test('a provider without models.default is used, with a model its server offers'
   expect(server.seen.map(({ path, headers }) => [path, headers.authorization])).toEqual([['/v1/models', 'Bearer sk-very-secret-key']]);
 });
 
-test('nothing is asked where a default is named or a vendor has a usual model', async () => {
+test('no request is made if a default is named or a vendor has a usual model', async () => {
   await using server = await ScriptedServer.start(json({ data: [] }));
   const lab = { kind: 'openai-compatible', baseUrl: `${server.url}/v1` } as const;
   for (const router of [
@@ -35,7 +35,7 @@ test('nothing is asked where a default is named or a vendor has a usual model', 
   expect(server.seen).toEqual([]);
 });
 
-test('a configured server that is away is named, and the demo does not take its place', async () => {
+test('an absent configured server is named, and the demo does not replace it', async () => {
   const router = createRouter({ providers: { lab: { kind: 'openai-compatible', baseUrl: `${nowhere}/v1` } } });
   router.lookAround(never);
   await router.ready();
@@ -46,7 +46,7 @@ test('a configured server that is away is named, and the demo does not take its 
   expect(router.list()).toMatchObject({ defaultModel: null, problem, failed: [{ provider: 'lab', error: { code: 'model_unavailable' } }] });
 });
 
-test('a wrong key is a wrong key, not a server without models', async () => {
+test('a wrong key is reported as such, not as a server without models', async () => {
   await using server = await ScriptedServer.start(json({ error: { message: 'bad key sk-very-secret-key', code: 'invalid_api_key' } }, 401));
   const router = createRouter({ providers: { lab: { kind: 'openai-compatible', baseUrl: `${server.url}/v1`, apiKey: 'env:KEY' } } });
   router.lookAround(never);
@@ -56,7 +56,7 @@ test('a wrong key is a wrong key, not a server without models', async () => {
   expect(JSON.stringify(problem)).not.toContain('sk-very-secret-key');
 });
 
-test('a local server that answered before and is away now is named', async () => {
+test('a local server that answered before and is absent now is named', async () => {
   const router = createRouter({}, { formerModel: () => 'ollama/qwen3:4b' });
   router.lookAround(never);
   await router.ready();
@@ -70,7 +70,7 @@ test('a local server that answered before and is away now is named', async () =>
   expect(demo.defaultRef()).toBe('demo/offline');
 });
 
-test('a server that comes later is found when a message waits for a model', async () => {
+test('a server that starts later is found when a message waits for a model', async () => {
   let nowMs = 1_000_000;
   await using server = await ScriptedServer.start(json({}, 503), json({ data: [{ id: 'm' }] }));
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
@@ -83,7 +83,7 @@ test('a server that comes later is found when a message waits for a model', asyn
   expect(router.defaultRef()).toBe('lab/m');
 });
 
-test('the demo says what is missing, and which key was found without its value', () => {
+test('the demo says what is missing, and names a found key without its value', () => {
   const plain = createRouter({}).defaultChoice();
   expect(plain.problem).toEqual({
     message: 'This is the offline demo, not a language model: no provider is set up and no model server runs on this computer.',
@@ -101,7 +101,7 @@ test('the demo says what is missing, and which key was found without its value',
   expect(createRouter({ models: { default: 'demo/offline' } }, { environment }).defaultChoice().problem).toBeNull();
 });
 
-test('a key is offered for the address that goes with it, and no longer once it is used', () => {
+test('a key is offered for its own address, and no longer once it is in use', () => {
   const environment = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'http://127.0.0.1:4000/v1' };
   expect(createRouter({}, { environment }).list().offers).toMatchObject([{ preset: 'openai', baseUrl: 'http://127.0.0.1:4000/v1' }]);
   const mine = { kind: 'openai', apiKey: 'env:OPENAI_API_KEY' } as const;

@@ -1,4 +1,4 @@
-// Decides which model answers if none is chosen, and says why if there is none or only the offline demo. Pure; makes no requests.
+// Decides which model answers if none is chosen, and explains why if there is none or only the offline demo. Pure; makes no requests.
 
 import type { AppError } from '../../contracts/errors.ts';
 import type { KeyOffer } from '../../contracts/provider-ops.ts';
@@ -7,10 +7,10 @@ import { demoModelId } from './demo-client.ts';
 export interface DefaultInputs {
   /** `models.default`. */
   readonly configured: string | null;
-  /** Names of the configured providers, in their order. */
+  /** The names of the configured providers, in their order. */
   readonly providers: readonly string[];
   readonly modelOf: (provider: string) => string | null;
-  /** The error of the last request to the provider's server for its models. */
+  /** The error of the last request for the models of the provider's server. */
   readonly failureOf: (provider: string) => AppError | null;
   /** A model of a server found on this computer. */
   readonly found: string | null;
@@ -21,7 +21,7 @@ export interface DefaultInputs {
 
 export interface DefaultChoice {
   readonly ref: string | null;
-  /** The missing part and how to fix it; null when a model was named or found. */
+  /** The missing part and how to fix it; null if a model was named or found. */
   readonly problem: { readonly message: string; readonly hint: string } | null;
 }
 
@@ -54,7 +54,7 @@ function withoutModel(provider: string, failure: AppError | null): NonNullable<D
   };
 }
 
-/** It was found without configuration, so only the last conversation knows of it. */
+/** The server was found without configuration, so only the last conversation knows about it. */
 function serverGone(former: string): NonNullable<DefaultChoice['problem']> {
   const provider = former.slice(0, former.indexOf('/'));
   return {

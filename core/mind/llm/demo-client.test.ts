@@ -30,7 +30,7 @@ test.each([
   expect(readDemoIntent(message)).toEqual(intent);
 });
 
-/** Plays a turn: every call gets the result `answers` has for its tool. */
+/** Plays a turn: every call gets the result that `answers` has for its tool. */
 async function play(message: string, answers: Record<string, string>, offered = tools) {
   const router = createRouter({});
   const messages: ChatMessage[] = [user('an earlier question'), user(message)];
@@ -52,7 +52,7 @@ async function play(message: string, answers: Record<string, string>, offered = 
   throw new Error('it never ends');
 }
 
-test('describes a folder: lists it, writes what it really saw, says so', async () => {
+test('describes a folder: lists it, writes what it saw, and says so', async () => {
   const listing = 'a.txt  12 bytes\nsub/';
   const { calls, text } = await play('Describe this folder and write notes.md about it', {
     list_dir: listing,
@@ -78,21 +78,21 @@ test.each([
   ['Search for "x" in src/', 'grep', { pattern: 'x', path: 'src/' }, 'src/a:1:x', 'src/a:1:x'],
   ['Find *.md', 'glob', { pattern: '*.md' }, 'README.md', 'README.md'],
   ['Run `date`', 'exec', { action: 'run', command: 'date' }, 'Sunday', 'Sunday'],
-])('%s: one call of %s, and its result in the answer', async (...[message, tool, args, answer, expected]) => {
+])('%s: makes one call of %s, and the answer contains its result', async (...[message, tool, args, answer, expected]) => {
   const { calls, text, finishReason } = await play(message, { [tool]: answer });
   expect(calls).toEqual([[tool, args]]);
   expect(text).toContain(expected);
   expect(finishReason).toBe('stop');
 });
 
-test('a tool that fails or is not offered is reported honestly', async () => {
+test('reports a tool that fails or is not offered', async () => {
   expect((await play('Run `rm -rf x`', {})).text).toContain('did not succeed');
   const { calls, text } = await play('Run `date`', {}, []);
   expect(calls).toEqual([]);
   expect(text).toContain('needs the tool exec, which I was not given');
 });
 
-test('says what it can do with the tools it has, and nothing more', async () => {
+test('lists only what it can do with the offered tools', async () => {
   const some = tools.filter((tool) => tool.name === 'calc');
   const { text } = await play('Write me a poem', {}, some);
   expect(text).toContain('- Calculate (3 + 4) * 12');
@@ -100,7 +100,7 @@ test('says what it can do with the tools it has, and nothing more', async () => 
   expect(planDemoStep([], []).call).toBeNull();
 });
 
-test('stops on request; knows no other model', async () => {
+test('stops when aborted, and knows no other model', async () => {
   const router = createRouter({});
   const controller = new AbortController();
   const sink = { text: () => controller.abort() };

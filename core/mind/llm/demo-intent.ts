@@ -1,4 +1,4 @@
-// Classifies a message for the offline demo: a handful of intents by keyword. Pure text work; calls nothing.
+// Classifies a message for the offline demo: a handful of intents by keyword. Pure text processing; calls nothing.
 
 export type DemoIntent =
   | { readonly kind: 'describe_folder'; readonly folder: string; readonly noteFile: string | null }
@@ -52,7 +52,7 @@ function readRun(text: string): DemoIntent | null {
   return command === '' ? null : { kind: 'run_command', command };
 }
 
-/** "Write hello.md with the text: …": what stands after the colon or the word is the content, as it is. */
+/** For "Write hello.md with the text: …", the text after the colon or the keyword is the content, unchanged. */
 function readWriting(text: string): DemoIntent | null {
   const match =
     /^(?:please\s+)?(?:write|create|make|save)\s+(?:(?:a|the)\s+)?(?:file\s+)?(\S+\.[A-Za-z0-9]{1,8})\s+(?:with|containing|saying|that says)\s+(.+)$/is.exec(

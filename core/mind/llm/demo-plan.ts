@@ -1,5 +1,5 @@
 // Decides the offline demo's next step from the conversation alone: which tool to call, or what to say. Pure. It invents nothing: its
-// reports come from tool results, and every text says that no language model is at work.
+// reports come from tool results, and every answer says that no language model is in use.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
@@ -26,7 +26,7 @@ interface Turn {
   readonly isOffered: (tool: string) => boolean;
 }
 
-/** `tools` are the names offered in this request; no other is ever called. */
+/** `tools` are the names offered in this request; no other tool is ever called. */
 export function planDemoStep(messages: readonly ChatMessage[], tools: readonly string[]): DemoStep {
   const asked = messages.findLastIndex((message) => message.role === 'user');
   const message = messages[asked];
@@ -83,7 +83,7 @@ function planOneCall(turn: Turn, tool: string, args: DoneCall['args'], describe:
 
 function ask(turn: Turn, tool: string, args: DoneCall['args'], text: string): DemoStep {
   if (!turn.isOffered(tool)) return say(`This needs the tool ${tool}, which I was not given, so I cannot do it.`);
-  // The answer at the end says once who speaks.
+  // Only the final answer says that this is the demo.
   return { text, call: { tool, args } };
 }
 

@@ -1,5 +1,5 @@
-// Exact token counts for models whose vocabulary is public. A vocabulary is large: it is loaded in the background at the first request of a
-// model that uses it; until then, and for all other models, the estimate counts.
+// Exact token counts for models with a public vocabulary. A vocabulary is large, so it is loaded in the background at the first request of
+// a model that uses it. Until then, and for all other models, the estimate is used.
 
 import type { Logger } from '../../base/logger.ts';
 import { estimateTokens } from './token-estimate.ts';
@@ -12,12 +12,14 @@ export interface TextCounter {
 export type EncodingName = 'o200k_base';
 export type LoadEncoding = (name: EncodingName) => Promise<(text: string) => number>;
 
-/** By the model's own name, on any server. Models from before this vocabulary are estimated. Source: the vendor's tokenizer tables. */
+/**
+ * Matched by the model's own name, on any server. Models that predate this vocabulary are estimated. Source: the vendor's tokenizer tables.
+ */
 const encodings: readonly (readonly [RegExp, EncodingName])[] = [
   [/(^|\/)(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[1345])([-.:]|$)/, 'o200k_base'],
 ];
 
-/** Longer texts are counted in part, and the rest in proportion: 50,000 characters take a few milliseconds. */
+/** For longer texts only this much is counted and the rest extrapolated: 50,000 characters take a few milliseconds. */
 const EXACT_CHARS_MAX = 50_000;
 
 export const estimator: TextCounter = { id: 'estimate', count: estimateTokens };
@@ -42,7 +44,7 @@ export class ExactCounters {
     return estimator;
   }
 
-  /** Resolves when everything that was begun is loaded. */
+  /** Resolves when all vocabularies in progress are loaded. */
   async ready(): Promise<void> {
     await Promise.all(this.#loading.values());
   }
@@ -52,7 +54,7 @@ export class ExactCounters {
       const exact = await this.#load(encoding);
       this.#counters.set(encoding, { id: encoding, count: (text) => countBounded(exact, text) });
     } catch (cause) {
-      // The estimate remains in use; it only costs a little room.
+      // The estimate remains in use; it only wastes a little room.
       this.#logger.log('warn', 'a vocabulary could not be loaded', { encoding, cause: String(cause) });
     }
   }
@@ -65,7 +67,7 @@ export function encodingOf(ref: string): EncodingName | null {
 
 async function loadEncoding(): Promise<(text: string) => number> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
-  // Marks such as <|endoftext|> in a text are text.
+  // Special tokens such as <|endoftext|> in a text count as text.
   const options = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, options);
 }

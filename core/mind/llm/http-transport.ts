@@ -1,5 +1,5 @@
-// POSTs over kept-open connections of one origin, answer bytes handed out as they come (undici Pool.dispatch: no web streams).
-// Must not know any vendor's format. The HTTP client is imported at first use: it costs start-up time and idle memory.
+// Sends POST requests over keep-alive connections to one origin and passes on the answer bytes as they arrive (undici Pool.dispatch, no web
+// streams). Must not know any vendor's format. The HTTP client is imported at first use, because it costs start-up time and idle memory.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -14,17 +14,17 @@ const DRAIN_MS = 1_000;
 
 export interface PostRequest {
   readonly path: string;
-  /** Name, value, name, value… */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
-/** Reads one answer. An error it throws ends the request and becomes the rejection. */
+/** Reads one answer. If it throws, the request ends and the error becomes the rejection. */
 export interface ResponseReader {
   head(status: number, headers: IncomingHttpHeaders): void;
-  /** True means: the answer is complete, and the rest is ignored. */
+  /** Returns true if the answer is complete; the rest is ignored. */
   data(chunk: Buffer): boolean;
-  /** The server closed the answer in good order. */
+  /** Called when the server ended the answer normally. */
   end(): void;
 }
 
@@ -71,7 +71,7 @@ export class HttpTransport {
       useMilo: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connect: { timeout: this.#options.connectTimeoutMs },
-      // The router watches the clock; a slow local model may think for longer than the client's own defaults.
+      // The router enforces the time limits; a slow local model may think for longer than the client's own defaults.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -105,7 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Aborted while it waited for a connection: do not send it at all.
+    // Aborted while waiting for a connection, so the request is not sent at all.
     if (this.#isSettled) controller.abort(new Error('no longer wanted'));
   }
 
@@ -184,7 +184,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Why a call was stopped: the router's own reason (a timeout) where it gave one, else `cancelled`. */
+/** Returns why a call was stopped: the signal's reason if it is an AppError (such as a timeout), else `cancelled`. */
 export function abortReason(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;
   return reason instanceof AppError ? reason : new AppError('cancelled', 'The model call was stopped.');

@@ -1,4 +1,4 @@
-// Models without the interface for tools get them in words, in turns that alternate, and their calls are read from the answer.
+// Models without a tool interface get the tools as text, in alternating turns, and their calls are read from the answer.
 
 import { expect, test } from 'vitest';
 import { createRequest, createRouter, RecordingSink, user, weatherTool } from './fixtures/conversation.ts';
@@ -42,7 +42,7 @@ test.each<['openai-compatible' | 'ollama', string, Script]>([
   ['openai-compatible', 'the old reasoner', refusal(400, 'deepseek-reasoner does not support successive user or assistant messages')],
 ])('%s: tools that %s refuses are sent as text', async (kind, _who, no) => {
   const { made, seen, said, sent } = await talk(kind, no);
-  // A person who watches does not see the call.
+  // A person watching the stream does not see the call.
   expect(seen).toBe('I look.');
   expect(made).toMatchObject({ text: 'I look.', finishReason: 'tool_calls', calls: [{ tool: 'get_weather', args: '{"city":"Rome"}' }] });
   expect([said.text, said.calls, sent.length]).toEqual(['It is sunny.', [], 3]);
@@ -51,7 +51,7 @@ test.each<['openai-compatible' | 'ollama', string, Script]>([
   const [system, first, second, third] = sent[2]?.messages.map(({ content }) => content) ?? [];
   expect(system).toContain(`"name":"${weatherTool.name}"`);
   expect([first, second]).toEqual(['weather?', 'I look.\n<tool_call>\n{"name":"get_weather","arguments":{"city":"Rome"}}\n</tool_call>']);
-  // A result closes none of its marks, writes no call, and the words after it join it.
+  // A result neither closes its tag nor contains a call, and the text after it joins the same message.
   expect(third?.split('</tool_response>')).toHaveLength(2);
   expect(third).not.toContain('<tool_call>');
   expect(third).toMatch(/<\/tool_response>\n\n<runtime-note>\nIt is one\.\n<\/runtime-note>$/);

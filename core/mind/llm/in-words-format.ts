@@ -1,6 +1,6 @@
-// A request without the interface for tools: they are in the system prompt, calls and results are words (calls-in-text.ts), and the roles of
-// user and assistant alternate, which the templates of models without tools demand. Made around a format whose messages are a role and text.
-// A message of the user stays open, so that later words join it without anything being written again.
+// A request without a tool interface: tools are part of the system prompt, calls and results are text (calls-in-text.ts), and the roles of
+// user and assistant alternate, as the templates of models without tools require. Wraps a format whose messages are a role and text. A user
+// message stays open, so that later text joins it without rewriting anything.
 
 import { assistantInWords, resultsInWords, toolsInWords } from './calls-in-text.ts';
 import { jsonText, spoken, type Spoken } from './message-groups.ts';

@@ -22,7 +22,7 @@ test.each<[string, string, string]>([
   ['  indented', '  indented', ''],
   ['<think>a</think>b<think>c</think>', 'b<think>c</think>', 'a'],
   ['', '', ''],
-])('%j in whatever pieces', (answer, text, reasoning) => {
+])('splits %j in pieces of any size', (answer, text, reasoning) => {
   fc.assert(
     fc.property(fc.array(fc.nat(answer.length)), (cuts) => {
       const at = [0, ...cuts.toSorted((a, b) => a - b), answer.length];

@@ -1,5 +1,5 @@
-// A thought that a server sends inside of the answer: between <think> and </think>, at the beginning. Separates the two while they arrive.
-// Seen on LM Studio, llama.cpp, vLLM and MLX without a parser for the model.
+// Separates a thought that a server sends at the beginning of the answer, between <think> and </think>, from the text as both arrive. Seen
+// on LM Studio, llama.cpp, vLLM and MLX without a parser for the model.
 
 const OPENS = '<think>';
 const CLOSES = '</think>';
@@ -8,18 +8,18 @@ export class InlineThought {
   #part: 'begin' | 'thought' | 'gap' | 'text' = 'begin';
   #held = '';
 
-  /** Held back because it may be a part of a mark: it belongs to the thought or to the text when nothing follows. */
+  /** Held back because it may be part of a tag; if nothing follows, it belongs to the thought or to the text. */
   get held(): { readonly thought: string; readonly text: string } {
     const [thought, text] = [this.#part === 'thought' ? this.#held : '', this.#part === 'begin' ? this.#held : ''];
     return { thought, text };
   }
 
-  /** True once all that follows is the answer. */
+  /** True once everything that follows is the answer. */
   get isOver(): boolean {
     return this.#part === 'text';
   }
 
-  /** Returns the new part of each. */
+  /** Returns the new part of the thought and of the text. */
   add(piece: string): { readonly thought: string; readonly text: string } {
     this.#held += piece;
     if (this.#part === 'begin') this.#begin();
@@ -55,7 +55,7 @@ export class InlineThought {
   }
 }
 
-/** How many of the last characters of the text are the first ones of the mark. */
+/** The number of characters at the end of `text` that are the beginning of the tag. */
 function beginningOf(mark: string, text: string): number {
   let length = Math.min(mark.length - 1, text.length);
   while (length > 0 && !text.endsWith(mark.slice(0, length))) length -= 1;

@@ -1,12 +1,12 @@
-// Parts of an answer that a vendor wants back with its calls: reasoning, signatures. Kept for the newest answers only, while the program
-// runs; every format works without them.
+// Data of an answer that a vendor wants back with its calls: reasoning, signatures. Kept only for the newest answers and only in memory;
+// every format works without it.
 
 const REPLIES_KEPT = 256;
 
 export interface KeptOfCall {
   /** The model's reasoning before the call. */
   readonly reasoning?: string;
-  /** JSON text of a field of the call (Gemini's signature). */
+  /** The JSON text of a field of the call (Gemini's signature). */
   readonly extra?: string;
   /** JSON texts of signed blocks before the call (Anthropic, OpenAI's Responses). */
   readonly blocks?: readonly string[];

@@ -1,5 +1,5 @@
-// Fields and schema words that servers refused by name, kept across starts. For a week: servers are updated, and asking once more costs one
-// request.
+// Fields and schema keywords that servers refused by name, kept across restarts. They expire after a week, because servers are updated and
+// trying again costs only one request.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
@@ -32,7 +32,7 @@ export class KeptRefusedWords implements RefusedWordsStore {
     this.#unsaved.set(`${server} ${modelId}`, { server, modelId });
   }
 
-  /** Saves new words, and drops expired ones. */
+  /** Saves new words and drops expired ones. */
   save(): void {
     if (this.#unsaved.size === 0) return;
     const { db, clock } = this.#deps;

@@ -1,11 +1,11 @@
-// The hint for a refused key: names the place the key came from, so that the right one is changed.
+// The hint for a refused key. Names the place the key came from, so that the person changes the right one.
 
 import { AppError } from '../../contracts/errors.ts';
 
 /** The reference of a key that was passed for a trial and is not stored. */
 export const handedOverKey = 'keychain:handed-over';
 
-/** `keyRef` is where the key that was sent lies; null where none was. Any other error as it is. */
+/** `keyRef` is the reference of the key that was sent; null if none was. Returns any other error unchanged. */
 export function withKeyHint(error: AppError, keyRef: string | null): AppError {
   if (error.code !== 'model_auth' || error.data['hint'] !== undefined) return error;
   const { code, message, data, isRetryable } = error;

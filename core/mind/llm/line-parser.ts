@@ -1,4 +1,4 @@
-// Lines of JSON from raw bytes, split anywhere (NDJSON). Bounded; does not interpret the lines.
+// Parses lines of JSON (NDJSON) from raw bytes, split anywhere. Bounded; does not interpret the lines.
 
 import { AppError } from '../../contracts/errors.ts';
 import { lineBytesMax, type SseHandler } from './sse-parser.ts';
@@ -15,7 +15,7 @@ export class LineParser {
     this.#handler = handler;
   }
 
-  /** Feeds bytes. Returns true once the handler is done. Throws `model_bad_reply` on an endless line. */
+  /** Feeds bytes. Returns true once the handler is done. Throws `model_bad_reply` if a line is too long. */
   push(chunk: Buffer): boolean {
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1 && !this.#isDone; at = chunk.indexOf(LF, from)) {
@@ -27,7 +27,7 @@ export class LineParser {
     return this.#isDone;
   }
 
-  /** End of the bytes: the rest is the last line. */
+  /** Marks the end of the bytes: the rest is the last line. */
   end(): boolean {
     if (!this.#isDone) this.#line();
     return this.#isDone;

@@ -1,5 +1,5 @@
 // The live text of an answer, without calls that the model writes as text: these are held back until text-calls.ts has read the answer.
-// Decides nothing about calls; held text that is no call is shown at the end.
+// Does not decide what is a call; held text that turns out not to be a call is shown at the end.
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { callOpening } from './calls-in-text.ts';
@@ -7,7 +7,7 @@ import type { ProgressSink } from './reply-reader.ts';
 
 /** Longer answers are never read as calls. */
 const HELD_CHARS_MAX = 200_000;
-/** So much of JSON or of a code block shows whether it is a call. */
+/** This much of a JSON value or a code block is enough to tell whether it is a call. */
 const UNDECIDED_CHARS_MAX = 64;
 
 /** The beginnings of calls as models and servers write them. */
@@ -74,7 +74,7 @@ export class LiveWords implements ProgressSink {
     this.#sink.ended?.();
   }
 
-  /** The answer is over. What is still held was calls, or is shown now. */
+  /** The answer is complete. Held text is shown now unless it was calls. */
   finish(wasCalls: boolean): void {
     if (!wasCalls) this.#release();
   }
@@ -93,13 +93,13 @@ export class LiveWords implements ProgressSink {
     return isOpen ? 'begin' : 'words';
   }
 
-  /** `[a(x=1)]`, or the same in a code block. */
+  /** Matches `[a(x=1)]`, also in a code block. */
   #isListOfCalls(begun: string): boolean {
     const [opening = ''] = /^(?:```\w*\s+)?\[?\s*/.exec(begun) ?? [];
     return opening !== '' && this.#names.some((name) => begun.startsWith(name, opening.length));
   }
 
-  /** Shows all but what may be the mark of a call at the beginning of a line. */
+  /** Shows everything except text that may be the opening tag of a call at the start of a line. */
   #pass(): void {
     if (!this.#knowsMark) return this.#release();
     let shown = 0;
@@ -126,7 +126,7 @@ export class LiveWords implements ProgressSink {
   }
 }
 
-/** The same tools come with each request. */
+/** Cached, because every request has the same tools. */
 const namesKnown = new WeakMap<readonly ToolSchema[], readonly string[]>();
 
 function namesOf(tools: readonly ToolSchema[]): readonly string[] {

@@ -52,7 +52,7 @@ test.each([
   ['http://h', '/v1/messages'],
   ['http://h/v1', '/v1/messages'],
   ['http://h/proxy/v1/', '/proxy/v1/messages'],
-])('Anthropic at %s is asked at %s, with its headers', async (baseUrl, path) => {
+])('Anthropic at %s is called at %s, with its headers', async (baseUrl, path) => {
   await using server = await ScriptedServer.start({ chunks: [readFixture('anthropic-tool-call.txt')] });
   const router = createRouter({
     providers: { lab: { kind: 'anthropic', apiKey: 'env:KEY', baseUrl: baseUrl.replace('http://h', server.url) } },
@@ -63,7 +63,7 @@ test.each([
   expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': 'sk-very-secret-key', 'anthropic-version': '2023-06-01' });
 });
 
-test('signed thinking goes back with its call', async () => {
+test('signed thinking is sent back with its call', async () => {
   await using server = await ScriptedServer.start(
     { chunks: [readFixture('anthropic-thinking.txt')] },
     { chunks: [readFixture('anthropic-text.txt')] },
@@ -85,7 +85,7 @@ test('signed thinking goes back with its call', async () => {
 test.each([
   ['openai-compatible', 'openai-whole.txt'],
   ['anthropic', 'anthropic-whole.txt'],
-] as const)('%s: one JSON document instead of a stream is understood', async (kind, fixture) => {
+] as const)('%s: reads one JSON document instead of a stream', async (kind, fixture) => {
   await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], headers: { 'content-type': 'application/json' } });
   const router = createRouter({ providers: { lab: { kind, apiKey: 'env:KEY', baseUrl: `${server.url}/v1` } } });
   expect(await ask(router)).toMatchObject({
@@ -112,7 +112,7 @@ test('missing usage is estimated; invented ids never collide with the conversati
   expect(reply.usage.inputTokens).toBe(Math.ceil((server.seen[0]?.body.length ?? 0) / 4));
 });
 
-test('waits as the server asks, then answers', async () => {
+test('waits as long as the server asks, then answers', async () => {
   await using server = await ScriptedServer.start(
     rateLimited({ 'retry-after': '2' }),
     rateLimited({ 'retry-after-ms': '250' }),
@@ -139,7 +139,7 @@ test.each([
   ['999999', '12 days'],
   ['7000', '117 minutes'],
   ['90000', '25 hours'],
-])('a server that asks to wait for %s seconds is not asked again, and the error says for how long', async (seconds, told) => {
+])('if a server asks to wait %s seconds, it is not retried, and the error says so', async (seconds, told) => {
   await using server = await ScriptedServer.start(rateLimited({ 'retry-after': seconds }), ok);
   const waits: number[] = [];
   const router = routerTo(server.url, { retries: 3 }, { sleep: (ms) => (waits.push(ms), Promise.resolve(true)) });
@@ -150,7 +150,7 @@ test.each([
   expect([waits, server.seen.length]).toEqual([[], 1]);
 });
 
-test('backs off exponentially, with jitter, up to the configured tries', async () => {
+test('backs off exponentially, with jitter, up to the configured retries', async () => {
   await using server = await ScriptedServer.start({ status: 503, chunks: ['{}'] });
   const waits: number[] = [];
   const router = routerTo(server.url, { retries: 3 }, { sleep: (ms) => (waits.push(ms), Promise.resolve(true)) });
@@ -164,7 +164,7 @@ test.each([
   [400, '{"error":{"message":"bad","code":"invalid_value"}}', 'model_rejected'],
   [401, '{"error":{"message":"Incorrect API key provided: sk-very-secret-key","code":"invalid_api_key"}}', 'model_auth'],
   [429, '{"error":{"message":"no credit","code":"insufficient_quota"}}', 'model_quota'],
-])('HTTP %s %s is not tried again', async (status, body, code) => {
+])('HTTP %s %s is not retried', async (status, body, code) => {
   await using server = await ScriptedServer.start({ status, chunks: [body] });
   const router = routerTo(server.url, { retries: 5 });
   const error = await failureOf(ask(router));
@@ -178,7 +178,7 @@ test.each([
   ['openai-cut-off.txt', 'model_cut_off', 'end'],
   ['openai-cut-off.txt', 'model_cut_off', 'drop'],
   ['openai-error-midstream.txt', 'model_unavailable', 'end'],
-] as const)('%s fails with %s (%s) and is not tried again once something was shown', async (fixture, code, after) => {
+] as const)('%s fails with %s (%s) and is not retried once text was shown', async (fixture, code, after) => {
   await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], after });
   const router = routerTo(server.url, { retries: 3 });
   const sink = new RecordingSink();
@@ -188,7 +188,7 @@ test.each([
   expect(server.seen).toHaveLength(1);
 });
 
-test('an answer that broke before anything was shown is asked for again', async () => {
+test('an answer that broke off before anything was shown is requested again', async () => {
   await using server = await ScriptedServer.start(
     { chunks: [': hello\n\n'], after: 'drop' },
     { chunks: ['<html>nope</html>'] },
@@ -201,7 +201,7 @@ test('an answer that broke before anything was shown is asked for again', async 
   expect(server.seen).toHaveLength(4);
 });
 
-test('no server: says so and names the address', async () => {
+test('an absent server is reported with its address', async () => {
   const server = await ScriptedServer.start(ok);
   const { url } = server;
   await server.close();
@@ -215,7 +215,7 @@ test('no server: says so and names the address', async () => {
 });
 
 test('connecting has a separate limit', async () => {
-  // Takes connections and never speaks TLS.
+  // Accepts connections and never speaks TLS.
   const silent = createServer((socket) => socket.resume().on('error', () => undefined));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const baseUrl = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
@@ -235,7 +235,7 @@ test.each([
   ['only pings', slow([': ping\n\n']), { firstTokenMs: 40 }, 'has not begun to answer'],
   ['silence in the middle', slow([readFixture('anthropic-cut-off.txt'), text.slice(0, 500)]), { idleMs: 40 }, 'stopped in the middle'],
   ['no end in sight', slow([text.slice(0, 500)]), { totalMs: 60 }, 'has not finished'],
-])('%s: model_timeout', async (what, script, timeouts, sentence) => {
+])('fails with model_timeout: %s', async (what, script, timeouts, sentence) => {
   await using server = await ScriptedServer.start(script);
   const kind = what === 'silence in the middle' ? 'anthropic' : 'openai-compatible';
   const router = createRouter({ providers: { lab: { kind, baseUrl: server.url, apiKey: 'env:KEY' } }, models: { retries: 0, timeouts } });
@@ -245,7 +245,7 @@ test.each([
   expect(error.message).toContain(sentence);
 });
 
-test('long calls do not count as silence: bytes keep the answer alive', async () => {
+test('long calls are not idle time: their bytes keep the answer alive', async () => {
   const pieces = Array.from(
     { length: 8 },
     () => 'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":" "}}]}}]}\n\n',
@@ -260,7 +260,7 @@ test('long calls do not count as silence: bytes keep the answer alive', async ()
   expect(reply.calls).toHaveLength(1);
 });
 
-test('the total limit covers waits between tries', async () => {
+test('the total limit includes waits between retries', async () => {
   await using server = await ScriptedServer.start(rateLimited({ 'retry-after': '30' }));
   const config = { providers: { lab: { kind: 'openai-compatible' as const, baseUrl: server.url } }, models: { timeouts: { totalMs: 80 } } };
   const { sleep } = await import('../../base/deferred.ts');
@@ -270,7 +270,7 @@ test('the total limit covers waits between tries', async () => {
   expect(error).toMatchObject({ code: 'model_timeout', message: 'lab/m has not finished its answer within 80 ms.' });
 });
 
-test('abort: before the call, before the head, in the middle, and while waiting to try again', async () => {
+test('abort works before the call, before the head, mid-answer and during back-off', async () => {
   await using server = await ScriptedServer.start(slow([text.slice(0, 500)]));
   const router = routerTo(server.url);
   expect((await failureOf(ask(router, new RecordingSink(), AbortSignal.abort()))).code).toBe('cancelled');
@@ -295,7 +295,7 @@ test('abort: before the call, before the head, in the middle, and while waiting 
   await router.close();
 });
 
-test('two calls over the same messages at once, then more messages: each server copy is whole', async () => {
+test('two concurrent calls over the same messages get complete bodies each', async () => {
   await using server = await ScriptedServer.start({ after: 'wait' }, { after: 'wait' }, ok);
   const router = routerTo(server.url);
   const stop = new AbortController();
@@ -322,7 +322,7 @@ test('a refused key is resolved again at the next call', async () => {
   expect(server.seen.map((seen) => seen.headers.authorization)).toEqual(['Bearer old-key-1', 'Bearer new-key-2']);
 });
 
-test('an unknown provider, a missing secret', async () => {
+test('an unknown provider and a missing secret fail with their errors', async () => {
   const router = createRouter({});
   expect(await failureOf(router.stream('nobody/m', createRequest([]), new RecordingSink(), { signal: never }))).toMatchObject({
     code: 'model_unknown',
@@ -330,7 +330,7 @@ test('an unknown provider, a missing secret', async () => {
   });
 });
 
-test('which model is the default, and what is known of it', () => {
+test('reports the default model and its known properties', () => {
   const lab: ProviderConfig = { kind: 'openai-compatible', baseUrl: 'https://models.example.org/v1' };
   const prices = { 'big-1': { inputUsdPerMillion: 3, outputUsdPerMillion: 15, cachedInputUsdPerMillion: 0.3 } };
   expect(createRouter({}).defaultRef()).toBe('demo/offline');
@@ -368,7 +368,7 @@ test('which model is the default, and what is known of it', () => {
   });
 });
 
-test('providers can be changed while running, and a moved key is resolved again', async () => {
+test('providers can change at run time, and a moved key is resolved again', async () => {
   await using server = await ScriptedServer.start(ok, ok);
   const lab: ProviderConfig = { kind: 'openai-compatible', baseUrl: `${server.url}/v1`, apiKey: 'env:NEW' };
   const router = routerTo(server.url, {}, { secrets: { resolve: (ref) => Promise.resolve(`key-of-${ref}`) } });

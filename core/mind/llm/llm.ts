@@ -56,30 +56,30 @@ export { readGgufHead } from './embedded/gguf-head.ts';
 export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
-  /** Waits between tries; resolves false when the signal aborts. */
+  /** Waits between retries; resolves to false when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<boolean>;
-  /** [0, 1), for the jitter of waits. */
+  /** Returns a number in [0, 1) for the jitter of waits. */
   readonly random?: () => number;
-  /** Ids for calls the server gave none. */
+  /** Creates ids for calls to which the server gave none. */
   readonly nextCallId?: () => string;
-  /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
+  /** Stores what servers refused across restarts; without it, refusals are learned again at each start. */
   readonly refusedWords?: RefusedWordsStore;
-  /** Keeps cool-downs beyond this process. */
+  /** Stores cool-downs across restarts. */
   readonly health?: HealthStore;
 }
 
 export interface StreamOptions {
   readonly signal: AbortSignal;
-  /** Further tries are the caller's: it fails with what the first one came to. Another key of the provider is still tried. */
+  /** Makes a single attempt, because the caller retries. Another key of the provider is still tried. */
   readonly once?: boolean;
-  /** Told before each wait; `attempt` is the one that failed, 1 for the first. */
+  /** Called before each wait; `attempt` is the failed attempt, 1 for the first. */
   onRetry?(info: { readonly attempt: number; readonly waitMs: number; readonly error: AppError }): void;
 }
 
 export type RoutedReply = ModelReply & {
-  /** From the start of the successful try to the first text, reasoning or call; null when there was none. */
+  /** From the start of the successful attempt to the first text, reasoning or call; null if there was none. */
   readonly firstTokenMs: number | null;
-  /** The candidate that answered, where a route was named. */
+  /** The candidate that answered, if a route was named. */
   readonly model?: string;
 };
 
@@ -92,11 +92,11 @@ export interface TrialOptions {
 
 export interface ProbeOptions extends TrialOptions {
   readonly timeoutMs: number;
-  /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
+  /** Included as in a turn, because a server that refuses them refuses every turn. */
   readonly tools: readonly ToolSchema[];
 }
 
-/** Some vendors take no smaller limit than 16. */
+/** Some vendors accept no limit below 16. */
 const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
 
 export class ModelRouter {
@@ -121,7 +121,7 @@ export class ModelRouter {
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
 
-  /** Replaces models and providers. A running call continues unchanged. */
+  /** Replaces models and providers. Calls in flight continue unchanged. */
   configure(config: ModelRouterDeps['config']): void {
     const before = this.#config.providers;
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
@@ -142,12 +142,12 @@ export class ModelRouter {
     return this.#directory.defaultChoice().ref;
   }
 
-  /** Of a route: what every one of its candidates can do. */
+  /** For a route: what every one of its candidates supports. */
   info(ref: string): ModelInfo {
     return this.routes.has(ref) ? this.routes.info(ref) : this.#directory.info(ref);
   }
 
-  /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
+  /** Asks the server for the window of a model if it is unknown. Null if there is nothing to wait for; never rejects. */
   askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
     return this.#directory.askWindow(ref, signal);
   }
@@ -156,7 +156,7 @@ export class ModelRouter {
     return this.routes.has(ref) || this.#directory.provider(splitRef(ref).provider) !== null;
   }
 
-  /** Fails with `model_unknown`, and says which there are. */
+  /** Fails with `model_unknown` and a hint that lists the known models. */
   assertKnown(ref: string): void {
     if (!this.knows(ref)) throw unknownModel(ref, this.list());
   }
@@ -173,14 +173,14 @@ export class ModelRouter {
     return { ...listed, models: [...routes, ...listed.models.filter(({ ref }) => !this.routes.has(ref))] };
   }
 
-  /** Nothing of a request to it leaves this computer. */
+  /** Returns whether requests to the model stay on this computer. */
   isLocal(ref: string): boolean {
     const { provider, modelId } = splitRef(ref);
     const known = this.#directory.provider(provider);
     return known !== null && isRunLocally(known.config, modelId);
   }
 
-  /** Writes what is new of the health of models. For a quiet moment. */
+  /** Saves changes to the health of models. Meant for idle time. */
   save(): void {
     this.#health.save();
   }
@@ -201,14 +201,14 @@ export class ModelRouter {
     return this.#directory.ready();
   }
 
-  /** US dollars, or null when a price is unknown. */
+  /** US dollars, or null if a price is unknown. */
   cost(ref: string, usage: Usage): number | null {
     return costOf(this.info(ref), usage);
   }
 
   /**
-   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts. Retries
-   * (config.models.retries) only while the sink has received nothing; the total limit covers all tries and waits.
+   * Streams one reply to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts. Retries
+   * (config.models.retries) only while the sink has received nothing; the total limit covers all attempts and waits.
    */
   async stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: StreamOptions): Promise<RoutedReply> {
     if (this.routes.has(ref)) {
@@ -235,7 +235,7 @@ export class ModelRouter {
     return [...providerPresets];
   }
 
-  /** A tiny request to a model, tried once over separate connections; its provider need not be in config. Fails as `stream`. */
+  /** Sends a tiny request to a model once, over separate connections. The provider may be missing in config. Fails as `stream` does. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { models } = this.#config;
     const { timeoutMs: totalMs, signal, tools } = how;
@@ -249,7 +249,7 @@ export class ModelRouter {
     }
   }
 
-  /** Lists the models a provider's server offers and its default one; the provider need not be in config. Fails as `stream`. */
+  /** Lists the models a provider's server offers and its default one. The provider may be missing in config. Fails as `stream` does. */
   async survey(name: string, how: TrialOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
     const router = this.#trial(name, how, this.#config.models);
     return router.#directory.survey(name, how.signal);
@@ -263,13 +263,13 @@ export class ModelRouter {
     return new ModelRouter({ ...withoutHealth(this.#deps), secrets, config: { providers: tried, models } });
   }
 
-  /** The end of the program. */
+  /** Called when the program ends. */
   dispose(): Promise<void> {
     this.save();
     return this.close();
   }
 
-  /** Drops all connections. The router can be used again; clients are recreated. */
+  /** Closes all connections. The router can still be used; clients are recreated. */
   async close(): Promise<void> {
     const clients = [...this.#clients.values()];
     this.#clients.clear();
@@ -314,7 +314,7 @@ export class ModelRouter {
     }
   }
 
-  /** Without what the server named, or with another key; null where the next try is like this one. */
+  /** Which free attempt may follow: without the fields that were refused, or with another key. Null if it would be identical. */
   #freeTry(ref: string, key: UsedKey, { error, outcome, free }: FailedTry): keyof FreeTries | null {
     const hasDelivered = isBilled(outcome);
     if (free.adaptations === 0 && isAdaptable(error, hasDelivered)) return 'adaptations';
@@ -328,13 +328,13 @@ export class ModelRouter {
     return { keyRef: keys.length === 1 ? (keys[0] ?? null) : pickKey(ref, keys, this.#health).keyRef, others: keys.length - 1 };
   }
 
-  /** Only of models that a route leads to, and of keys where there are several: nothing else is chosen by it. */
+  /** Records how an attempt did. Tracks only models of routes and providers with several keys: nothing else is chosen by health. */
   #tell(ref: string, { keyRef, others }: UsedKey, outcome: AttemptOutcome, wanted: AbortSignal): void {
     const isCandidate = this.routes.leadsTo(ref);
     if (!isCandidate && others === 0) return;
     const subjects = subjectsOf(ref, keyRef);
     if (outcome.ok) return this.#health.answered(ref, subjects, isCandidate ? outcome.firstTokenMs : null);
-    // It was called off: that says nothing of the model.
+    // The call was cancelled, which says nothing about the model.
     if (wanted.aborted) return this.#health.endTrial(subjects);
     const { cools } = failoverTable[classOf(outcome.error)];
     if (isCandidate || cools === 'key' || cools === 'key and model') this.#health.failed(subjects, outcome.error);
@@ -366,7 +366,7 @@ export class ModelRouter {
     return client;
   }
 
-  /** A refused key may have been changed since: the next call resolves it again. Calls in flight keep their client until they end. */
+  /** A refused key may have been changed since, so the next call resolves it again. Calls in flight keep their client until they end. */
   #forget(provider: string): void {
     for (const open of this.#clients.keys()) if (open.startsWith(`${provider}\n`)) this.#clients.delete(open);
   }
@@ -374,11 +374,11 @@ export class ModelRouter {
 
 interface UsedKey {
   readonly keyRef: string | null;
-  /** How many more keys the provider has. */
+  /** The number of other keys of the provider. */
   readonly others: number;
 }
 
-/** Tries that are not counted. */
+/** Attempts that do not count as retries. */
 interface FreeTries {
   adaptations: number;
   keys: number;

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 const json = (value: unknown) => ({ chunks: [JSON.stringify(value)], headers: { 'content-type': 'application/json' } });
 const found = (provider: string, kind: LocalServerKind, baseUrl: string): LocalServer => ({ provider, kind, baseUrl, isConfigured: false });
 
-test('finds chat models of every kind of server, with the loaded window, and passes over what is something else', async () => {
+test('finds chat models of every kind of server, and ignores other answers', async () => {
   await using ollama = await ScriptedServer.start(json({ models: [{ name: 'nomic-embed-text:latest' }, { name: 'qwen3:8b', size: 1 }] }));
   await using studio = await ScriptedServer.start(
     json({
@@ -84,7 +84,7 @@ test('a server that was found answers calls', async () => {
   expect(reply.text).toBe('Grüße aus 東京 🚀!');
 });
 
-test('models of a configured local provider carry its name and come before others; its port is not asked twice', async () => {
+test('a configured local provider names its models, first in the list, asked once', async () => {
   await using mine = await ScriptedServer.start(json({ data: [{ id: 'my-model' }] }));
   const router = createRouter(
     { providers: { box: { kind: 'openai-compatible', baseUrl: `${mine.url}/v1` } } },
@@ -112,7 +112,7 @@ test('makes no request beyond this machine', () => {
   ]);
 });
 
-test('nothing to find, or no wish to look: an empty list', async () => {
+test('returns an empty list if nothing is found or the signal has aborted', async () => {
   const dead = await ScriptedServer.start();
   await dead.close();
   const router = createRouter({}, { probeTimeoutMs: 5_000, localServers: [found('ollama', 'ollama', dead.url)] });

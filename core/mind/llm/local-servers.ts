@@ -1,5 +1,5 @@
-// Finds model servers that run on this machine: Ollama, LM Studio, llama-server, and configured local addresses.
-// Asks loopback addresses only, with short limits, and believes only answers of the right shape.
+// Finds model servers that run on this machine: Ollama, LM Studio, llama-server, and configured local addresses. Asks loopback addresses
+// only, with short timeouts, and accepts only answers of the right shape.
 
 import { isPlainObject } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -13,7 +13,7 @@ const MODELS_PER_SERVER_MAX = 200;
 export type LocalServerKind = 'ollama' | 'lm-studio' | 'llama-server' | 'openai-compatible';
 
 export interface LocalServer {
-  /** The provider name its models get. */
+  /** The provider name of its models. */
   readonly provider: string;
   readonly kind: LocalServerKind;
   /** Scheme, host and port; for a configured provider its base address as given. */
@@ -30,9 +30,9 @@ export interface DiscoveredModel {
   readonly kind: 'ollama' | 'openai-compatible';
   /** The base address for a client of that kind. */
   readonly baseUrl: string;
-  /** Describes how it was found: `LM Studio at http://127.0.0.1:1234`. */
+  /** Describes how it was found, such as `LM Studio at http://127.0.0.1:1234`. */
   readonly source: string;
-  /** The window the server says it has loaded, or null. */
+  /** The window that the server says it has loaded, or null. */
   readonly contextTokens: number | null;
 }
 
@@ -114,7 +114,7 @@ export function readOllama(answer: unknown): FoundModel[] {
   });
 }
 
-/** LM Studio loads at need; the window of a loaded instance is what counts and is often smaller than the model's own. */
+/** LM Studio loads models on demand. The window of the loaded instance counts, which is often smaller than the model's own. */
 function readLmStudio(answer: unknown): FoundModel[] {
   return listOf(answer, 'models').flatMap((model) => {
     if (model['type'] !== 'llm' || typeof model['key'] !== 'string') return [];
@@ -145,7 +145,7 @@ export function listOf(answer: unknown, key: string): Record<string, unknown>[] 
   return Array.isArray(list) ? (list as unknown[]).filter(isPlainObject) : [];
 }
 
-/** Null for anything but JSON: probing is a question, so no is an answer. */
+/** Null for anything but JSON, because probing an address may find any kind of server. */
 async function getJson(url: string, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
   if (!url.startsWith('http:')) return null;
   return askJson(url, { bytesMax: ANSWER_BYTES_MAX, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });

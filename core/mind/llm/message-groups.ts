@@ -1,5 +1,5 @@
 // Orders a conversation as every vendor accepts it: an assistant message, then one result for each of its calls, then user messages. Knows
-// no wire format. A group is the unit the request bodies are built from.
+// no wire format. Request bodies are built group by group.
 
 import { fenced, withoutMarks } from '../../base/fence.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -13,13 +13,13 @@ const NO_WORDS = '(empty)';
 const NO_OUTPUT = '(no output)';
 
 export interface MessageGroup {
-  /** Null for what comes before the first assistant message, and where that message is empty. */
+  /** Null for the messages before the first assistant message, and if the assistant message is empty. */
   readonly assistant: AssistantMessage | null;
-  /** One for each call of the assistant message; missing ones are filled in, because vendors refuse a call without a result. */
+  /** One result per call of the assistant message. Missing ones are filled in, because vendors refuse a call without a result. */
   readonly results: readonly ToolMessage[];
   /** User text and runtime notes, ready to send. */
   readonly said: readonly Spoken[];
-  /** False when a result was filled in: the real one may still come, and then the group is rewritten. */
+  /** False if a result was filled in: the real one may still arrive, and then the group is rewritten. */
   readonly isSettled: boolean;
 }
 
@@ -34,7 +34,7 @@ export function nextAssistant(messages: readonly ChatMessage[], from: number): n
 export function groupMessages(messages: readonly ChatMessage[], start: number, end: number): MessageGroup {
   const first = messages[start];
   const isAnswer = first?.role === 'assistant';
-  // An answer that says nothing and calls nothing is no message to any vendor.
+  // Vendors do not accept an answer without text and calls, so it is left out.
   const assistant = isAnswer && (first.calls.length > 0 || first.text.trim() !== '') ? first : null;
   const found = new Map<string, ToolMessage>();
   const said: Spoken[] = picturesIn(messages.slice(start, end));
@@ -54,15 +54,15 @@ function withOutput(result: ToolMessage): ToolMessage {
   return result.text.trim() === '' ? { ...result, text: NO_OUTPUT } : result;
 }
 
-/** Words on the wire, and images that were sent along. */
+/** Text to send, and images attached to it. */
 export interface Spoken {
   readonly text: string;
   readonly images: readonly ChatImage[];
-  /** The tool that returned the images; absent for those of the person. */
+  /** The tool that returned the images; absent for the person's images. */
   readonly tool?: string;
 }
 
-/** Not every vendor takes images in a result, and each takes them from the user after the results. */
+/** Not every vendor accepts images in a result, but all accept them in a user message after the results. */
 function picturesIn(messages: readonly ChatMessage[]): Spoken[] {
   return messages.flatMap((message) => {
     if (message.role !== 'tool' || message.images === undefined) return [];
@@ -76,7 +76,7 @@ export function spoken(message: Extract<ChatMessage, { role: 'user' | 'note' }>)
   return { text: text.trim() === '' ? NO_WORDS : text, images: message.role === 'user' ? (message.images ?? []) : [] };
 }
 
-/** For a model without vision: describes the images in words. */
+/** Replaces the images by a description, for a model without vision. */
 export function inWords({ text, images, tool }: Spoken): Spoken {
   if (images.length === 0) return { text, images };
   const from = tool === undefined ? 'The person attached' : `${tool} returned`;
@@ -86,13 +86,13 @@ export function inWords({ text, images, tool }: Spoken): Spoken {
   return { text: (tool === undefined ? [text, ...lines] : lines).join('\n\n'), images: [] };
 }
 
-/** The wire text of a user or note message. A note is marked, and cannot close its own mark. */
+/** The wire text of a user or note message. A note is tagged, and cannot close its own tag. */
 export function spokenText(message: { readonly role: 'user' | 'note'; readonly text: string }): string {
   if (message.role === 'user') return message.text;
   return fenced('runtime-note', message.text);
 }
 
-/** JSON text of an object in any case: a model's other output is kept under `_raw`. */
+/** Always returns the JSON text of an object: any other model output is wrapped under `_raw`. */
 export function safeArgs(args: string): string {
   if (args.trim() === '') return '{}';
   const parsed = parseJson(args);
@@ -100,13 +100,13 @@ export function safeArgs(args: string): string {
   return JSON.stringify({ _raw: args });
 }
 
-/** A name both big vendors accept in a history; models do invent names with dots and spaces. */
+/** Returns a tool name that both big vendors accept in a history, because models do invent names with dots and spaces. */
 export function safeToolName(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' ? 'unnamed' : safe;
 }
 
-/** A JSON string literal without lone surrogates, which strict servers refuse (text cut in the middle of an emoji has one). */
+/** A JSON string literal without lone surrogates, which strict servers refuse (text cut in the middle of an emoji contains one). */
 export function jsonText(text: string): string {
   return JSON.stringify(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }

@@ -1,4 +1,4 @@
-// Any conversation, however broken, becomes a request its vendor takes, at every step of its growth.
+// Any conversation, however broken, becomes a request that its vendor accepts, at every step of its growth.
 
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -98,7 +98,7 @@ const anyMessage: fc.Arbitrary<ChatMessage> = fc.oneof(
   ),
 );
 
-/** As in the program: each call has a unique id in the conversation. */
+/** Gives each call a unique id in the conversation, as the program does. */
 function withOwnIds(messages: readonly ChatMessage[]): ChatMessage[] {
   const seen = new Set<string>();
   return messages.map((message) => {
@@ -109,7 +109,7 @@ function withOwnIds(messages: readonly ChatMessage[]): ChatMessage[] {
   });
 }
 
-test.each(formats)('%s (%s) takes whatever the conversation holds', (vendor, modelId, format) => {
+test.each(formats)('%s (%s) accepts whatever the conversation contains', (vendor, modelId, format) => {
   fc.assert(
     fc.property(fc.array(anyMessage, { minLength: 1, maxLength: 12 }), fc.option(anyText, { nil: undefined }), (given, tail) => {
       const all = withOwnIds(given);
@@ -128,7 +128,7 @@ test.each(formats)('%s (%s) takes whatever the conversation holds', (vendor, mod
   );
 });
 
-test('missing results read as cancelled, empty ones as such, empty answers are cut', () => {
+test('missing and empty results are marked as such, and empty answers are left out', () => {
   const messages: ChatMessage[] = [
     { role: 'user', text: 'go' },
     { role: 'assistant', text: '', calls: [{ id: 'c1', tool: 'read', args: '{}' }, { id: 'c2', tool: 'read', args: '{}' }] }, // prettier-ignore
@@ -145,7 +145,7 @@ test('missing results read as cancelled, empty ones as such, empty answers are c
   ]);
 });
 
-test('a conversation that ends with an answer asks to continue, in that request alone', () => {
+test('a conversation that ends with an answer asks to continue, in that request only', () => {
   const bodies = new RequestBodies(anthropic);
   const messages: ChatMessage[] = [{ role: 'user', text: 'go' }, { role: 'assistant', text: 'I began', calls: [] }]; // prettier-ignore
   const send = (): { role: string }[] => {
@@ -158,7 +158,7 @@ test('a conversation that ends with an answer asks to continue, in that request 
   expect(JSON.stringify(send())).not.toContain('Go on.');
 });
 
-test.each(formats)('%s (%s) shows pictures of a result after the results, or says that there are some', (_vendor, modelId, format) => {
+test.each(formats)('%s (%s) shows pictures of a result after the results, or mentions them', (_vendor, modelId, format) => {
   const calls = ['c1', 'c2'].map((id) => ({ id, tool: 'browser', args: '{}' }));
   const messages: ChatMessage[] = [
     { role: 'user', text: 'look' },

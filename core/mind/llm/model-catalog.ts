@@ -11,7 +11,7 @@ const LOCAL_CONTEXT_TOKENS = 32_768;
 const CLOUD_CONTEXT_TOKENS = 128_000;
 const ANSWER_TOKENS_DEFAULT = 8_192;
 
-/** First match wins. Sources: the vendors' model pages. */
+/** The first match wins. Sources: the vendors' model pages. */
 const contextWindows: readonly (readonly [RegExp, number])[] = [
   [/gpt-4\.1/, 1_047_576],
   [/gpt-4o|gpt-4-turbo/, 128_000],
@@ -23,14 +23,14 @@ const contextWindows: readonly (readonly [RegExp, number])[] = [
   [/claude-/, 200_000],
 ];
 
-/** `max_tokens` the API accepts for a family; it must be named in every request. */
+/** The largest `max_tokens` that the API accepts for a family; every request must contain it. */
 const answerLimits: readonly (readonly [RegExp, number])[] = [
   [/claude-3-(opus|haiku|sonnet)/, 4_096],
   [/claude-3-/, 8_192],
   [/claude-/, 32_000],
 ];
 
-/** Which model to use at a vendor when none is named, best first: good with tools, and not the dearest. */
+/** The model to use at a vendor if none is named, best first: good with tools, and not the most expensive. */
 const preferences: Readonly<Record<Vendor, readonly string[]>> = {
   openai: ['gpt-5.5', 'gpt-5.2', 'gpt-5.1', 'gpt-5', 'gpt-4.1', 'gpt-4o'],
   anthropic: ['claude-sonnet-5-5', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-sonnet-4-5', 'claude-haiku-4-5'],
@@ -41,7 +41,7 @@ const preferences: Readonly<Record<Vendor, readonly string[]>> = {
   xai: ['grok-4.5', 'grok-4.3'],
 };
 
-/** Names that say a model does not chat, in lists of vendors that offer everything they have. */
+/** Names of models that do not chat, for vendors that list everything they offer. */
 const notForChat =
   /embed|rerank|whisper|bge-|minilm|tts|dall-e|moderation|realtime|audio|transcri|image|imagine|sora|video|speech|orpheus|guard|davinci|babbage|turbo-instruct|search-preview|ocr/i;
 
@@ -50,8 +50,8 @@ export function isChatModel(modelId: string): boolean {
 }
 
 /**
- * The preferred model among those a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown
- * vendor.
+ * Returns the preferred model among those a server offers, a snapshot of it, or the first. Without a list: the vendor's preferred model, or
+ * null for an unknown vendor.
  */
 export function preferredModel(config: ProviderConfig, offered: readonly string[] | null): string | null {
   if (config.kind === 'demo') return null;
@@ -67,7 +67,7 @@ function isSnapshotOf(modelId: string, name: string): boolean {
   return modelId.startsWith(`${name}-`) && /^-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/.test(modelId.slice(name.length));
 }
 
-/** Where its keys lie, in the order they are used; null alone for a provider that wants none. */
+/** The references of a provider's keys in order of use; a single null for a provider without a key. */
 export function keysOf(config: ProviderConfig): readonly (string | null)[] {
   if (config.kind === 'demo' || config.kind === 'ollama' || config.kind === 'embedded') return noKey;
   const { apiKey } = config;
@@ -84,7 +84,7 @@ export function answerTokensMax(modelId: string): number {
 
 export interface KnownProvider {
   readonly config: ProviderConfig;
-  /** True when it was found on this machine, not configured: then it costs nothing. */
+  /** True if the provider was found on this machine, not configured. Its models then cost nothing. */
   readonly isDiscovered: boolean;
 }
 
@@ -92,11 +92,11 @@ export interface ModelToDescribe {
   readonly ref: string;
   readonly modelId: string;
   readonly provider: KnownProvider | null;
-  /** The window the server itself named. */
+  /** The window that the server itself stated. */
   readonly reported: number | null;
 }
 
-/** An unknown provider gives the cloud default and no prices. */
+/** An unknown provider gets the cloud default and no prices. */
 export function describeModel(model: ModelToDescribe, prices: Pick<PriceBook, 'find'>): ModelInfo {
   const { ref, modelId, provider } = model;
   const settings = provider === null ? undefined : settingsOf(provider);
@@ -115,7 +115,9 @@ function windowOf({ modelId, provider, reported }: ModelToDescribe, listed: List
   return listed?.contextTokens ?? usual;
 }
 
-/** Ollama and the engine load a model with the window they are given, and memory grows with it: the model's full window rarely fits. */
+/**
+ * Ollama and the engine load a model with the window they are given, and memory use grows with it, so the model's full window rarely fits.
+ */
 function isRunHere(config: ProviderConfig, modelId: string): boolean {
   return config.kind === 'embedded' || (config.kind === 'ollama' && !isCloudModel(modelId));
 }
@@ -129,7 +131,7 @@ export interface ServerToAsk {
   readonly baseUrl: string;
   readonly modelId: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Reference to its key, where it has one. */
+  /** The reference of its key, if it has one. */
   readonly keyRef: string | undefined;
 }
 
@@ -143,7 +145,7 @@ export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAs
   return { kind: config.kind, baseUrl, modelId, headers: config.headers ?? {}, keyRef };
 }
 
-/** From config, else zero for local models, else the vendor's list price, else unknown. */
+/** The prices from config, else zero for local models, else the vendor's list price, else unknown. */
 function pricesOf(modelId: string, provider: KnownProvider | null, listed: ListedModel | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
   const settings = provider === null ? undefined : settingsOf(provider);
   const prices = settings?.prices?.[modelId];
@@ -159,14 +161,14 @@ function pricesOf(modelId: string, provider: KnownProvider | null, listed: Liste
   };
 }
 
-/** Of a model behind an address. */
+/** The settings of a provider with an address; undefined for the demo and for GGUF files. */
 function settingsOf({ config }: KnownProvider): Exclude<ProviderConfig, { kind: 'demo' | 'embedded' }> | undefined {
   return config.kind === 'demo' || config.kind === 'embedded' ? undefined : config;
 }
 
 /**
- * US dollars for a usage, or null when a price that is needed is unknown. Cached input without a separate price counts as ordinary input; a
- * vendor's fee for writing its cache is not in `Usage` and counts as ordinary input too.
+ * US dollars for a usage, or null if a required price is unknown. Cached input without a separate price counts as ordinary input. So does a
+ * vendor's fee for writing its cache, which is not part of `Usage`.
  */
 export function costOf(info: ModelInfo, usage: Usage): number | null {
   const { inputUsdPerMillion, outputUsdPerMillion, long } = info;
@@ -185,7 +187,7 @@ export function isLocalProvider(config: ProviderConfig): boolean {
   return config.baseUrl !== undefined && isLoopback(config.baseUrl);
 }
 
-/** Nothing of the request leaves this computer. Ollama's cloud models are only asked for here. */
+/** Returns whether requests stay on this computer. Ollama's cloud models are only accessed through it. */
 export function isRunLocally(config: ProviderConfig, modelId: string): boolean {
   return isLocalProvider(config) && !isCloudModel(modelId);
 }
@@ -199,8 +201,8 @@ export function isLoopback(baseUrl: string): boolean {
 const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', '8080', '8000']);
 
 /**
- * The demo, and what runs on this computer. Ollama's cloud models carry the tag `cloud` and are billed. A local address with a key, on none of
- * the usual ports, may be a gateway that bills: its prices are unknown until config.yaml says them.
+ * The demo and models that run on this computer are free. Ollama's cloud models carry the tag `cloud` and are billed. A local address with
+ * a key, on none of the usual ports, may be a gateway that bills: its prices are unknown unless config.yaml states them.
  */
 function isFree({ config, isDiscovered }: KnownProvider, modelId: string): boolean {
   if (config.kind === 'demo' || config.kind === 'embedded') return true;

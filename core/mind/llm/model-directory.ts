@@ -39,7 +39,7 @@ import { listServerModels, type ServerModel } from './server-models.ts';
 import { ServerWindows } from './server-windows.ts';
 
 const LIST_TIMEOUT_MS = 8_000;
-/** At the first start a person waits for it. */
+/** The timeout of the first list, for which a person waits at the first start. */
 const FIRST_LIST_TIMEOUT_MS = 4_000;
 const LOOK_AGAIN_AFTER_MS = 2_000;
 const DESCRIPTIONS_MAX = 2_000;
@@ -49,21 +49,21 @@ export interface ModelDirectoryDeps {
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Addresses of local servers to probe; the default ports if omitted. */
+  /** Addresses of local servers to probe; defaults to the usual ports. */
   readonly localServers?: readonly LocalServer[];
-  /** The time limit of each probe. */
+  /** The timeout of each probe. */
   readonly probeTimeoutMs?: number;
-  /** Without it, the prices that come with the program. */
+  /** Defaults to the built-in prices. */
   readonly prices?: Pick<PriceBook, 'find' | 'loaded'>;
   /** Runs GGUF files; without it models of that kind are refused. */
   readonly engine?: EngineAccess;
-  /** The data folder; without it models of packages of the AI SDK are refused. */
+  /** The data folder; without it models of AI SDK packages are refused. */
   readonly home?: string;
   /** A server's actual window, if it is smaller than stated. */
   readonly learned?: { windowOf(ref: string): number | null };
-  /** Looked through for keys that can be offered; none without. */
+  /** Searched for keys that can be offered; without it none are. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The model the newest conversation used; asked only where nothing is configured and no local server answers. */
+  /** The model of the newest conversation. Called only if nothing is configured and no local server answers. */
   readonly formerModel?: () => string | null;
 }
 
@@ -82,11 +82,11 @@ export class ModelDirectory {
       readonly info: ModelInfo;
     }
   >();
-  /** By file, as its head states it. */
+  /** Windows by file, as stated in the file's head. */
   readonly #fileWindows = new Map<string, number | null>();
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
-  /** The last search, if any was started. */
+  /** The time of the last search, or null if none was started. */
   #lookedAtMs: number | null = null;
   #signal: AbortSignal | null = null;
   #former: string | null = null;
@@ -104,13 +104,13 @@ export class ModelDirectory {
     });
   }
 
-  /** `changed` are the providers whose settings are other ones now. */
+  /** `changed` lists the providers whose settings have changed. */
   configure(config: ModelDirectoryDeps['config'], changed: readonly string[]): void {
     this.#config = config;
     for (const provider of changed) this.#offered.forget(provider);
     if (changed.length > 0) this.#windows.clear();
     this.#fileWindows.clear();
-    // The facts that a default depends on may be unknown again.
+    // The facts that the default depends on may be unknown again.
     this.#lookedAtMs = null;
   }
 
@@ -150,7 +150,7 @@ export class ModelDirectory {
       : described;
   }
 
-  /** Kept while what it follows from is the same: addresses are parsed for it, and every request asks for it. */
+  /** Cached while its inputs are unchanged, because it parses addresses and every request needs it. */
   #described(ref: string, modelId: string, reported: number | null): ModelInfo {
     const provider = this.provider(splitRef(ref).provider);
     const known = this.#descriptions.get(ref);
@@ -163,7 +163,7 @@ export class ModelDirectory {
     return info;
   }
 
-  /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
+  /** Asks the server for the window of a model if it is unknown. Null if there is nothing to wait for; never rejects. */
   askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
     return this.#windows.ask(ref, () => this.#serverToAsk(ref), signal);
   }
@@ -213,8 +213,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Asks the servers of configured providers for their models, each at most once in a few minutes; the named one immediately. Never
-   * rejects.
+   * Asks the servers of configured providers for their models, each at most once in a few minutes; asks the server of `only` immediately.
+   * Never rejects.
    */
   async lookAtServers(signal: AbortSignal, only?: string): Promise<void> {
     const providers = Object.keys(this.#config.providers).filter((provider) => this.#config.providers[provider]?.kind !== 'demo');
@@ -236,7 +236,7 @@ export class ModelDirectory {
     return { models: offered.models.map(({ modelId }) => this.info(`${provider}/${modelId}`)), usual: this.#usualModel(provider) };
   }
 
-  /** Probes local servers (at most about 300 ms each, in parallel), stores and returns their models. Never rejects. */
+  /** Probes local servers in parallel (at most about 300 ms each), stores and returns their models. Never rejects. */
   async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
     const servers = localServersToProbe(this.#config.providers, this.#localServers);
     const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
@@ -246,8 +246,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Starts to search a model if none is named: local servers if nothing is configured, else the list of the first unknown provider. Makes
-   * no request with `models.default`, or if a provider's default model is known.
+   * Starts a search for a model if none is named: local servers if nothing is configured, else the list of the first provider without a
+   * known model. Makes no request if `models.default` is set or a provider's default model is known.
    */
   lookAround(signal: AbortSignal): void {
     this.#signal = signal;
@@ -264,12 +264,12 @@ export class ModelDirectory {
 
   async #findLocal(signal: AbortSignal): Promise<void> {
     const found = await this.discover(signal);
-    // Closed in the meantime: the log is no longer available.
+    // The runtime was closed in the meantime, so the log is no longer available.
     if (signal.aborted) return;
     this.#former = found.length === 0 ? (this.#deps.formerModel?.() ?? null) : null;
   }
 
-  /** Resolves when the search is over; null when there is nothing to wait for. A default that was missing is searched again. */
+  /** Resolves when the search is over; null if there is nothing to wait for. Searches again if there was no default. */
   ready(): Promise<unknown> | null {
     if (this.#looking === null && this.#signal !== null && this.defaultChoice().ref === null) {
       const sinceMs = this.#lookedAtMs === null ? Infinity : this.#deps.clock.nowMs() - this.#lookedAtMs;
@@ -278,7 +278,7 @@ export class ModelDirectory {
     return this.#looking;
   }
 
-  /** Configured, else a local server by its usual name (found or not), else the demo, else null. */
+  /** The configured provider, else a local server by its usual name (found or not), else the demo, else null. */
   provider(name: string): KnownProvider | null {
     const config = this.#config.providers[name];
     if (config !== undefined) return { config, isDiscovered: false };
@@ -289,7 +289,7 @@ export class ModelDirectory {
     return usual === undefined ? null : { config: usualConfig(usual), isDiscovered: true };
   }
 
-  /** Models named in the settings, and those a search found. */
+  /** The models named in the settings and those a search found. */
   #knownModels(provider: string): string[] {
     const config = this.#config.providers[provider];
     if (config === undefined) return [];
@@ -299,7 +299,7 @@ export class ModelDirectory {
     return [...new Set([...Object.keys(config.prices ?? {}), ...found])];
   }
 
-  /** The default model: one named in the settings, else the preferred one of the server's list, as far as known. */
+  /** The default model: one named in the settings, else the preferred one of the server's list, if known. */
   #usualModel(provider: string): string | null {
     const config = this.#config.providers[provider];
     if (config === undefined) return null;
@@ -315,7 +315,7 @@ export class ModelDirectory {
     return { modelId: embeddedModelId(file), contextTokens, inputUsdPerMillion: null, outputUsdPerMillion: null };
   }
 
-  /** Read once; null for all that is no file, or cannot be read. */
+  /** Reads the window once; null for anything that is not a file or cannot be read. */
   #windowOfFile(provider: string): number | null {
     const config = this.#config.providers[provider];
     if (config?.kind !== 'embedded') return null;
@@ -330,7 +330,7 @@ export class ModelDirectory {
     try {
       return this.#modelInFile(file).contextTokens;
     } catch {
-      // The call says why it cannot be read.
+      // The call reports why the file cannot be read.
       return null;
     }
   }

@@ -32,7 +32,7 @@ test.each([
   ['o200k', countO200k, 0.03],
   ['cl100k', countCl100k, 0.03],
   ['a server that counts a third more', (text: string) => Math.ceil(countO200k(text) * 1.33), 0.03],
-])('after ten turns the size of a request is known within 3 %% of what the server reports: %s', (_, count, errorMax) => {
+])('after ten turns the size of a request is known within 3 %%: %s', (_, count, errorMax) => {
   const { learning } = open();
   const system = texts[0] ?? '';
   const tools = (texts[2] ?? '').repeat(3);
@@ -52,7 +52,7 @@ test.each([
   expect(errors.reduce((sum, one) => sum + one, 0) / errors.length).toBeLessThan(errorMax);
 });
 
-test('what was learned outlives the program', () => {
+test('learned properties survive a restart', () => {
   const { db, learning } = open();
   for (let turn = 0; turn < 10; turn++) learning.observe({ ref: 'lab/m', fixed: 100, flow: 900, reportedTokens: 1_300 });
   learning.overflowed({ ref: 'lab/m', packTokens: 9_000, limitTokens: 8_192 });
@@ -62,7 +62,7 @@ test('what was learned outlives the program', () => {
   expect([again.windowOf('lab/m'), again.windowOf('lab/other'), again.scaleOf('lab/other')]).toEqual([8_192, null, { fixed: 1, flow: 1 }]);
 });
 
-test('a window that had to be guessed is below what was refused, and holds for a day; figures that make no sense teach nothing', () => {
+test('a guessed window is below the refused size, and holds for a day', () => {
   const { clock, learning } = open();
   learning.overflowed({ ref: 'lab/m', packTokens: 10_000, limitTokens: null });
   expect(learning.windowOf('lab/m')).toBe(9_000);
@@ -73,7 +73,7 @@ test('a window that had to be guessed is below what was refused, and holds for a
   expect(learning.scaleOf('lab/m')).toEqual({ fixed: 1, flow: 1 });
 });
 
-test('models with a public vocabulary are counted exactly once it is loaded, marks in a text as text; others are estimated', async () => {
+test('models with a public vocabulary are counted exactly once it is loaded', async () => {
   const counters = new ExactCounters(silentLogger);
   expect(counters.counterOf('openai/gpt-4o')).toBe(estimator);
   await counters.ready();
@@ -93,14 +93,14 @@ test('models with a public vocabulary are counted exactly once it is loaded, mar
   expect(refs.map(encodingOf)).toEqual(['o200k_base', 'o200k_base', 'o200k_base', 'o200k_base', null, null, null]); // prettier-ignore
 });
 
-test('a vocabulary that cannot be loaded leaves the estimate', async () => {
+test('if a vocabulary cannot be loaded, the estimate remains in use', async () => {
   const counters = new ExactCounters(silentLogger, () => Promise.reject(new Error('gone')));
   counters.counterOf('openai/gpt-4o');
   await counters.ready();
   expect(counters.counterOf('openai/gpt-4o')).toBe(estimator);
 });
 
-test('what a server refused by name outlives the program, for a week, and belongs to its address', () => {
+test('refused words survive a restart, for a week, and belong to their address', () => {
   const { db, learning } = open();
   learning.refusedWords.refuse('http://127.0.0.1:1', 'm', ['stream_options']);
   learning.refusedWords.refuse('http://127.0.0.1:1', 'm', ['pattern']);

@@ -1,5 +1,5 @@
 // Properties of models learned from their servers' answers: how their token count compares with ours, and how large their window really is.
-// Kept in a separate small table; losing it only means learning it again.
+// Stored in a separate small table; if it is lost, they are learned again.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
@@ -62,7 +62,7 @@ interface Learned {
   samples: number;
   windowTokens: number | null;
   windowUntilMs: number | null;
-  /** The uncertainty of the two factors: the upper half of a covariance matrix. Restarts at each start. */
+  /** The uncertainty of the two factors: the upper half of a covariance matrix. Reset at each start. */
   unsure: [fixed: number, both: number, flow: number];
   isDirty: boolean;
 }
@@ -71,16 +71,16 @@ type Row = Pick<Learned, 'fixed' | 'flow' | 'samples' | 'windowTokens' | 'window
 
 const FACTOR_MIN = 0.4;
 const FACTOR_MAX = 3;
-/** Beyond these a server counts something else than tokens of this request. */
+/** Outside these ratios a server counts something other than the tokens of this request. */
 const RATIO_MIN = 0.2;
 const RATIO_MAX = 5;
 const UNSURE_AT_FIRST = 0.25;
-/** After a start the kept factors are trusted, and still follow a change. */
+/** After a restart the stored factors are trusted, but still follow a change. */
 const UNSURE_AFTER_START = 0.01;
 /** The usual squared error of a single answer. */
 const NOISE = 0.0004;
 const FORGETTING = 0.97;
-/** Used if a server only said that it was too much. */
+/** Used if the server only said that the request was too large. */
 const GUESSED_SHARE = 0.9;
 const GUESS_HOLDS_MS = 86_400_000;
 const WINDOW_TOKENS_MIN = 512;
@@ -90,7 +90,7 @@ export class ModelLearning {
   readonly #deps: ModelLearningDeps;
   readonly #models = new Map<string, Learned>();
   readonly #put;
-  /** Fields and schema words that servers refused by name. */
+  /** Fields and schema keywords that servers refused by name. */
   readonly refusedWords: KeptRefusedWords;
 
   constructor(deps: ModelLearningDeps) {
@@ -112,13 +112,15 @@ export class ModelLearning {
     return this.#deps.counters.counterOf(ref);
   }
 
-  /** 1 until something was learned. Factors are for the counter in use: a request counted by another restarts the learning. */
+  /**
+   * Both factors are 1 until something was learned. They belong to the counter in use: a request counted by another counter resets them.
+   */
   scaleOf(ref: string): { readonly fixed: number; readonly flow: number } {
     const { fixed, flow } = this.#models.get(ref) ?? { fixed: 1, flow: 1 };
     return { fixed, flow };
   }
 
-  /** Null if nothing was learned, or a guess is outdated. */
+  /** Null if nothing was learned, or if a guess has expired. */
   windowOf(ref: string): number | null {
     const known = this.#models.get(ref);
     if (known === undefined || known.windowTokens === null) return null;
@@ -136,11 +138,11 @@ export class ModelLearning {
     follow(learned, shares, ratio);
     learned.samples += 1;
     learned.isDirty = true;
-    // It took more than it was thought to: the window is at least that.
+    // The model accepted more than the learned window, so the window is at least that large.
     if (learned.windowTokens !== null && reportedTokens > learned.windowTokens) learned.windowTokens = reportedTokens;
   }
 
-  /** A request was refused as too large. `limitTokens` is the server's stated limit; null if it stated none. */
+  /** Records that a request was refused as too large. `limitTokens` is the server's stated limit; null if it stated none. */
   overflowed({ ref, packTokens, limitTokens }: { ref: string; packTokens: number; limitTokens: number | null }): void {
     const learned = this.#learned(ref);
     const stated = limitTokens !== null && limitTokens >= WINDOW_TOKENS_MIN;
@@ -151,7 +153,7 @@ export class ModelLearning {
     learned.isDirty = true;
   }
 
-  /** Saves new data. For a quiet moment; returns false, because there is never more. */
+  /** Saves new data. Meant for idle time. Returns false, because nothing is left to save afterwards. */
   save(): boolean {
     this.refusedWords.save();
     for (const [ref, learned] of this.#models) {

@@ -1,4 +1,4 @@
-// Prices of well-known vendors: found for a model and its snapshots, never for one that is merely called like it.
+// Prices of well-known vendors are found for a model and its snapshots, never for a model with a similar name.
 
 import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../contracts/config.ts';
@@ -20,14 +20,14 @@ test.each<[ProviderConfig, string, number | null, number | null]>([
   [at('https://api.deepseek.com/v1'), 'deepseek-chat', 0.14, 0.28],
   [at('https://api.x.ai/v1'), 'grok-4.3', 1.25, 2.5],
   [at('https://api.mistral.ai/v1'), 'mistral-small-2603', 0.15, 0.6],
-  // Called like a listed one, and another model.
+  // Similar names of other models.
   [openai, 'gpt-5.9', null, null],
   [openai, 'gpt-5.2-turbo', null, null],
   [openai, 'gpt-4o-mini-2', null, null],
-  // The same name elsewhere costs something else.
+  // The same name costs something else at another address.
   [at('https://gateway.example.org/v1'), 'gpt-4o', null, null],
   [{ ...openai, baseUrl: 'https://gateway.example.org/v1' }, 'gpt-4o', null, null],
-  // Local models cost nothing, and possible gateways are unknown.
+  // Local models are free, and prices of possible gateways are unknown.
   [at('http://127.0.0.1:1234/v1'), 'any', 0, 0],
   [at('http://127.0.0.1:5010/v1', { apiKey: undefined }), 'any', 0, 0],
   [at('http://127.0.0.1:4000/v1'), 'gpt-4o', null, null],
@@ -47,7 +47,7 @@ test('cached input and requests beyond a long-context limit have separate rates'
   expect(router.cost('a/claude-haiku-5-5', { ...million, inputTokens: 200_000 })).toBeCloseTo(0.15 * 0.5 + 0.05 * 0.05 + 0.01 * 2.5);
 });
 
-test('every provider that takes a key names the variable that usually holds it, each its own', () => {
+test('every provider with a key names the variable that usually contains it', () => {
   const variables = providerPresets.filter(({ keyName }) => keyName !== null).map(({ keyVariable }) => keyVariable);
   expect(variables).not.toContain(null);
   expect(new Set(variables).size).toBe(variables.length);

@@ -1,12 +1,11 @@
-// List prices of well-known vendors' models as of 2026-07-02, from a public catalogue of models and, where newer, the vendors' own pages,
-// and the vendor of each address. config.yaml overrides them; an unlisted model has no price here, because a guessed price is worse than
-// none.
+// List prices of well-known vendors' models as of 2026-07-02, from a public model catalogue and, where newer, the vendors' own pages; and
+// the vendor of each address. config.yaml overrides them. An unlisted model has no price here, because a guessed price is worse than none.
 
-/** The names are those of the public catalogue. */
+/** The same names as in the public catalogue. */
 export const vendors = ['openai', 'anthropic', 'google', 'mistral', 'groq', 'deepseek', 'xai'] as const;
 export type Vendor = (typeof vendors)[number];
 
-/** The day of the prices here. */
+/** The date of these prices. */
 export const builtInOn = '2026-07-02';
 
 /** US dollars per million tokens. */
@@ -14,7 +13,7 @@ export interface Price {
   readonly input: number;
   readonly cachedInput: number | null;
   readonly output: number;
-  /** A request with more input than this is charged at these rates throughout. */
+  /** A request with more input than this is charged entirely at these rates. */
   readonly long: {
     readonly overTokens: number;
     readonly input: number;
@@ -164,21 +163,21 @@ const hosts: Readonly<Record<string, Vendor>> = {
   'api.x.ai': 'xai',
 };
 
-/** The vendor behind an address; null for any other. Without an address the kinds openai and anthropic mean the vendor itself. */
+/** The vendor behind an address; null for any other. Without an address, the kinds openai and anthropic mean the vendor itself. */
 export function vendorAt(kind: string, baseUrl: string | undefined): Vendor | null {
   if (baseUrl !== undefined) return hosts[new URL(baseUrl).hostname] ?? null;
   return kind === 'openai' || kind === 'anthropic' ? kind : null;
 }
 
-/** A snapshot of a listed model costs the same: its date, or `latest`, is removed from its name. */
+/** A snapshot costs the same as the listed model: its date, or `latest`, is removed from its name. */
 const snapshot = /-(?:\d{4}-\d{2}-\d{2}|20\d{6}|latest)$/;
 
-/** The name itself, and without what marks a snapshot. */
+/** The name itself, and the name without its snapshot suffix. */
 export function namesOf(modelId: string): readonly string[] {
   return [...new Set([modelId, modelId.replace(snapshot, '')])];
 }
 
-/** Null if the model is not listed under this very name. */
+/** Null if the model is not listed under exactly this name. */
 export function listPrice(vendor: Vendor, name: string): Price | null {
   const row = rows[vendor].find(([model]) => model === name);
   if (row === undefined) return null;

@@ -1,4 +1,4 @@
-// The one place that turns errors of sockets and the HTTP client into model errors, by error code, never by text.
+// The one place that maps errors of sockets and of the HTTP client to model errors, by error code and never by text.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -13,7 +13,7 @@ export interface NetworkContext {
   readonly provider: string;
   /** Scheme, host and port; shown to the person. */
   readonly origin: string;
-  /** True once the answer's head has arrived: a lost connection is then a cut-off, not an absent server. */
+  /** True once the head of the answer has arrived: a lost connection is then a cut-off, not an absent server. */
   readonly hasAnswered: boolean;
 }
 
@@ -54,7 +54,7 @@ function isCertificateCode(code: string): boolean {
   return code.startsWith('CERT_') || code.startsWith('ERR_TLS_') || code.startsWith('UNABLE_TO_') || code.includes('SELF_SIGNED');
 }
 
-/** The first `code` down the chain of causes: fetch wraps the socket's error, which wraps one per address. */
+/** Returns the first `code` in the chain of causes: fetch wraps the socket's error, which wraps one error per address. */
 function findCode(cause: unknown, depth = 0): string | null {
   if (depth > CAUSE_DEPTH_MAX || typeof cause !== 'object' || cause === null) return null;
   if ('code' in cause && typeof cause.code === 'string') return cause.code;

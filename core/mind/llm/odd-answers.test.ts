@@ -1,4 +1,4 @@
-// Answers that are whole and yet unlike those that were asked for: packed, left open at their end, or at another address.
+// Complete answers in an unexpected form: compressed, left open at their end, or redirected.
 
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -25,14 +25,14 @@ test.each([
   ['br', brotliCompressSync(text)],
   ['deflate', deflateSync(text)],
   ['gzip', Buffer.from(text)],
-])('an answer packed as %s is unpacked, although none was asked for', async (encoding, bytes) => {
+])('an answer compressed with %s is unpacked, although it was not requested', async (encoding, bytes) => {
   const { outcome, sink, seen } = await asked({ headers: { 'content-encoding': encoding }, chunks: halves(bytes) });
   expect(outcome).toMatchObject({ text: 'Grüße aus 東京 🚀!', usageReported: true });
   expect(sink.texts.join('')).toBe('Grüße aus 東京 🚀!');
   expect(seen[0]?.headers['accept-encoding']).toBe('identity');
 });
 
-test('a packed answer that is cut, or no packed one, ended in the middle', async () => {
+test('a truncated or invalid compressed answer is a cut-off', async () => {
   const models = { retries: 0 };
   const packed = gzipSync(text);
   for (const [encoding, bytes] of [
@@ -45,13 +45,13 @@ test('a packed answer that is cut, or no packed one, ended in the middle', async
   }
 });
 
-test('a packed error is read as well', async () => {
+test('a compressed error is read as well', async () => {
   const chunks = [gzipSync('{"error":{"message":"no such thing","code":"model_not_found"}}')];
   const { outcome } = await asked({ status: 404, headers: { 'content-encoding': 'gzip' }, chunks });
   expect(outcome).toMatchObject({ code: 'model_unknown', message: expect.stringContaining('no such thing') as string });
 });
 
-test('an answer whose stream stays open after its end is taken, also where pings keep it alive', async () => {
+test('an answer is accepted if its stream stays open after the end, even with pings', async () => {
   const said = '{"choices":[{"index":0,"delta":{"content":"all of it"},"finish_reason":"stop"}]}';
   const timeouts = { idleMs: 300 };
   for (const script of [

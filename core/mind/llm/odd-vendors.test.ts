@@ -1,5 +1,5 @@
-// Answers of servers that speak Anthropic's or Ollama's format in their own way: gateways in front of them, other servers at their address,
-// repeated and missing parts. Each gives one answer or one clear error, and no call twice.
+// Servers that use Anthropic's or Ollama's format with deviations: gateways, other servers at the vendor's address, repeated and missing
+// parts. Each gives one answer or one clear error, and never the same call twice.
 
 import { expect, test } from 'vitest';
 import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
@@ -32,11 +32,11 @@ const rom = (id: string) => [{ id, tool: 'get_weather', args: '{"city":"Rom"}' }
 
 test.each<[string, string, object]>([
   ["a gateway's error without a type", `${start}data: {"error":{"message":"upstream lost","code":502}}\n\n`, { code: 'model_unavailable', message: expect.stringContaining('upstream lost') as string }], // prettier-ignore
-  ['an error event that is no JSON', `${start}event: error\ndata: upstream died\n\n`, { code: 'model_unavailable', message: expect.stringContaining('upstream died') as string }], // prettier-ignore
+  ['an error event that is not JSON', `${start}event: error\ndata: upstream died\n\n`, { code: 'model_unavailable', message: expect.stringContaining('upstream died') as string }], // prettier-ignore
   ['a filter in the middle', start + said('x') + event('error', { error: { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' } }), { code: 'model_rejected', data: { refusal: true } }], // prettier-ignore
   ['an empty event', `data:\n\n${start}${said('hi')}${end('end_turn')}`, { text: 'hi', finishReason: 'stop' }],
   ['a stream in another format', 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n', { code: 'model_bad_reply' }],
-  ['an answer that begins again', start + call('t1') + start + call('t2') + end('tool_use'), { code: 'model_cut_off' }],
+  ['an answer that restarts', start + call('t1') + start + call('t2') + end('tool_use'), { code: 'model_cut_off' }],
   ['a call whose beginning is lost', start + said('I look') + adds(1, { type: 'input_json_delta', partial_json: '{}' }) + end('tool_use'), { code: 'model_cut_off' }], // prettier-ignore
   ['a beginning that is sent twice', start + opensCall('t1') + call('t1') + end('tool_use'), { calls: rom('t1') }],
   ['a call cut before its arguments', start + opensCall('t1') + end('max_tokens'), { finishReason: 'length', calls: [{ id: 't1', args: '…' }] }], // prettier-ignore
@@ -47,12 +47,12 @@ test.each<[string, string, object]>([
   expect(await asked('anthropic', { chunks: [stream] })).toMatchObject(outcome);
 });
 
-test('an Anthropic stream that stays open after its reason to stop is a whole answer', async () => {
+test('an Anthropic stream that stays open after its stop reason is a complete answer', async () => {
   const script: Script = { chunks: [start + said('hi') + stops('end_turn')], after: 'hang' };
   expect(await asked('anthropic', script)).toMatchObject({ text: 'hi', finishReason: 'stop' });
 });
 
-test('a 404 of an address that is not the vendor does not blame the model alone', async () => {
+test('a 404 from an address other than the vendor also suggests checking the address', async () => {
   const page: Script = { status: 404, headers: html, chunks: ['<html>404 not found</html>'] };
   const hint = expect.stringContaining('baseUrl') as string;
   expect(await asked('anthropic', page)).toMatchObject({ code: 'model_unknown', hint });
@@ -71,7 +71,7 @@ const done = line({ message: { role: 'assistant', content: '' }, done: true, don
 test.each<[string, Script, object]>([
   ['calls repeated with each line', { chunks: [made(one('a', 'Rom')) + made(one('a', 'Rom'), one('b', 'Bern')) + done] }, { calls: [{ id: 'a' }, { id: 'b', args: '{"city":"Bern"}' }] }], // prettier-ignore
   ['a call without a name', { chunks: [made({ function: { arguments: {} } }) + done] }, { finishReason: 'tool_calls', calls: [{ tool: '' }] }], // prettier-ignore
-  ['a prompt it did not count', { chunks: [line({ message: { content: 'hi' }, done: true, eval_count: 3 })] }, { usageReported: false }],
+  ['an uncounted prompt', { chunks: [line({ message: { content: 'hi' }, done: true, eval_count: 3 })] }, { usageReported: false }],
   ['a page', { headers: html, chunks: ['<html><body>Sign in</body></html>'] }, { code: 'model_bad_reply' }],
   ['an answer in another format', { headers: json, chunks: ['{"choices":[{"message":{"content":"hi"}}]}'] }, { code: 'model_bad_reply' }],
   ['a redirect', { status: 301, headers: { location: '/login' }, chunks: [] }, { code: 'model_rejected', isRetryable: false }],

@@ -1,5 +1,5 @@
 // The models that providers' servers last offered: kept in memory for a few minutes, refreshed only on request. Must never make a request
-// on a turn's path; a lookup here reads memory alone.
+// on a turn's path; a lookup reads memory only.
 
 import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { ServerModel } from './server-models.ts';
@@ -25,7 +25,7 @@ export class OfferedModels {
     this.#deps = deps;
   }
 
-  /** The last answer, of any age; null before the first. */
+  /** The last answer, however old; null before the first. */
   of(provider: string): Offered | null {
     return this.#known.get(provider)?.offered ?? null;
   }
@@ -35,13 +35,13 @@ export class OfferedModels {
     return offered?.ok === true ? (offered.models.find((model) => model.modelId === modelId) ?? null) : null;
   }
 
-  /** Refreshes outdated lists, all at once, with at most one request per provider at a time. Never rejects. */
+  /** Refreshes expired lists in parallel, with at most one request per provider at a time. Never rejects. */
   async look(providers: readonly string[], signal: AbortSignal, isForced = false): Promise<void> {
     const due = providers.slice(0, PROVIDERS_MAX).filter((provider) => isForced || !this.#isFresh(provider));
     await Promise.all(due.map((provider) => this.#ask(provider, signal)));
   }
 
-  /** The provider's settings changed, or it was removed. */
+  /** Called when the provider's settings changed or it was removed. */
   forget(provider: string): void {
     this.#known.delete(provider);
     this.#asking.delete(provider);
@@ -57,7 +57,7 @@ export class OfferedModels {
         (cause: unknown): Offered => ({ ok: false, error: toAppError(cause) }),
       )
       .then((offered) => {
-        // Forgotten in the meantime: the answer belongs to old settings.
+        // The provider was forgotten in the meantime: the answer belongs to old settings.
         if (this.#asking.get(provider) !== asked) return;
         this.#asking.delete(provider);
         if (!signal.aborted) this.#known.set(provider, { offered, atMs: this.#deps.nowMs() });

@@ -1,6 +1,6 @@
-// The request of Ollama's own chat API as JSON text pieces. Source: Ollama API documentation and api/types.go (2026). Arguments are
-// objects, images bare base64, limits in `options`; the server silently drops unknown fields, so nothing else is sent. `truncate: false`
-// makes it refuse a prompt that is too long; by default it silently cuts off the beginning.
+// Builds the request of Ollama's own chat API from JSON text pieces. Source: Ollama API documentation and api/types.go (2026). Arguments
+// are objects, images bare base64, limits in `options`. The server silently drops unknown fields, so nothing else is sent. `truncate:
+// false` makes it refuse a prompt that is too long; by default it silently cuts off the beginning.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import {
@@ -20,11 +20,11 @@ import { withoutWords } from './wire-words.ts';
 
 export interface OllamaFormatOptions {
   readonly seesImages: boolean;
-  /** The window to load the model with. The same for every request: another one makes the server load it again. */
+  /** The window to load the model with. It must be the same for every request: a different one makes the server reload the model. */
   readonly contextTokens: (modelId: string) => number;
   /** The model's reasoning before this call; reasoning models want it back during a tool loop. */
   readonly thinkingBefore: (callId: string) => string;
-  /** Fields and schema words this server refused. */
+  /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -77,7 +77,7 @@ function assistantText({ text, calls }: AssistantMessage, options: OllamaFormatO
   return `{"role":"assistant","content":${jsonText(text)}${thought},"tool_calls":[${made.join(',')}]}`;
 }
 
-/** Servers that do not know the id of a call go by the name of the tool and the order. */
+/** Contains the tool name as well, because servers that ignore call ids match results by name and order. */
 function resultText({ id, tool, text }: ToolMessage): string {
   return `{"role":"tool","tool_name":${jsonText(safeToolName(tool))},"tool_call_id":${jsonText(id)},"content":${jsonText(text)}}`;
 }

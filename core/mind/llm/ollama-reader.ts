@@ -1,5 +1,5 @@
-// Reads an answer of Ollama's own chat API: one JSON object a line, or one in all. Source: Ollama API documentation, api/types.go (2026).
-// Must not decide what a failure means (ollama-errors.ts does).
+// Reads an answer of Ollama's own chat API: one JSON object per line, or a single one. Source: Ollama API documentation, api/types.go
+// (2026). Must not decide what a failure means; ollama-errors.ts does that.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
@@ -14,7 +14,7 @@ export class OllamaReader implements ReplyReader {
   readonly #calls: ReplyCall[] = [];
   #usage: Usage | null = null;
   #finish: FinishReason | null = null;
-  /** A document of this format has come. */
+  /** True once a document of this format has arrived. */
   #isKnown = false;
 
   constructor(context: ReaderContext) {
@@ -51,7 +51,7 @@ export class OllamaReader implements ReplyReader {
     for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) if (isPlainObject(call)) this.#call(call);
   }
 
-  /** A call comes whole. Some servers repeat the calls so far with each line; the same one under the same id is one call. */
+  /** A call arrives whole. Some servers repeat earlier calls in each line; an identical call with the same id is one call. */
   #call(call: Record<string, unknown>): void {
     const fn = isPlainObject(call['function']) ? call['function'] : call;
     this.#context.sink.began?.();
@@ -64,7 +64,7 @@ export class OllamaReader implements ReplyReader {
   #end(document: Record<string, unknown>): void {
     const reason = document['done_reason'];
     this.#finish = typeof reason === 'string' ? (doneReasons[reason] ?? 'other') : 'stop';
-    // Older servers leave out the count of a prompt they still know.
+    // Older servers omit the count of a prompt they have cached.
     if (typeof document['prompt_eval_count'] !== 'number') return;
     this.#usage = { inputTokens: count(document['prompt_eval_count']), outputTokens: count(document['eval_count']), cachedInputTokens: 0 };
   }

@@ -13,7 +13,7 @@ const ollamaAt = (url: string, extra: object = {}) =>
   createRouter({ providers: { box: { kind: 'ollama', baseUrl: url, contextTokens: 16_384, ...extra } }, models: { retries: 0 } });
 const bodyOf = (server: ScriptedServer, index: number) => JSON.parse(server.seen[index]?.body ?? '{}') as { messages: ChatMessage[] };
 
-test('a request has the window, objects as arguments, results by name and the answer limit', async () => {
+test('a request has the window, objects as arguments, named results and the limit', async () => {
   const call = line({
     message: {
       role: 'assistant',
@@ -53,11 +53,11 @@ test('a request has the window, objects as arguments, results by name and the an
     { role: 'tool', tool_name: 'get_weather', content: '21' },
     { role: 'user' },
   ]);
-  // The reasoning before its call goes back with it.
+  // The reasoning before a call is sent back with it.
   expect(bodyOf(server, 1).messages[5]).toMatchObject({ role: 'assistant', thinking: 'hm', content: 'Ja' });
 });
 
-test('images go bare, and only where they are seen', async () => {
+test('images are sent as bare base64, and only to models that see', async () => {
   await using server = await ScriptedServer.start(
     { chunks: [said('a cat'), done], headers: ndjson },
     { chunks: [said('no'), done], headers: ndjson },
@@ -93,7 +93,7 @@ test.each([
   expect(error.code).toBe(code);
 });
 
-test('an answer in one document, its length reason and pieces cut anywhere', async () => {
+test('reads an answer in one document, its length reason, and pieces split anywhere', async () => {
   const whole = line({ message: { role: 'assistant', content: 'Grüße 🚀' }, done: true, done_reason: 'length' });
   const bytes = Buffer.from(said('Grüße ') + said('🚀') + done);
   const pieces = Array.from({ length: bytes.length }, (_, at) => bytes.subarray(at, at + 1));
@@ -105,7 +105,7 @@ test('an answer in one document, its length reason and pieces cut anywhere', asy
   await router.close();
 });
 
-test('a model without tools is asked once more without them, and from then on', async () => {
+test('a model that refuses tools is asked again without them, and stays that way', async () => {
   const refusal = { status: 400, chunks: ['{"error":"registry.ollama.ai/library/gemma:2b does not support tools"}'] };
   await using server = await ScriptedServer.start(refusal, { chunks: [said('hi'), done] }, { chunks: [said('hi'), done] });
   const router = ollamaAt(server.url);
@@ -116,7 +116,7 @@ test('a model without tools is asked once more without them, and from then on', 
   expect(server.seen.map(({ body }) => body.includes('"tools"'))).toEqual([true, false, false]);
 });
 
-test('a server that is not running', async () => {
+test('reports a server that is not running', async () => {
   const server = await ScriptedServer.start();
   await server.close();
   const error = await failureOf(ollamaAt(server.url).stream('box/m', createRequest([user('hi')]), new RecordingSink(), { signal: never }));

@@ -1,5 +1,5 @@
-// Assembles the tool calls of an OpenAI-format answer from their pieces, also from servers that leave out or repeat the index and the id: a
-// new id, or a complete JSON object followed by another, starts a new call. Must not interpret the arguments.
+// Assembles the tool calls of an OpenAI-format answer from their pieces, also from servers that omit or repeat the index and the id: a new
+// id, or a complete JSON object followed by another, starts a new call. Must not interpret the arguments.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { argsText } from './reply-reader.ts';
@@ -12,7 +12,7 @@ export interface CallDraft {
   id: string;
   name: string;
   args: string;
-  /** Data the vendor wants back with the call (Gemini: the signature of its thoughts), as JSON text; '' for nothing. */
+  /** Data that the vendor wants back with the call (Gemini: the signature of its thoughts), as JSON text; '' for none. */
   extra: string;
 }
 
@@ -67,7 +67,7 @@ export class CallAssembler {
     return draft;
   }
 
-  /** The call this piece continues. A new id with a name opens a new call even under a used index; a new id alone does not. */
+  /** Finds the call that this piece continues. A new id with a name opens a new call even under a used index; a new id alone does not. */
   #find({ index, id, name }: Piece): CallDraft | undefined {
     const last = this.#drafts[this.#drafts.length - 1];
     if (index === null) {
@@ -100,7 +100,7 @@ function isRepeat(draft: CallDraft, { id, name, args }: Piece): boolean {
   return args !== '' && args === draft.args && (id === '' || id === draft.id) && (name === '' || name === draft.name) && isObjectText(args);
 }
 
-/** Returns whether the arguments are already whole, and these belong to the next call. */
+/** Returns whether the call's arguments are already complete, so that the piece belongs to the next call. */
 function startsAnother(draft: CallDraft, piece: Piece): boolean {
   if (!/^\s*\{/.test(piece.args) || !draft.args.trimEnd().endsWith('}') || isRepeat(draft, piece)) return false;
   return isObjectText(draft.args);
@@ -111,7 +111,7 @@ function isObjectText(args: string): boolean {
   return parsed.ok && isPlainObject(parsed.value);
 }
 
-/** `{…}{…}` as two texts; anything else as it is. */
+/** Splits `{…}{…}` into two texts; returns any other text unchanged. */
 function splitObjects(args: string): string[] {
   if (args.length > SPLIT_CHARS_MAX || !args.includes('}{') || isObjectText(args)) return [args];
   const found: string[] = [];
@@ -128,7 +128,7 @@ function splitObjects(args: string): string[] {
   return found.length > 0 && isObjectText(rest) ? [...found, rest] : [args];
 }
 
-/** Names come once, again with every piece, growing, or in pieces. */
+/** Servers send the name once, repeat it with every piece, send growing prefixes, or split it into pieces. */
 function addName(draft: CallDraft, name: string): void {
   if (name === '' || name === draft.name || draft.args !== '') {
     if (draft.name === '') draft.name = name;

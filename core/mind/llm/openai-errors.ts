@@ -1,5 +1,5 @@
-// The one place that reads failures of the OpenAI wire format, the vendor's own and those of the servers that imitate it.
-// Sources: OpenAI API error codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as seen.
+// The one place that reads failures of the OpenAI wire format, from the vendor and from servers that imitate it. Sources: OpenAI API error
+// codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as observed.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { saysNoTools } from './refused-words.ts';
@@ -26,23 +26,23 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   server_error: 'model_unavailable',
   unavailable_error: 'model_unavailable',
   overloaded_error: 'model_unavailable',
-  // Google's names, also over its OpenAI-format endpoint.
+  // Google's names, also used by its OpenAI-format endpoint.
   RESOURCE_EXHAUSTED: 'model_rate_limited',
   UNAUTHENTICATED: 'model_auth',
   PERMISSION_DENIED: 'model_auth',
   UNAVAILABLE: 'model_unavailable',
   DEADLINE_EXCEEDED: 'model_timeout',
-  // Groq: the model's call does not fit the tools; the next try usually does.
+  // Groq: the model's call does not match the tools; the next attempt usually succeeds.
   tool_use_failed: 'model_bad_reply',
 };
 
-/** Azure's filter and OpenAI's. */
+/** The codes of Azure's filter and OpenAI's. */
 const refusalCodes: ReadonlySet<string> = new Set(['content_filter', 'content_policy_violation']);
 
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
 export interface OpenAiFailureOptions {
-  /** A server that refuses a too long request with only a status. */
+  /** The server refuses a request that is too long with a status and an empty body. */
   readonly emptyRefusalIsTooLong: boolean;
 }
 
@@ -60,7 +60,7 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
 }
 
 function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
-  // llama-server says it of a template with status 500: asking again in the same way is of no use.
+  // llama-server reports template errors with status 500; repeating the same request would not help.
   if (status < 501 && saysNoTools(message)) return 'model_rejected';
   return byCode[code] ?? byCode[type] ?? byStatus(status, message);
 }

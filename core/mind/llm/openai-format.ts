@@ -1,5 +1,5 @@
-// The OpenAI chat-completions request as JSON text pieces. Source: OpenAI API reference, chat completions (2026).
-// Must not keep state: what was serialised is kept by RequestBodies.
+// Builds the OpenAI chat-completions request from JSON text pieces. Source: OpenAI API reference, chat completions (2026). Keeps no state;
+// RequestBodies caches the serialised text.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { wireCallId } from './call-ids.ts';
@@ -20,14 +20,14 @@ import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
 
 export interface OpenAiFormatOptions {
-  /** False for servers whose models may not accept images: they get a description in words. */
+  /** False for servers whose models may not accept images: they get a description instead. */
   readonly seesImages: boolean;
   readonly profile: ServerProfile;
-  /** Fields and schema words this server refused. */
+  /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
-  /** Data that came with a call and goes back with it. */
+  /** Data that arrived with a call and is sent back with it. */
   readonly keptOf: (callId: string) => KeptOfCall | undefined;
-  /** True when this model takes function tools on this endpoint only with reasoning switched off. */
+  /** True if this model accepts function tools on this endpoint only with reasoning switched off. */
   readonly needsNoReasoningWithTools: (modelId: string) => boolean;
 }
 
@@ -69,13 +69,13 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
   };
 }
 
-/** GPT 5.6 and later 5.x refuse function tools together with reasoning on chat completions. */
+/** GPT 5.6 and later 5.x models refuse function tools together with reasoning on chat completions. */
 export function needsNoReasoningWithTools(modelId: string): boolean {
   const minor = /^gpt-5\.(\d+)/.exec(modelId)?.[1];
   return minor !== undefined && Number(minor) >= 6;
 }
 
-/** The text before a message. An open tail ends in a tool result, after which this server takes no user message. */
+/** The separator before a message. An open tail ends in a tool result, after which this server accepts no user message. */
 function join(tail: Tail, isUser: boolean): string {
   if (tail === 'empty') return '';
   return tail === 'open' && isUser ? `,${BRIDGE},` : ',';
@@ -106,13 +106,16 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
   return `{"role":"assistant","content":${content}${reasoningBack(message, options)},"tool_calls":[${calls.join(',')}]}`;
 }
 
-/** Empty if it is no longer known: the server only checks its presence. */
+/** Empty if the reasoning is no longer known: the server only checks that the field is present. */
 function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
   if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
   return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
 }
 
-/** Only a step's first call needs a signature. For a lost one, or a call by another model, the vendor accepts this word. */
+/**
+ * Only the first call of a step needs a signature. If it was lost, or the call was made by another model, the vendor accepts this
+ * placeholder.
+ */
 const UNSIGNED = '{"google":{"thought_signature":"skip_thought_signature_validator"}}';
 
 function extraContent(callId: string, isFirst: boolean, { profile, refused, keptOf }: OpenAiFormatOptions): string {
@@ -122,7 +125,7 @@ function extraContent(callId: string, isFirst: boolean, { profile, refused, kept
   return isFirst ? `,"extra_content":${UNSIGNED}` : '';
 }
 
-/** The other name where the server refused this one; null where it refused both. */
+/** Returns the alternative name if the server refused the usual one; null if it refused both. */
 function maxTokensKey({ profile, refused }: OpenAiFormatOptions): string | null {
   const other = profile.maxTokensKey === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   return [profile.maxTokensKey, other].find((key) => !refused.has(key)) ?? null;

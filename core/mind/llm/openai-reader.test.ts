@@ -16,7 +16,7 @@ function read(text: string, sink = new RecordingSink()) {
 const chunk = (delta: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 
-test('text and cached usage', () => {
+test('reads text and cached usage', () => {
   const sink = new RecordingSink();
   expect(read(readFixture('openai-text.txt'), sink)).toEqual({
     text: 'Grüße aus 東京 🚀!',
@@ -28,7 +28,7 @@ test('text and cached usage', () => {
   expect(sink.texts).toEqual(['Grüße ', 'aus 東京 ', '🚀!']);
 });
 
-test('one call in pieces', () => {
+test('reads one call in pieces', () => {
   expect(read(readFixture('openai-tool-call.txt'))).toMatchObject({
     calls: [{ id: 'call_w1', tool: 'get_weather', args: '{"city":"Paris"}' }],
     finishReason: 'tool_calls',
@@ -36,7 +36,7 @@ test('one call in pieces', () => {
   });
 });
 
-test('parallel calls, their pieces mixed', () => {
+test('reads parallel calls with interleaved pieces', () => {
   expect(read(readFixture('openai-parallel-calls.txt'))).toMatchObject({
     text: 'Both at once.',
     calls: [
@@ -46,7 +46,7 @@ test('parallel calls, their pieces mixed', () => {
   });
 });
 
-test('a server that bends everything: no index, arguments as object, list content, usage in the last choice, no [DONE]', () => {
+test('reads a server that deviates everywhere: no index, list content, no [DONE]', () => {
   expect(read(readFixture('openai-odd-server.txt'))).toEqual({
     text: 'Part',
     reasoning: 'Let me see.',
@@ -59,7 +59,7 @@ test('a server that bends everything: no index, arguments as object, list conten
   });
 });
 
-test('repeated ids and names add nothing; a new id alone opens no call; a shared index with new ids and names does', () => {
+test('repeated ids add nothing; only a new id with a name opens another call', () => {
   expect(read(readFixture('openai-repeated-ids.txt')).calls).toEqual([
     { id: 'call_1', tool: 'calc', args: '{"e":1} ' },
     { id: 'call_1', tool: 'calc', args: '{}' },
@@ -70,13 +70,13 @@ test('repeated ids and names add nothing; a new id alone opens no call; a shared
   ]);
 });
 
-test('names in pieces and growing names', () => {
+test('reads names in pieces and growing names', () => {
   const piece = (name: string) => chunk({ tool_calls: [{ index: 0, function: { name } }] });
   expect(read(piece('get_') + piece('weather') + chunk({}, 'stop')).calls[0]?.tool).toBe('get_weather');
   expect(read(piece('get_') + piece('get_weather') + chunk({}, 'stop')).calls[0]?.tool).toBe('get_weather');
 });
 
-test('call ids are made unique and missing ones invented, here and against the conversation', () => {
+test('call ids are made unique, also in the conversation, and missing ones invented', () => {
   let made = 0;
   const ids = { next: () => `made_${++made}`, isTaken: (id: string) => id === 'old' || id === 'made_1' };
   const call = (id: string, args = '{}') => ({ id, tool: 't', args });
@@ -96,7 +96,7 @@ test.each([
   expect(() => read(readFixture(name))).toThrow(expect.objectContaining({ code }));
 });
 
-test('numbers that are no counts of tokens count as none', () => {
+test('numbers that cannot be token counts are ignored', () => {
   const odd = (prompt: string, completion: string): string =>
     `data: {"choices":[],"usage":{"prompt_tokens":${prompt},"completion_tokens":${completion}}}\n\n`;
   const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
@@ -142,7 +142,7 @@ test.each([
       calls({ id: '2', ...fn('b', '{}') }),
     ],
   ],
-])('%s: two calls are two', (_what, chunks) => {
+])('%s: two calls remain two', (_what, chunks) => {
   const reply = read([...chunks, chunk({}, 'stop')].join(''));
   expect(reply.calls.map(({ tool, args }) => [tool, args])).toEqual([
     ['a', '{"x":1}'],
@@ -163,7 +163,7 @@ test('two JSON objects on one index are two calls of one tool', () => {
   expect(twice(['{"p":', '{"q":1}}'])).toEqual([{ id: 'c', tool: 't', args: '{"p":{"q":1}}' }]);
 });
 
-test('empty choices, a chunk without delta, usage null and comments are nothing', () => {
+test('empty choices, a chunk without delta, null usage and comments are ignored', () => {
   const odd =
     ': OPENROUTER PROCESSING\n\ndata: {"choices":[],"prompt_filter_results":[]}\n\ndata: {"choices":[{"index":0,"finish_reason":null}],"usage":null}\n\n';
   expect(read(odd + chunk({ content: 'hi' }) + odd + chunk({}, 'stop'))).toMatchObject({ text: 'hi', finishReason: 'stop', usage: null });
@@ -178,12 +178,12 @@ test.each([
   expect(() => read(`${chunk({ content: 'hi' })}data: ${body}\n\n`)).toThrow(/boom/);
 });
 
-test('a stream that ends without a finish is a failure, with [DONE] it is not', () => {
+test('a stream without a finish reason fails unless it ends with [DONE]', () => {
   expect(() => read(chunk({ content: 'half' }))).toThrow(expect.objectContaining({ code: 'model_cut_off' }) as Error);
   expect(read(`${chunk({ content: 'whole' })}data: [DONE]\n\n`)).toMatchObject({ text: 'whole', finishReason: 'stop' });
 });
 
-test('reasoning is read from either field, also where one is empty', () => {
+test('reasoning is read from either field, even if the other is empty', () => {
   expect(read(chunk({ reasoning_content: '', reasoning: 'hm' }) + chunk({}, 'stop')).reasoning).toBe('hm');
 });
 
@@ -195,7 +195,7 @@ test('an answer longer than any model writes ends the call', () => {
   expect(read(chunk({ content: big }).repeat(1) + chunk({}, 'stop')).text.length).toBe(1024 * 1024);
 });
 
-test('arguments larger than any tool takes are cut, and what is cut is never whole', () => {
+test('oversized arguments are cut, and cut arguments never count as complete', () => {
   const big = 'x'.repeat(1024 * 1024);
   const reply = read(
     calls({ index: 0, id: 'c', ...fn('t', `{"a":"${big}"}`) }) +
@@ -204,7 +204,7 @@ test('arguments larger than any tool takes are cut, and what is cut is never who
   );
   expect(reply.calls.map(({ args }) => args.length)).toEqual([big.length + 8, big.length - 8 + 1]);
   expect(() => JSON.parse(reply.calls[1]?.args ?? '')).toThrow(SyntaxError);
-  // Also where the cut falls behind a whole object, and where nothing of a call is kept.
+  // This also holds if the cut is right after a whole object, or if nothing of a call is kept.
   const two = read(
     calls({ index: 0, id: 'c', ...fn('t', 'x'.repeat(2 * 1024 * 1024 - 2)) }) +
       calls({ index: 1, id: 'd', ...fn('t', '{} ') }) +

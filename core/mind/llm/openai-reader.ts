@@ -1,5 +1,5 @@
-// Reads an OpenAI chat-completions answer, streamed or whole, from the vendor and from servers that bend the format.
-// Source: OpenAI API reference, chat completion chunks; deviations as seen on vLLM, llama.cpp, LM Studio, Gemini and Mistral front ends.
+// Reads an OpenAI chat-completions answer, streamed or whole, from the vendor and from servers that deviate from the format. Source: OpenAI
+// API reference, chat completion chunks; deviations as seen on vLLM, llama.cpp, LM Studio, Gemini and Mistral front ends.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { AppError } from '../../contracts/errors.ts';
@@ -22,7 +22,7 @@ export interface ReaderContext {
   readonly sink: ProgressSink;
   /** Turns an error object inside a stream into the error to throw. */
   readonly mapError: (body: unknown) => AppError;
-  /** The answer is wanted in a form: a refusal in words is not one. */
+  /** True if the answer must match a schema; a refusal written as text does not. */
   readonly wantsOutput?: boolean;
 }
 
@@ -48,7 +48,7 @@ export class OpenAiReader implements ReplyReader {
     const parsed = parseJson(data);
     if (!parsed.ok || !isPlainObject(parsed.value)) throw badReply(this.#context.provider, parsed.ok ? undefined : parsed.error);
     this.#chunk(parsed.value);
-    // Some servers send neither [DONE] nor an end; after finish and usage nothing is missing.
+    // Some servers send neither [DONE] nor an end; after the finish reason and the usage nothing is missing.
     return this.#finish !== null && this.#usage !== null;
   }
 
@@ -59,7 +59,7 @@ export class OpenAiReader implements ReplyReader {
     this.#isDone = true;
   }
 
-  /** Per call, in order: the data the vendor wants back with it, as JSON text; '' for nothing. */
+  /** For each call, in order: the data that the vendor wants back with it, as JSON text; '' for none. */
   callExtras(): string[] {
     return this.#calls.finish().map(({ extra }) => extra);
   }
@@ -114,7 +114,7 @@ export class OpenAiReader implements ReplyReader {
   }
 }
 
-/** `{"error": …}`, or `{"object": "error", "message": …}` as vLLM and SGLang send it. */
+/** Matches `{"error": …}`, and `{"object": "error", "message": …}` as vLLM and SGLang send it. */
 function isErrorObject({ error, object }: Record<string, unknown>): boolean {
   return (error !== undefined && error !== null) || (typeof object === 'string' && object.toLowerCase() === 'error');
 }
@@ -129,7 +129,7 @@ function callPieces(delta: Record<string, unknown>): Record<string, unknown>[] {
   return isPlainObject(delta['function_call']) ? [{ index: 0, function: delta['function_call'] }] : [];
 }
 
-/** Of chat completions and of responses, which name the same counts otherwise. */
+/** Reads the usage of chat completions and of responses, which name the same counts differently. */
 export function readUsage(usage: Record<string, unknown>): Usage {
   const details = usage['prompt_tokens_details'] ?? usage['input_tokens_details'];
   const inputTokens = count(usage['prompt_tokens'] ?? usage['input_tokens']);

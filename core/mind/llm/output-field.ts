@@ -1,11 +1,11 @@
-// The field that holds a model to a schema, in each wire format; empty where the server refused it. A request always says the form in words
-// too, so nothing else depends on the field. Sources: structured outputs in the references of OpenAI, Anthropic and Ollama (2026).
+// The request field that enforces a schema, in each wire format; empty if the server refused it. A request always contains the schema as
+// text too, so nothing else depends on the field. Sources: structured outputs in the references of OpenAI, Anthropic and Ollama (2026).
 
 import type { SentSchema } from '../../base/sendable-schema.ts';
 import type { OutputForm } from '../../contracts/llm.ts';
 import type { ServerProfile } from './server-profile.ts';
 
-/** OpenAI's limits for a strict schema are 1000 values and 120,000 characters; older models take half of the values. */
+/** OpenAI's limits for a strict schema are 1000 values and 120,000 characters; older models accept half as many values. */
 const STRICT_VALUES_MAX = 500;
 const STRICT_CHARS_MAX = 100_000;
 
@@ -34,7 +34,7 @@ export function ollamaOutput(output: OutputForm | undefined, refused: ReadonlySe
   return output === undefined || refused.has('format') ? '' : `,"format":${JSON.stringify(output.schema)}`;
 }
 
-/** `isStrict`: every key is required, and an optional one may be null instead. */
+/** With `isStrict`, every key is required, and an optional one may be null instead. */
 function closed(node: SentSchema, isStrict: boolean): Record<string, unknown> {
   const { properties, items, anyOf, required = [], ...rest } = node;
   const inner = (one: SentSchema): Record<string, unknown> => closed(one, isStrict);

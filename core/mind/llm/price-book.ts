@@ -1,5 +1,5 @@
-// The prices in use: those of a list that a person loaded, else those that come with the program. Keeps the list in the data folder and
-// reads it once. Downloads nothing.
+// The prices in use: those of a list that a person downloaded, else the built-in ones. Keeps the list in the data folder and reads it once.
+// Downloads nothing.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { readPlainFile } from '../../base/read-plain-file.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { listPrice, namesOf, vendors, type Vendor } from './model-prices.ts';
 
-/** No vendor asks this much; a list that does has another unit, or is a joke. */
+/** No vendor charges this much; a list that says so uses another unit or is wrong. */
 const USD_PER_MILLION_MAX = 10_000;
 const CONTEXT_TOKENS_MAX = 1_000_000_000;
 
@@ -35,19 +35,19 @@ export class PriceBook {
   readonly #file: string;
   #list: PriceList | null | undefined;
 
-  /** Without a data folder there is no list but the built-in one. */
+  /** Without a data folder only the built-in list is used. */
   constructor(home: string | null) {
     this.#file = join(home ?? '', FILE);
     if (home === null) this.#list = null;
   }
 
-  /** The loaded list; null for none, and for a file that is none. The same object until another one is used. */
+  /** The downloaded list; null if there is none or it is invalid. Returns the same object until another list is used. */
   get loaded(): PriceList | null {
     if (this.#list === undefined) this.#list = this.#read();
     return this.#list;
   }
 
-  /** Null for a model that neither list has; never guessed from a similar name. */
+  /** Null for a model that neither list contains; never guesses from a similar name. */
   find(vendor: Vendor, modelId: string): ListedModel | null {
     for (const name of namesOf(modelId)) {
       const models = this.loaded?.vendors[vendor] ?? {};
@@ -77,7 +77,7 @@ export class PriceBook {
       const parsed = parseJson(read.kind === 'text' ? read.text : '');
       return parsed.ok ? (priceListSchema.safeParse(parsed.value).data ?? null) : null;
     } catch {
-      // Usually there is none.
+      // Usually the file does not exist.
       return null;
     }
   }

@@ -1,5 +1,5 @@
-// Presets for well-known providers: kind, address, where a key comes from and which variable usually holds it. Finds such variables in the
-// environment so that they can be offered; makes no requests and returns no value.
+// Presets for well-known providers: kind, address, where to get a key, and the variable that usually contains it. Finds such variables in
+// the environment so that they can be offered. Makes no requests and never returns a value of a variable.
 
 import type { Config } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -60,9 +60,9 @@ export const providerPresets: readonly Preset[] = [
     'GEMINI_API_KEY',
   ),
   compatible('xai', 'xAI', 'https://api.x.ai/v1', 'https://console.x.ai', 'XAI_API_KEY'),
-  // https://RESOURCE.openai.azure.com/openai/v1, and the resource is the person's own; models are named by their deployment.
+  // https://RESOURCE.openai.azure.com/openai/v1, where RESOURCE is the person's own; models are named by their deployment.
   compatible('azure', 'Azure OpenAI', null, 'https://ai.azure.com', 'AZURE_OPENAI_API_KEY'),
-  // https://bedrock-runtime.REGION.amazonaws.com/openai/v1: the region is the person's own.
+  // https://bedrock-runtime.REGION.amazonaws.com/openai/v1, where REGION is the person's own.
   compatible('bedrock', 'Amazon Bedrock', null, 'https://console.aws.amazon.com/bedrock', 'AWS_BEARER_TOKEN_BEDROCK'),
   { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null, keyVariable: null },
   local('lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1'),
@@ -71,8 +71,9 @@ export const providerPresets: readonly Preset[] = [
 ];
 
 /**
- * Keys the environment holds for providers that are not set up: the names of variables only, a key is used only after a person agrees. If
- * NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
+ * Lists keys in the environment for providers that are not set up. Returns only the names of variables; a key is used only after a person
+ * agrees. If NAME_BASE_URL is set next to NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent
+ * to no other.
  */
 export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
   const inUse = new Set(Object.values(providers).flatMap(keysOf));
@@ -81,7 +82,7 @@ export function offeredKeys(environment: Readonly<Record<string, string | undefi
       return [];
     const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
     const address = /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl;
-    // The key has no known destination.
+    // The destination of the key is unknown.
     if (address === null && kind === 'openai-compatible') return [];
     return [{ preset: id, title, kind, baseUrl: address, variable: keyVariable }];
   });

@@ -1,9 +1,9 @@
-// Extracts from a refusal the fields or schema words a server does not accept, by the names it gives. Vendors word it in a dozen ways.
-// Decides nothing: the author of the request decides whether a word can be left out.
+// Extracts from a refusal the names of the fields or schema keywords that a server does not accept. Vendors phrase it in a dozen ways.
+// Decides nothing: the caller that built the request decides whether a word can be left out.
 
 const WORDS_MAX = 12;
 
-/** Each finds a name. Sources: the vendors' and servers' own sentences as collected in 2026. */
+/** Each pattern captures a name. Sources: the vendors' and servers' own messages as collected in 2026. */
 const sentences: readonly RegExp[] = [
   // Gemini: Unknown name "additionalProperties" at 'tools[0]…': Cannot find field.
   /Unknown name \\?"([^"\\]+)\\?"/gi,
@@ -28,25 +28,25 @@ const sentences: readonly RegExp[] = [
   /[`'"]?(reasoning_content)[`'"]? (?:field )?(?:is|in) (?:included|not allowed|not supported)/gi,
 ];
 /**
- * Ollama and servers of models that were not made for it. vLLM: "auto" tool choice requires --enable-auto-tool-choice. The templates of
- * models without tools: Conversation roles must alternate; Only user and assistant roles are supported.
+ * Ollama, and servers whose models lack tool support. vLLM: "auto" tool choice requires --enable-auto-tool-choice. Templates of models
+ * without tools: Conversation roles must alternate; Only user and assistant roles are supported.
  */
 const noTools =
   /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported|tool choice requires --|roles must alternate|only user(?:,| and) (?:model|assistant)|does not support successive user/i;
 
 /**
- * Models and servers that cannot hold an answer to a schema, or not to this one. Each server has its field; only the one that was sent is
- * left out. DeepSeek: This response_format type is unavailable now. Groq: This model does not support response format `json_schema`.
- * Anthropic: output_config.format… , The compiled grammar is too large. Ollama: invalid JSON schema in format.
+ * Models and servers that cannot enforce a schema, or not this one. Each server has its own field, and only the one that was sent is left
+ * out. DeepSeek: This response_format type is unavailable now. Groq: This model does not support response format `json_schema`. Anthropic:
+ * output_config.format… , The compiled grammar is too large. Ollama: invalid JSON schema in format.
  */
 const noOutput = /\bresponse[_ ]format\b|\boutput[_ ](?:config|format)\b|\bstructured outputs?\b|\bschema in format\b|\bgrammar\b/i;
 
-/** Returns whether a sentence says that the model takes no tools, with whatever status it came. */
+/** Returns whether a message says that the model does not support tools, whatever its status. */
 export function saysNoTools(said: string): boolean {
   return noTools.test(said);
 }
 
-/** The plain names: the last part of a path, also in snake case if it was in camel case. At most a dozen. */
+/** Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. */
 export function refusedWords(said: string): string[] {
   const words = new Set<string>();
   for (const pattern of sentences) {

@@ -1,18 +1,18 @@
-// The common part of the readers of all wire formats: the reader's shape, completed call ids, and errors for unreadable answers. Must not
-// know any vendor's fields.
+// The common part of the readers of all wire formats: the reader's interface, completed call ids, and errors for unreadable answers. Must
+// not know any vendor's fields.
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 import { InlineThought } from './inline-thought.ts';
 
-/** Progress that the router's watch needs in addition to the text. Every part is optional: a plain DeltaSink will do. */
+/** Progress that the router's watch needs in addition to the text. Every method is optional, so a plain DeltaSink is accepted. */
 export interface ProgressSink extends DeltaSink {
   /** Called when any bytes of the answer arrive. */
   alive?(): void;
-  /** The first piece of the answer itself, text or call, is here. */
+  /** Called when the first piece of the answer itself, text or call, has arrived. */
   began?(): void;
-  /** The answer is whole: only counts and the end of the stream may still come. */
+  /** Called when the answer is complete: only counts and the end of the stream may still arrive. */
   ended?(): void;
 }
 
@@ -26,27 +26,28 @@ export interface RawReply {
 }
 
 export interface ReplyReader {
-  /** One event of the stream. True means: the answer is complete. Throws `model_bad_reply` or a mapped vendor failure. */
+  /** Handles one event of the stream. Returns true if the answer is complete. Throws `model_bad_reply` or a mapped vendor failure. */
   event(data: string, event: string): boolean;
-  /** A whole answer in one JSON document, from servers that do not stream. */
+  /** Reads a whole answer in one JSON document, from servers that do not stream. */
   whole(document: unknown): void;
-  /** Throws `model_cut_off` when the stream ended before the answer did. */
+  /** Throws `model_cut_off` if the stream ended before the answer did. */
   finish(): RawReply;
 }
 
 /**
- * Maximum of text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it.
+ * The maximum of text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of
+ * it.
  */
 export const answerBytesMax = 2 * 1024 * 1024;
 
-/** Arguments beyond `answerBytesMax` are read and dropped up to here, so that the model can learn that its call was too large. */
+/** Arguments beyond `answerBytesMax` are read and dropped up to this limit, so that the model can learn that its call was too large. */
 const readBytesMax = 16 * 1024 * 1024;
-/** The minimum size counted for a dropped piece: it also limits a flood of tiny ones. */
+/** The minimum size counted for a dropped piece, which also limits a flood of tiny ones. */
 const DROPPED_BYTES_MIN = 64;
-/** No JSON: a call whose arguments were cut never passes for a whole one. */
+/** Not valid JSON, so that a call with truncated arguments never counts as complete. */
 export const CUT_MARK = '…';
 
-/** Collects the text of an answer as it arrives: stores it, passes it on, and limits it. */
+/** Collects the text of an answer as it arrives: stores it, passes it on, and limits its size. */
 export class ReplyText {
   readonly #provider: string;
   readonly #sink: ProgressSink;
@@ -86,7 +87,7 @@ export class ReplyText {
     this.#think(value);
   }
 
-  /** Returns the part of an argument piece to keep. Throws `model_bad_reply` when the answer has no end. */
+  /** Returns the part of an argument piece to keep. Throws `model_bad_reply` if the answer is endless. */
   argumentsOf(piece: string): string {
     const sizeBytes = Buffer.byteLength(piece, 'utf8');
     const room = answerBytesMax - this.#sizeBytes;
@@ -103,7 +104,7 @@ export class ReplyText {
     this.#sink.reasoning?.(thought);
   }
 
-  /** Throws `model_bad_reply` when the answer is longer than any model's. */
+  /** Throws `model_bad_reply` if the answer is longer than any model's. */
   #charge(piece: string): void {
     this.#sizeBytes += Buffer.byteLength(piece, 'utf8');
     if (this.#sizeBytes > answerBytesMax) throw endless(this.#provider, answerBytesMax);
@@ -121,7 +122,7 @@ export interface CallIds {
   isTaken(id: string): boolean;
 }
 
-/** Gives every call a unique id, here and in the conversation, and at least an empty object as arguments. */
+/** Gives every call an id that is unique in the answer and the conversation, and at least an empty object as arguments. */
 export function completeCalls(calls: readonly ReplyCall[], ids: CallIds): ReplyCall[] {
   const used = new Set<string>();
   return calls.map((call) => {
@@ -144,13 +145,13 @@ export function cutOff(provider: string): AppError {
   return new AppError('model_cut_off', `The answer of ${provider} ended in the middle.`, { data: { provider }, isRetryable: true });
 }
 
-/** Arguments as text, from servers that send them as text (in pieces) or as a value. */
+/** Returns arguments as text, from servers that send them as text (in pieces) or as a value. */
 export function argsText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** More tokens than any window holds. Beyond, a number is no count, and sums of such would leave the whole numbers. */
+/** More tokens than any window holds. A larger number is not a count, and sums of such numbers would exceed the safe integers. */
 const TOKENS_MAX = 1e9;
 
 /** A vendor's token count; 0 for anything else. */

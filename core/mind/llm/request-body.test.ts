@@ -33,7 +33,7 @@ function counted(message: ChatMessage, reads: Map<ChatMessage, number>): ChatMes
   return wrapped;
 }
 
-test('an OpenAI body has all parts in place', () => {
+test('an OpenAI body contains all parts in place', () => {
   const messages = [user('Wetter? 東京 🚀'), assistant('', 'call_1'), result('call_1', '21 °C'), assistant('21'), note('be quick')];
   expect(send(new RequestBodies(openAi()), createRequest(messages, { maxOutputTokens: 99 }))).toEqual({
     model: 'some-model',
@@ -65,7 +65,7 @@ test('an OpenAI body has all parts in place', () => {
   });
 });
 
-test('an Anthropic body merges results and words into one user message, results first, and marks what to cache', () => {
+test('an Anthropic body merges results and text into one user message with cache marks', () => {
   const messages = [
     user('go'),
     assistant('Both.', 'a.b:1', 'c'),
@@ -111,7 +111,7 @@ test('an Anthropic body merges results and words into one user message, results 
   });
 });
 
-test('the block that is last when an Anthropic request is sent carries the cache mark, and loses it when more follows', () => {
+test('the last block of an Anthropic request carries the cache mark until more follows', () => {
   const bodies = new RequestBodies(anthropic());
   const messages = [user('one')];
   const contents = (): unknown =>
@@ -129,12 +129,12 @@ test('the block that is last when an Anthropic request is sent carries the cache
   ]);
 });
 
-test('an Anthropic conversation whose start was left out begins with a user message', () => {
+test('an Anthropic conversation without its start begins with a user message', () => {
   const body = send(new RequestBodies(anthropic()), createRequest([assistant('so'), user('go on')])) as { messages: { role: string }[] };
   expect(body.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user']);
 });
 
-test('arguments that are no JSON object, odd tool names and half an emoji are made safe', () => {
+test('arguments that are not objects, odd tool names and lone surrogates are made safe', () => {
   const messages: ChatMessage[] = [
     user('cut \ud83d'),
     {
@@ -155,7 +155,7 @@ test('arguments that are no JSON object, odd tool names and half an emoji are ma
   expect(JSON.stringify(send(new RequestBodies(openAi()), createRequest(messages)))).toContain('"arguments":"{\\"_raw\\":\\"[1]\\"}"');
 });
 
-test('a call without a result gets one, and the real one replaces it when it comes', () => {
+test('a call without a result gets one, and the real one replaces it later', () => {
   const messages: ChatMessage[] = [user('go'), assistant('', 'a', 'b'), result('a', 'A')];
   const bodies = new RequestBodies(openAi());
   const roles = (body: unknown): unknown => (body as { messages: { role: string; content: string }[] }).messages.slice(3);
@@ -172,7 +172,7 @@ test('a call without a result gets one, and the real one replaces it when it com
   ]);
 });
 
-test('a note cannot close its own mark', () => {
+test('a note cannot close its own tag', () => {
   const body = JSON.stringify(send(new RequestBodies(openAi()), createRequest([note('x</runtime-note>y')])));
   expect(body.match(/<\/runtime-note/g)).toHaveLength(1);
 });
@@ -190,7 +190,7 @@ const anyStep = fc.record({
   isClean: fc.boolean(),
 });
 
-test.each(Object.entries(formats))('%s: whatever is appended and in flight, a cached body equals a fresh one', (_name, create) => {
+test.each(Object.entries(formats))('%s: a cached body equals a fresh one, whatever is appended and in flight', (_name, create) => {
   fc.assert(
     fc.property(fc.array(anyStep, { minLength: 1, maxLength: 12 }), (steps) => {
       const bodies = new RequestBodies(create());
@@ -231,7 +231,7 @@ test.each(Object.entries(formats))(
       bodies.lease(request).release(true);
     }
     expect(messages.length).toBeGreaterThan(150);
-    // A text is read twice at most: to check for blank, and to write it.
+    // A text is read at most twice: to check whether it is blank, and to write it.
     for (const message of messages) expect(reads.get(message) ?? 0).toBeLessThanOrEqual(message.role === 'assistant' ? 3 : 2);
   },
 );
@@ -247,13 +247,13 @@ test('a shortened or replaced past is noticed and rewritten', () => {
   expect(send(bodies, createRequest(messages))).toEqual(fresh(openAi(), createRequest(messages)));
 });
 
-test('models that take tools only without reasoning get a request without it', () => {
+test('models that accept tools only without reasoning get a request without it', () => {
   const bodies = new RequestBodies(openAi());
   const keys = (modelId: string): boolean => 'reasoning_effort' in (send(bodies, createRequest([user('x')], { modelId })) as object);
   expect([keys('gpt-5.6'), keys('gpt-5.10-mini'), keys('gpt-5.5'), keys('gpt-4o')]).toEqual([true, true, false, false]);
 });
 
-test('building the body for message 2,000 costs about what it costs for message 20', () => {
+test('building the body for message 2,000 costs about as much as for message 20', () => {
   const bodies = new RequestBodies(openAi());
   const { tools } = createRequest([]);
   const messages: ChatMessage[] = [user('go')];

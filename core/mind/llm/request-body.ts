@@ -1,5 +1,5 @@
 // Request bodies as one growing buffer per conversation: prefix, then each message serialised once, then a suffix. A buffer that is being
-// sent is never modified. So the cost of a step depends on its new messages, not on the length of the session.
+// sent is never modified. The cost of a step therefore depends on its new messages, not on the length of the session.
 
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
@@ -8,17 +8,17 @@ import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } 
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
-  /** Everything before the first message. `tail` says whether a message is already in it. */
+  /** Everything before the first message. `tail` tells whether it already contains a message. */
   prefix(request: ModelRequest): { readonly text: string; readonly tail: Tail };
-  /** Text to append for a group, separators included, and where that leaves the region. */
+  /** The text to append for a group, including separators, and the resulting state of the region. */
   group(group: MessageGroup, tail: Tail): { readonly text: string; readonly tail: Tail };
-  /** More words after a settled group. */
+  /** Additional user text after a settled group. */
   spoken(said: Spoken, tail: Tail): { readonly text: string; readonly tail: Tail };
   /** The last text, which is not kept, and the end of the body. */
   suffix(request: ModelRequest, tail: Tail): string;
 }
 
-/** A body for one request. `release` when the request is over; `isClean` only if the server surely read all of it. */
+/** A body for one request. Call `release` when the request is over, with `isClean` only if the server certainly read all of it. */
 export interface BodyLease {
   readonly bytes: Buffer;
   /** Returns whether the conversation already has a call with this id. */
@@ -26,7 +26,7 @@ export interface BodyLease {
   release(isClean: boolean): void;
 }
 
-/** After an answer that nothing follows but the end or another answer: vendors refuse that, or continue the answer word by word. */
+/** Sent after an answer that is followed by nothing or by another answer: vendors refuse that, or continue the answer mid-sentence. */
 const GO_ON = 'Go on.';
 
 const SLAB_BYTES_MIN = 16 * 1024;
@@ -78,7 +78,7 @@ interface Mark {
   readonly endsInAnswer: boolean;
 }
 
-/** Bytes, and whether a request may still be reading them. */
+/** A buffer, and whether a request may still be reading it. */
 class Slab {
   readonly bytes: Buffer;
   users = 0;
@@ -130,7 +130,7 @@ class Conversation {
         if (!isHeld) return;
         isHeld = false;
         slab.users -= 1;
-        // Bytes may still sit in the socket of a request that was given up: this slab is never written again.
+        // The socket of an abandoned request may still hold these bytes, so this slab is never written again.
         if (!isClean) slab.isSpoiled = true;
       },
     };
@@ -153,7 +153,7 @@ class Conversation {
     this.#callIds.clear();
   }
 
-  /** A new slab with the current prefix and the message bytes, which began at `messagesFrom` in the old one. */
+  /** Switches to a new slab with the current prefix and the message bytes, which began at `messagesFrom` in the old one. */
   #move(messagesFrom: number, capacityBytes: number): void {
     const prefix = this.#prefix?.bytes ?? Buffer.alloc(0);
     const moved = new Slab(capacityBytes);
@@ -175,7 +175,9 @@ class Conversation {
     this.#last = messages[messages.length - 1];
   }
 
-  /** Adds messages that continue the last group: user text is appended, anything else rewrites the group. Returns where to continue. */
+  /**
+   * Adds messages that continue the last group: user text is appended, anything else rewrites the group. Returns the index to continue at.
+   */
   #joinLastGroup(messages: readonly ChatMessage[]): number {
     const { count } = this.#at;
     if (count === 0 || count >= messages.length || messages[count]?.role === 'assistant') return count;
@@ -215,7 +217,7 @@ class Conversation {
   #write(text: string): number {
     const prefixBytes = this.#prefix?.bytes.length ?? 0;
     const from = prefixBytes + this.#at.sizeBytes;
-    // Three bytes a UTF-16 unit is the most UTF-8 takes; measure exactly only when that does not fit.
+    // UTF-8 takes at most three bytes per UTF-16 unit; the size is measured exactly only if that does not fit.
     if (from + text.length * 3 > this.#slab.bytes.length) {
       const needed = from + Buffer.byteLength(text, 'utf8');
       if (needed > this.#slab.bytes.length) this.#move(prefixBytes, needed * 2);

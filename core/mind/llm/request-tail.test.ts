@@ -30,7 +30,7 @@ function twoSteps(format: WireFormat): Body[] {
   return [first, send('three')];
 }
 
-test('transient text follows the messages, leaves the next request: chat completions', () => {
+test('chat completions: transient text follows the messages in one request only', () => {
   const [first, second] = twoSteps(openAi);
   expect(first?.messages.map(({ content }) => content)).toEqual([
     'Be brief.',
@@ -46,7 +46,7 @@ test('transient text follows the messages, leaves the next request: chat complet
   ]);
 });
 
-test('the same in the messages format, with the mark for the cache on what stays', () => {
+test('messages format: the same, with the cache mark on the part that stays', () => {
   const [first, second] = twoSteps(anthropic);
   const mark = { type: 'ephemeral' };
   expect(first?.messages).toEqual([
@@ -70,7 +70,7 @@ test.each([
   ['request exceeds the available context size (4096 tokens), try increasing it', {}, 4_096],
   ['too large', { error: { n_ctx: 2_048 } }, 2_048],
   ['too large', {}, undefined],
-])('the size limit of a server is read where it states one: %s', (said, body, limit) => {
+])('reads the size limit that a server states: %s', (said, body, limit) => {
   const failure = { provider: 'lab', modelId: 'm', status: 400, headers: {}, body, secrets: [], nowMs: 0 };
   expect(createFailure('model_context_overflow', failure, said).data['limitTokens']).toBe(limit);
 });

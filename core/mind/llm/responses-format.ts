@@ -1,5 +1,5 @@
-// The request of OpenAI's Responses API as JSON text pieces. Source: OpenAI API reference, responses (2026). Nothing is stored there: each
-// request carries the conversation. Must not keep state: what was serialised is kept by RequestBodies.
+// Builds the request of OpenAI's Responses API from JSON text pieces. Source: OpenAI API reference, responses (2026). Nothing is stored at
+// the vendor: each request contains the conversation. Keeps no state; RequestBodies caches the serialised text.
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { wireCallId } from './call-ids.ts';
@@ -18,7 +18,7 @@ import type { Tail, WireFormat } from './request-body.ts';
 import type { ServerProfile } from './server-profile.ts';
 import { withoutWords } from './wire-words.ts';
 
-/** In what was kept before a call: here the words of the answer were. */
+/** Marks the position of the answer's text among the items kept before a call. */
 export const WORDS_HERE = '';
 
 const OUTPUT_TOKENS_MIN = 16;
@@ -26,7 +26,7 @@ const OUTPUT_TOKENS_MIN = 16;
 export interface ResponsesFormatOptions {
   readonly seesImages: boolean;
   readonly profile: ServerProfile;
-  /** Fields and schema words this server refused. */
+  /** The fields and schema keywords that this server refused. */
   readonly refused: ReadonlySet<string>;
   /** Reasoning items (JSON texts) between the previous call and this one, with `WORDS_HERE`; the API wants them back during a tool loop. */
   before(callId: string): readonly string[];
@@ -60,7 +60,7 @@ export function createResponsesFormat(options: ResponsesFormatOptions): WireForm
   };
 }
 
-/** Others refuse to be asked for their reasoning. */
+/** Returns whether the model has reasoning to request; other models refuse such a request. */
 function reasons(modelId: string): boolean {
   return /(?:^|\/)(?:o\d|gpt-[5-9]|codex)/.test(modelId) && !modelId.includes('chat');
 }
@@ -79,7 +79,7 @@ function groupItems({ assistant, results, said }: MessageGroup, options: Respons
   ];
 }
 
-/** In the order of the answer: a reasoning item stands directly before what it led to. */
+/** Keeps the order of the answer: a reasoning item is directly before the item it led to. */
 function assistantItems({ text, calls }: AssistantMessage, options: ResponsesFormatOptions): string[] {
   const items: string[] = [];
   let words = text.trim() === '' && calls.length > 0 ? null : assistantText(text);
@@ -111,7 +111,7 @@ function userText({ text, images }: Spoken): string {
   return `{"type":"message","role":"user","content":[{"type":"input_text","text":${jsonText(text)}}${parts.map((part) => `,${part}`).join('')}]}`;
 }
 
-/** Said to be not strict: left out, the server would make it so, and the model fill in what may be left out. */
+/** States `strict: false`, because the server defaults to strict, and the model would then fill in optional arguments. */
 function toolText({ name, description, parameters }: ToolSchema, refused: ReadonlySet<string>): string {
   const strict = refused.has('strict') ? {} : { strict: false };
   return JSON.stringify({ type: 'function', name, description, parameters: withoutWords(parameters, refused), ...strict });

@@ -1,5 +1,5 @@
-// Reads an answer of OpenAI's Responses API, streamed or whole. Source: OpenAI API reference, streaming events of responses (2026); llama.cpp,
-// Ollama and LM Studio send the same with less.
+// Reads an answer of OpenAI's Responses API, streamed or whole. Source: OpenAI API reference, streaming events of responses (2026);
+// llama.cpp, Ollama and LM Studio send a subset of it.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
@@ -9,15 +9,15 @@ import { WORDS_HERE } from './responses-format.ts';
 
 type Part = Record<string, unknown>;
 
-/** One item of the answer, as far as it is here. */
+/** One item of the answer, as far as it has arrived. */
 interface Item {
   readonly type: string;
   id: string;
   tool: string;
   args: string;
-  /** Words or arguments arrived in pieces: the whole at the end repeats them. */
+  /** True if text or arguments arrived in pieces; the complete item at the end then repeats them. */
   hasPieces: boolean;
-  /** JSON text of a reasoning item that may be sent back. */
+  /** The JSON text of a reasoning item that may be sent back. */
   sealed: string;
 }
 
@@ -62,7 +62,7 @@ export class ResponsesReader implements ReplyReader {
     return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#usage, finishReason };
   }
 
-  /** Per call, in order: the reasoning items since the call before, and where the words were. */
+  /** For each call, in order: the reasoning items since the previous call, and the position of the text. */
   beforeCalls(): string[][] {
     const found: string[][] = [];
     let since: string[] = [];
@@ -102,7 +102,7 @@ export class ResponsesReader implements ReplyReader {
     }
   }
 
-  /** Of the other events, nothing has to be understood. */
+  /** Ignores all other events. */
   #piece(type: string, at: number, delta: unknown): void {
     switch (type) {
       case 'response.output_text.delta':

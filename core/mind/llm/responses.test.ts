@@ -1,5 +1,5 @@
-// OpenAI's Responses API: answers in events, whole, cut off and refused, and the reasoning that goes back with its calls. That any conversation
-// becomes a request it takes is in message-shape.test.ts, a whole session in tests/program/vendors.test.ts.
+// OpenAI's Responses API: answers in events, whole, truncated and refused, and the reasoning that is sent back with calls.
+// message-shape.test.ts tests that it accepts any conversation, tests/program/vendors.test.ts a whole session.
 
 import { expect, test } from 'vitest';
 import { ScriptedModel } from '../../../tests/doubles/scripted-model.ts';
@@ -37,23 +37,23 @@ async function asked(script: Script) {
 }
 
 test.each<[string, string, object]>([
-  ['words', says('He') + says('llo') + ends(), { text: 'Hello', finishReason: 'stop', usage: { inputTokens: 9, outputTokens: 3, cachedInputTokens: 4 } }], // prettier-ignore
-  ['words that come whole only', completes(0, message('Hello')) + ends(), { text: 'Hello' }],
-  ['words that come with the end only', ends({ output: [message('Hello')] }), { text: 'Hello' }],
-  ['words in pieces that are repeated whole', begins(0, message('')) + says('Hello') + completes(0, message('Hello')) + ends({ output: [message('Hello')] }), { text: 'Hello' }], // prettier-ignore
-  ['events it need not know', `: note\n\n${event('response.audio.delta', { delta: 'x' })}${says('Hi')}${ends()}`, { text: 'Hi' }],
-  ['two calls, in the order of their places', begins(1, call('b', '')) + begins(0, call('a', '')) + event('response.function_call_arguments.delta', { output_index: 1, delta: '{}' }) + completes(0, call('a', rome)) + completes(1, call('b', '{}')) + ends(), { finishReason: 'tool_calls', calls: [{ id: 'a', tool: 'get_weather', args: rome }, { id: 'b', tool: 'get_weather', args: '{}' }] }], // prettier-ignore
-  ['thoughts', event('response.reasoning_summary_text.delta', { output_index: 0, delta: 'Hm.' }) + completes(1, message('Hi')) + ends(), { reasoning: 'Hm.', text: 'Hi' }], // prettier-ignore
-  ['a refusal in words', event('response.refusal.delta', { output_index: 0, delta: 'No.' }) + ends(), { text: 'No.', finishReason: 'stop' }], // prettier-ignore
+  ['text', says('He') + says('llo') + ends(), { text: 'Hello', finishReason: 'stop', usage: { inputTokens: 9, outputTokens: 3, cachedInputTokens: 4 } }], // prettier-ignore
+  ['text that arrives only as a whole', completes(0, message('Hello')) + ends(), { text: 'Hello' }],
+  ['text that arrives only with the end', ends({ output: [message('Hello')] }), { text: 'Hello' }],
+  ['text in pieces that is repeated as a whole', begins(0, message('')) + says('Hello') + completes(0, message('Hello')) + ends({ output: [message('Hello')] }), { text: 'Hello' }], // prettier-ignore
+  ['unknown events', `: note\n\n${event('response.audio.delta', { delta: 'x' })}${says('Hi')}${ends()}`, { text: 'Hi' }],
+  ['two calls, in the order of their indexes', begins(1, call('b', '')) + begins(0, call('a', '')) + event('response.function_call_arguments.delta', { output_index: 1, delta: '{}' }) + completes(0, call('a', rome)) + completes(1, call('b', '{}')) + ends(), { finishReason: 'tool_calls', calls: [{ id: 'a', tool: 'get_weather', args: rome }, { id: 'b', tool: 'get_weather', args: '{}' }] }], // prettier-ignore
+  ['reasoning', event('response.reasoning_summary_text.delta', { output_index: 0, delta: 'Hm.' }) + completes(1, message('Hi')) + ends(), { reasoning: 'Hm.', text: 'Hi' }], // prettier-ignore
+  ['a refusal as text', event('response.refusal.delta', { output_index: 0, delta: 'No.' }) + ends(), { text: 'No.', finishReason: 'stop' }], // prettier-ignore
   ['an answer that is too long', says('one') + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } }), { text: 'one', finishReason: 'length' }], // prettier-ignore
-  ['a call that is cut', begins(0, call('a', '')) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } }), { finishReason: 'length', calls: [{ id: 'a', args: '…' }] }], // prettier-ignore
+  ['a truncated call', begins(0, call('a', '')) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } }), { finishReason: 'length', calls: [{ id: 'a', args: '…' }] }], // prettier-ignore
   ['a filter', completes(0, call('a', rome)) + event('response.incomplete', { response: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } } }), { finishReason: 'content_filter', calls: [] }], // prettier-ignore
-  ['no end', says('one'), { code: 'model_cut_off' }],
-  ['an end that failed', says('one') + event('response.failed', { response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down.' } } }), { code: 'model_rate_limited' }], // prettier-ignore
+  ['a missing end', says('one'), { code: 'model_cut_off' }],
+  ['a failed end', says('one') + event('response.failed', { response: { status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down.' } } }), { code: 'model_rate_limited' }], // prettier-ignore
   ['an error', event('error', { code: 'server_error', message: 'The server had an error.', param: null }), { code: 'model_unavailable' }],
   ['an error in a field', event('error', { error: { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long.' } }), { code: 'model_context_overflow' }], // prettier-ignore
   ['another format', 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\ndata: [DONE]\n\n', { code: 'model_cut_off' }],
-])('%s', async (_what, stream, expected) => {
+])('reads %s', async (_what, stream, expected) => {
   expect(await asked({ chunks: [stream] })).toMatchObject(expected);
 });
 
@@ -65,7 +65,7 @@ test('a whole answer in one document is read as well', async () => {
   expect(await asked(failed)).toMatchObject({ code: 'model_unavailable' });
 });
 
-test('reasoning goes back before what it led to, to the model that thought it alone', async () => {
+test('reasoning is sent back before its result, only to the model that produced it', async () => {
   await using model = await ScriptedModel.start([
     {
       results: 0,

@@ -1,10 +1,10 @@
-// Reads how long a server asks to wait, from any place it may say so: a header in seconds, milliseconds or as a date, a rate limit's time
-// to its reset, or a detail of the error. Pure.
+// Reads how long a server asks to wait, from any place that may state it: a header in seconds, milliseconds or as a date, the reset time of
+// a rate limit, or a detail of the error. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject } from '../../base/json.ts';
 
-/** Null when nothing readable is said. `body` is the parsed error body. */
+/** Null if nothing readable is stated. `body` is the parsed error body. */
 export function readRetryAfterMs(headers: IncomingHttpHeaders, nowMs: number, body?: unknown): number | null {
   return retryHeaderMs(headers, nowMs) ?? retryInfoMs(body) ?? resetHeadersMs(headers);
 }
@@ -33,7 +33,10 @@ function retryInfoMs(body: unknown): number | null {
   return null;
 }
 
-/** OpenAI's and Groq's `x-ratelimit-reset-tokens: 1.57s`. Only for exhausted limits; a bare number is an epoch elsewhere and ignored. */
+/**
+ * OpenAI's and Groq's `x-ratelimit-reset-tokens: 1.57s`. Read only for exhausted limits. A bare number is ignored, because other vendors
+ * use it for an epoch.
+ */
 function resetHeadersMs(headers: IncomingHttpHeaders): number | null {
   const waits = ['tokens', 'requests'].flatMap((what) => {
     const isUsedUp = text(headers[`x-ratelimit-remaining-${what}`]).trim() === '0';
@@ -45,7 +48,7 @@ function resetHeadersMs(headers: IncomingHttpHeaders): number | null {
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `1m2.5s`, `120ms`, `34s`; null for anything else, also for a number without its unit. */
+/** Parses `1m2.5s`, `120ms`, `34s`; null for anything else, including a number without a unit. */
 function durationMs(given: string): number | null {
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(given)) return null;
   let totalMs = 0;

@@ -2,30 +2,30 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 
-/** The longest wait that a server may ask for; a longer one ends the tries. */
+/** The longest wait that a server may ask for; a longer one ends the retries. */
 export const WAIT_MS_MAX = 180_000;
 const BACKOFF_START_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
 
 export interface FailedAttempt {
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
   readonly error: AppError;
-  /** The person has already seen a part of this answer, or it broke off after it had begun. */
+  /** True if the person has already seen a part of this answer, or if it broke off after it had begun. */
   readonly hasDelivered: boolean;
 }
 
 /**
- * Returns whether an answer that broke off may be asked for once more. That is not done here: what came of it was most likely
- * billed, so it has to be recorded and a second one admitted first.
+ * Returns whether an interrupted answer may be requested once more. The caller does it, because the interrupted answer was probably billed:
+ * it must be recorded, and the second request admitted by the budget, first.
  */
 export function mayAskAgain({ attempt, error, hasDelivered }: FailedAttempt, retriesMax: number): boolean {
   return hasDelivered && error.code === 'model_cut_off' && attempt <= retriesMax;
 }
 
 /**
- * Milliseconds to wait before the next try, or null for none. A server's own `retry-after` is honoured, and one of more than three minutes
- * ends the tries; otherwise the wait doubles from half a second, with jitter. `random` gives [0, 1).
+ * Milliseconds to wait before the next attempt, or null for none. A server's own `retry-after` is honoured, but one of more than three
+ * minutes ends the retries. Otherwise the wait doubles from half a second, with jitter. `random` returns a number in [0, 1).
  */
 export function retryWaitMs(failed: FailedAttempt, retriesMax: number, random: () => number): number | null {
   if (failed.hasDelivered || !failed.error.isRetryable || failed.attempt > retriesMax) return null;

@@ -1,4 +1,4 @@
-// Lists of models as servers give them: read in each vendor's form, kept for a while, and each failure in words.
+// Lists of models as servers return them: parsed in each vendor's form, cached for a while, and readable errors.
 
 import { expect, test } from 'vitest';
 import { configSchema, type ProviderConfig } from '../../contracts/config.ts';
@@ -13,7 +13,7 @@ const json = (value: unknown, status = 200) => ({
 });
 const compatible = (url: string): ProviderConfig => ({ kind: 'openai-compatible', baseUrl: `${url}/v1`, apiKey: 'env:KEY' });
 
-test('models of configured providers are listed with window and price, and one that is not offered is marked', async () => {
+test('lists models with window and price, and marks one that is not offered', async () => {
   await using openRouter = await ScriptedServer.start(
     json({
       data: [
@@ -58,7 +58,7 @@ test('models of configured providers are listed with window and price, and one t
     ['near/qwen3:8b', 32_768, 0, 0, undefined],
     ['demo/offline', 32_768, 0, 0, undefined],
   ]);
-  expect(failed).toMatchObject([{ provider: 'odd', error: { message: expect.stringContaining('gives no list of its models') as string } }]);
+  expect(failed).toMatchObject([{ provider: 'odd', error: { message: expect.stringContaining('does not list its models') as string } }]);
   expect(anthropic.seen.map(({ path, headers }) => [path, headers['x-api-key'], headers['anthropic-version']])).toEqual([
     ['/v1/models?limit=1000', 'sk-very-secret-key', '2023-06-01'],
   ]);
@@ -89,7 +89,7 @@ test.each([
   ['a refusal', json({ error: { message: 'no', code: 'invalid_api_key' } }, 401), 'model_auth'],
   ['an internal error', json({ error: { message: 'oops' } }, 503), 'model_unavailable'],
   ['half an answer', { chunks: ['{"data":['], after: 'drop' } as const, 'model_unavailable'],
-])('a survey that gets %s fails in words', async (_what, script, code) => {
+])('a survey that gets %s fails with a readable error', async (_what, script, code) => {
   await using server = await ScriptedServer.start(script);
   const gone = new AbortController();
   const asked = createRouter({}).survey('lab', { provider: compatible(server.url), signal: gone.signal });

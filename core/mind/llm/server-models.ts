@@ -19,9 +19,9 @@ const MODELS_MAX = 1_000;
 
 export interface ServerModel {
   readonly modelId: string;
-  /** The window the server states; null when it does not. */
+  /** The window that the server states; null if it does not. */
   readonly contextTokens: number | null;
-  /** US dollars per million tokens, where the server states them. */
+  /** US dollars per million tokens, if the server states them. */
   readonly inputUsdPerMillion: number | null;
   readonly outputUsdPerMillion: number | null;
 }
@@ -31,14 +31,14 @@ export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor
 export interface ListRequest {
   readonly provider: string;
   readonly config: ListedProvider;
-  /** The key in clear, or null. */
+  /** The plain key, or null. */
   readonly key: string | null;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly nowMs: number;
 }
 
-/** Chat models in the order of the server. Fails with `model_*` as a call of a model does, and with `cancelled`. */
+/** Returns chat models in the order of the server. Fails with `model_*` as a model call does, and with `cancelled`. */
 export async function listServerModels(request: ListRequest): Promise<ServerModel[]> {
   const { provider, config, nowMs, key } = request;
   const url = addressOf(config);
@@ -62,7 +62,7 @@ const failureMappers: Readonly<Record<ListedProvider['kind'], (failure: VendorFa
 };
 
 function noList(provider: string, url: URL): AppError {
-  return new AppError('model_rejected', `${provider} gives no list of its models at ${url.origin}${url.pathname}.`, {
+  return new AppError('model_rejected', `${provider} does not list its models at ${url.origin}${url.pathname}.`, {
     data: { provider, hint: 'Check baseUrl, which usually ends in /v1, or name the model yourself.' },
   });
 }
@@ -118,7 +118,7 @@ function statedWindow(entry: Record<string, unknown>): number | null {
   return names.map((name) => windowOf(entry[name])).find((tokens) => tokens !== null) ?? null;
 }
 
-/** OpenRouter states US dollars per token, as text; -1 where it depends. */
+/** OpenRouter states US dollars per token, as text; -1 if the price varies. */
 function statedPrice(entry: Record<string, unknown>): Pick<ServerModel, 'inputUsdPerMillion' | 'outputUsdPerMillion'> {
   const { pricing } = entry as { pricing?: { prompt?: unknown; completion?: unknown } | null };
   const input = perMillion(pricing?.prompt);

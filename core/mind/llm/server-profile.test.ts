@@ -90,11 +90,11 @@ test('a second refusal ends the call: it never loops', async () => {
 
 test.each([
   ['a field that was not sent', 400, "Unknown parameter: 'temperature'."],
-  ['what a request cannot do without', 400, "Unknown parameter: 'messages'."],
+  ['an essential field', 400, "Unknown parameter: 'messages'."],
   ['a key', 401, "Unknown parameter: 'stream_options'."],
   ['a rate limit', 429, "Unknown parameter: 'stream_options'."],
   ['a broken server', 500, "Unknown parameter: 'stream_options'."],
-])('%s is no reason to ask once more', async (_what, status, message) => {
+])('%s does not cause another request', async (_what, status, message) => {
   await using server = await ScriptedServer.start(refusal(message, status), ok);
   const router = routerTo(server);
   await failureOf(router.stream('lab/m', createRequest([user('hi')]), new RecordingSink(), { signal: never }));
@@ -102,7 +102,7 @@ test.each([
   expect(server.seen).toHaveLength(1);
 });
 
-test('what one model refuses another is still sent, and so is another server', async () => {
+test('a field refused by one model is still sent to other models and servers', async () => {
   await using server = await ScriptedServer.start(refusal("Unknown parameter: 'stream_options'."), ok, ok);
   const router = routerTo(server);
   for (const model of ['lab/a', 'lab/b']) await router.stream(model, createRequest([user('hi')]), new RecordingSink(), { signal: never });
@@ -110,7 +110,7 @@ test('what one model refuses another is still sent, and so is another server', a
   expect(bodies(server).map((body) => 'stream_options' in body)).toEqual([true, false, true]);
 });
 
-test('a property of the name of a refused word stays', () => {
+test('a property with the name of a refused keyword stays', () => {
   expect(withoutWords(tools[0]?.parameters, new Set(['pattern', 'additionalProperties', 'minLength', 'type']))).toEqual({
     type: 'object',
     properties: { pattern: { type: 'string' }, additionalProperties: { type: 'string' } },
@@ -118,7 +118,7 @@ test('a property of the name of a refused word stays', () => {
   });
 });
 
-test('Mistral: ids of nine, always the same, and no user message directly after a result', async () => {
+test('Mistral: stable nine-character ids, and no user message right after a result', async () => {
   await using server = await ScriptedServer.start(ok, ok, ok);
   const router = routerTo(server, { preset: 'mistral' });
   const call = { id: 'call_w1', tool: 'get_weather', args: '{}' };
@@ -167,7 +167,7 @@ test.each([
   expect(bodies(server)[1]?.messages[2]).toMatchObject(expected);
   if (preset !== 'deepseek') expect(bodies(server)[1]?.messages[2]).not.toHaveProperty('reasoning_content');
   if (preset !== 'gemini') expect(JSON.stringify(bodies(server)[1])).not.toContain('extra_content');
-  // After a restart nothing is kept: there is a form that is taken without.
+  // After a restart nothing is kept, and the server accepts a form without it.
   const fresh = routerTo(server, { preset });
   await fresh.stream('lab/m', createRequest([...messages]), new RecordingSink(), { signal: never });
   await fresh.close();

@@ -1,29 +1,28 @@
-// Profiles of servers of the OpenAI chat format, one row each: chosen by the preset a provider names, else by the host of its address, else
-// the form every known server accepts. Data only. Anything missing in a row is learned from a server's refusal (refused-words.ts).
+// Profiles of servers with the OpenAI chat format, one row each. A profile is chosen by the preset that a provider names, else by the host
+// of its address, else the form that every known server accepts. Data only. Deviations not listed here are learned from a server's refusal
+// (refused-words.ts).
 
 import type { ServerName } from '../../contracts/server-names.ts';
 
 export interface ServerProfile {
-  /** Whether it takes `stream_options`; without it many report no usage while they stream. */
+  /** Whether it accepts `stream_options`; without it many servers report no usage while streaming. */
   readonly streamOptions: boolean;
   readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
-  /** Ids of calls: any text, or exactly nine letters and digits. */
+  /** Call ids: any text, or exactly nine letters and digits. */
   readonly callIds: 'any' | 'nine';
-  /** Whether a user message may follow a tool result directly; if not, a short assistant message separates them. */
+  /** Whether a user message may directly follow a tool result; if not, a short assistant message separates them. */
   readonly userAfterTool: boolean;
-  /** The parts of an answer the server wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
+  /** The part of an answer that the server wants back with a call: its reasoning, the signature of its thoughts, or nothing. */
   readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
-  /**
-   * How an answer is held to a schema: `strict` as OpenAI wants it (every key required, objects closed), `plain` as it is, or not at all.
-   */
+  /** How a schema is enforced: `strict` as OpenAI wants it (every key required, objects closed), `plain` as it is, or not at all. */
   readonly outputs: 'strict' | 'plain' | 'none';
-  /** Whether a 400 with no body means that the request was too long. */
+  /** Whether a 400 without a body means that the request was too long. */
   readonly emptyRefusalIsTooLong: boolean;
 }
 
 /**
  * For an unknown server. Includes `stream_options`: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways accept it, and without
- * it the usage is lost; a server that refuses it costs one more request.
+ * it the usage is lost. A server that refuses it costs one more request.
  */
 const common: ServerProfile = {
   streamOptions: true,
@@ -36,7 +35,7 @@ const common: ServerProfile = {
 };
 
 const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
-  // o-series and gpt-5 refuse max_tokens; older models take the newer name as well. Source: API reference.
+  // o-series and gpt-5 refuse max_tokens; older models accept the newer name as well. Source: API reference.
   openai: { maxTokensKey: 'max_completion_tokens', outputs: 'strict' },
   // Drops fields that the model behind it does not accept. Source: its documentation.
   openrouter: {},
@@ -52,7 +51,7 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   gemini: { wantsBack: 'signatures' },
   // Refuses penalties, stop and reasoning_effort on reasoning models; none of them is sent.
   xai: {},
-  // 400 or 413 with no body where the request is too long.
+  // 400 or 413 without a body if the request is too long.
   cerebras: { emptyRefusalIsTooLong: true },
   lmstudio: {},
   llamacpp: {},

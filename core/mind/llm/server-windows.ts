@@ -1,4 +1,4 @@
-// The context windows that servers state for their models, each requested once while the program runs. Must not delay a turn whose window
+// The context windows that servers state for their models, each requested once per run of the program. Must not delay a turn whose window
 // is known.
 
 import { askWindow } from './ask-window.ts';
@@ -6,14 +6,14 @@ import type { ServerToAsk } from './model-catalog.ts';
 
 export class ServerWindows {
   readonly #secrets: { resolve(ref: string): Promise<string> };
-  /** By model; a promise while its server is asked. */
+  /** By model; a promise while its server is being asked. */
   readonly #windows = new Map<string, number | null | Promise<void>>();
 
   constructor(secrets: { resolve(ref: string): Promise<string> }) {
     this.#secrets = secrets;
   }
 
-  /** The server's statement; null while unknown. */
+  /** The window that the server stated; null while unknown. */
   of(ref: string): number | null {
     const known = this.#windows.get(ref);
     return typeof known === 'number' ? known : null;
@@ -33,7 +33,7 @@ export class ServerWindows {
       return null;
     }
     const asking = this.#askServer(server, signal).then((window) => {
-      // A turn that was stopped meanwhile discarded the answer: ask again next time.
+      // A turn that was stopped meanwhile discarded the answer, so the server is asked again next time.
       if (window === null && signal.aborted) this.#windows.delete(ref);
       else this.#windows.set(ref, window);
     });

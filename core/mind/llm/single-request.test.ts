@@ -1,4 +1,4 @@
-// A single request against a real server: the whole answer, or a failure for one that is cut off, too long or no longer wanted.
+// A single request against a real server: returns the whole answer, and fails if it is cut off, too long or aborted.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ test('an answer may have exactly `bytesMax` bytes, and no more', async () => {
   await expect(requestOnce(url, given)).rejects.toThrow('too long');
 });
 
-test('an answer that breaks off, an abort and an absent server are failures', async () => {
+test('an interrupted answer, an abort and an absent server are failures', async () => {
   const url = await serve((_request, response) => {
     response.writeHead(200, { 'content-length': '10' });
     response.write('half', () => response.destroy());
@@ -62,11 +62,11 @@ test.each([
   [200, '<html>', null],
   [200, JSON.stringify('x'.repeat(998)), 'x'.repeat(998)],
   [200, JSON.stringify('x'.repeat(999)), null],
-])('the JSON of status %i with %.20s', async (status, text, expected) => {
+])('reads the JSON of status %i with %.20s', async (status, text, expected) => {
   const url = await serve((_request, response) => response.writeHead(status).end(text));
   expect(await askJson(String(url), given)).toEqual(expected);
 });
 
-test('the JSON of an address that is none is null', async () => {
+test('the JSON of an invalid address is null', async () => {
   expect(await askJson('no address', given)).toBeNull();
 });

@@ -1,11 +1,11 @@
-// One HTTP request over a connection opened for it, with an answer bounded in size. For rare questions: the pooled client, like fetch, costs
+// One HTTP request over its own connection, with an answer bounded in size. For rare requests: the pooled client, like fetch, costs
 // start-up time and memory. Must not interpret an answer or repeat a request.
 
 import { request as requestHttp, type IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
 
 export interface SingleRequest {
-  /** GET unless there is a body. */
+  /** Defaults to POST if there is a body, else GET. */
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -20,9 +20,9 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** The whole answer. Rejects when the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
+/** Returns the whole answer. Rejects if the signal aborts, the connection fails or breaks off, or the answer is longer than `bytesMax`. */
 export async function requestOnce(url: URL, { method, headers = {}, body, bytesMax, signal }: SingleRequest): Promise<WholeAnswer> {
-  // Loaded where it is needed: with its certificates it takes 5 MB.
+  // Imported lazily: with its certificates it takes 5 MB.
   const send = url.protocol === 'http:' ? requestHttp : (await import('node:https')).request;
   return new Promise((resolve, reject) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
@@ -40,7 +40,7 @@ export async function requestOnce(url: URL, { method, headers = {}, body, bytesM
         sizeBytes += part.length;
         parts.push(part);
         if (sizeBytes <= bytesMax) return;
-        // Rejected here as well: an answer that arrives in one piece is complete before the connection is destroyed.
+        // Rejected here as well, because an answer that arrives in one piece is complete before the connection is destroyed.
         reject(new Error('the answer is too long'));
         request.destroy();
       });
@@ -54,7 +54,7 @@ export async function requestOnce(url: URL, { method, headers = {}, body, bytesM
   });
 }
 
-/** The JSON of an answer with status 200, or null for anything else. Never rejects. */
+/** Returns the JSON of an answer with status 200, or null for anything else. Never rejects. */
 export async function askJson(url: string, request: SingleRequest): Promise<unknown> {
   try {
     const headers = { accept: 'application/json', ...request.headers };

@@ -57,7 +57,7 @@ test('any text survives as data', () => {
   );
 });
 
-test('a line at the limit is read, a longer one is refused, in one piece or in many', () => {
+test('a line at the limit is read, and a longer one is refused, however it is split', () => {
   const fits = Buffer.from(`data: ${'x'.repeat(94)}\n\n`);
   expect(parse([fits], 100)).toHaveLength(1);
   const long = Buffer.from(`data: ${'x'.repeat(95)}\n\n`);
@@ -69,7 +69,7 @@ test('a line at the limit is read, a longer one is refused, in one piece or in m
   expect(() => parse(manyDataLines, 100)).toThrow(expect.objectContaining({ code: 'model_bad_reply' }));
 });
 
-test('stops at the event the handler calls the last', () => {
+test('stops at the event that the handler calls the last', () => {
   const seen: string[] = [];
   const parser = new SseParser({ event: (data) => (seen.push(data), data === '[DONE]') });
   expect(parser.push(Buffer.from('data: 1\n\ndata: [DONE]\n\ndata: 2\n\n'))).toBe(true);

@@ -1,6 +1,5 @@
-// Server-sent events from raw bytes, split anywhere (WHATWG HTML §9.2, event stream interpretation).
-// More tolerant than the standard in one point: an event without its final blank line still counts at the end.
-// Knows nothing of JSON or vendors.
+// Parses server-sent events from raw bytes, split anywhere (WHATWG HTML §9.2, event stream interpretation). More tolerant than the standard
+// in one point: an event without its final blank line still counts at the end. Knows nothing about JSON or vendors.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -12,7 +11,7 @@ const COLON = 58;
 const SPACE = 32;
 
 export interface SseHandler {
-  /** `event` is '' when the stream named none. True means: nothing further is wanted. */
+  /** `event` is '' if the stream named none. Returns true if no further events are wanted. */
   event(data: string, event: string): boolean;
 }
 
@@ -32,7 +31,7 @@ export class SseParser {
     this.#lineBytesMax = maxLineBytes;
   }
 
-  /** Feeds bytes. Returns true once the handler is done. Throws `model_bad_reply` on an endless line. */
+  /** Feeds bytes. Returns true once the handler is done. Throws `model_bad_reply` if a line is too long. */
   push(chunk: Buffer): boolean {
     let at = this.#skipLf && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#skipLf = false;
@@ -48,7 +47,7 @@ export class SseParser {
     return this.#isDone;
   }
 
-  /** End of the bytes. Emits the last event. */
+  /** Marks the end of the bytes and emits the last event. */
   end(): boolean {
     if (this.#isDone) return true;
     if (this.#carryBytes > 0) this.#takeLine(Buffer.alloc(0), 0, 0);
@@ -56,7 +55,7 @@ export class SseParser {
     return this.#isDone;
   }
 
-  /** CR, LF and CR LF all end a line; the LF of the last kind may come with the next chunk. */
+  /** CR, LF and CR LF all end a line; the LF of a CR LF may arrive with the next chunk. */
   #afterLine(chunk: Buffer, lineEnd: number): number {
     const next = lineEnd + 1;
     if (chunk[lineEnd] !== CR) return next;
@@ -93,7 +92,7 @@ export class SseParser {
   #field(line: Buffer, from: number, to: number): void {
     let colon = from;
     while (colon < to && line[colon] !== COLON) colon += 1;
-    // A line that opens with a colon is a comment.
+    // A line that starts with a colon is a comment.
     if (colon === from) return;
     const valueStart = colon + 1 < to && line[colon + 1] === SPACE ? colon + 2 : Math.min(colon + 1, to);
     if (isField(line, from, colon, 'data')) {

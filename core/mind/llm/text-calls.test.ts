@@ -1,4 +1,4 @@
-// Every form in which models write calls as text; and the same forms in words around them, which are examples and quotations.
+// Every form in which models write calls as text, and the same forms surrounded by text, where they are examples and quotations.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ function read(answer: string, knowsMark = false): unknown {
 
 type Form = (name: string, args: Readonly<Record<string, unknown>>) => string;
 const json = JSON.stringify;
-/** A fence. */
+/** A code fence. */
 const F = '```';
 const forms: Readonly<Record<string, Form>> = {
   'a tag': (name, args) => `<tool_call>\n${json({ name, arguments: args })}\n</tool_call>`,
@@ -64,7 +64,7 @@ function each(args: Readonly<Record<string, unknown>>, form: (key: string, value
 const all = { ...forms, ...tagged };
 const rome = { city: 'Zürich "Süd" 東京 🚀', days: 3 };
 
-test.each(Object.keys(all))('%s is a call, also where several follow each other', (name) => {
+test.each(Object.keys(all))('%s is a call, also if several follow each other', (name) => {
   const form = all[name] as Form;
   expect(read(form('get_weather', rome))).toEqual([['get_weather', rome]]);
   if (name.startsWith('Action') || name.startsWith('channels')) return;
@@ -73,7 +73,7 @@ test.each(Object.keys(all))('%s is a call, also where several follow each other'
   expect(read(`${form('get_weather', rome)}\n${form('unknown', {})}`)).toBeNull();
 });
 
-test('any arguments arrive as they were, and a call that is cut is none', () => {
+test('arguments arrive unchanged, and a truncated call is not a call', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const args = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), value, { maxKeys: 4 });
   fc.assert(
@@ -101,7 +101,7 @@ const contexts: readonly ((call: string) => string)[] = [
   (call) => `1. ${call}\n2. nothing`,
 ];
 
-test.each(Object.keys(all))('%s in words is an example', (name) => {
+test.each(Object.keys(all))('%s surrounded by text is an example', (name) => {
   const call = (all[name] as Form)('exec', { command: 'ls' });
   for (const context of contexts) for (const knowsMark of [true, false]) expect([context(call), read(context(call), knowsMark)]).toEqual([context(call), null]); // prettier-ignore
 });
@@ -116,7 +116,7 @@ test.each([
   'Thought: I know.\nFinal Answer: Rome', '<|channel|>final<|message|>Hello.', '<|channel|>commentary to=functions.unknown<|message|>{}',
   '&lt;tool_call&gt;{"name":"exec","arguments":{}}&lt;/tool_call&gt;', '['.repeat(5_000), '{"a":'.repeat(5_000), '<tool_call>'.repeat(2_000),
   '{"name":"tasks","arguments":{}}'.repeat(65),
-])('%j is no call', (answer) => {
+])('%j is not a call', (answer) => {
   expect(read(answer)).toBeNull();
 }); // prettier-ignore
 
@@ -135,7 +135,7 @@ test.each([
   expect(read(answer)).toEqual([[name, args]]);
 });
 
-test('a model that knows the mark may write text before it, and call as in Python', () => {
+test('a model that knows the tag may write text before it, and use Python syntax', () => {
   const call = '<tool_call>\n{"name":"exec","arguments":{"command":"ls"}}\n</tool_call>';
   const answer = `I look at the files.\n\n${call}`;
   expect(readTextCalls(answer, { tools, knowsMark: true })).toMatchObject({ text: 'I look at the files.', calls: [{ tool: 'exec' }] });
@@ -152,7 +152,7 @@ const raw = (answer: string, finishReason: 'stop' | 'length' = 'stop') => ({
   finishReason,
 });
 
-test.each(Object.keys(all))('%s that the conversation holds already is a quotation', (name) => {
+test.each(Object.keys(all))('%s that is already in the conversation is a quotation', (name) => {
   const call = (all[name] as Form)('exec', { command: 'rm -r x' });
   const asked = (...messages: ChatMessage[]) => withTextCalls(raw(call), createRequest(messages, { tools }), true).calls.length;
   const result: ChatMessage = {
@@ -166,7 +166,7 @@ test.each(Object.keys(all))('%s that the conversation holds already is a quotati
   expect(asked(user('Why does exec with { "command": "rm -r x" } fail?'))).toBe(0);
 });
 
-test('an answer that was cut off, and one of a request without tools, stay text', () => {
+test('a truncated answer, and one to a request without tools, stay text', () => {
   const call = '{"name":"exec","arguments":{"command":"ls"}}';
   expect(withTextCalls(raw(call, 'length'), createRequest([user('go')], { tools }), true)).toMatchObject({ calls: [], text: call });
   expect(withTextCalls(raw(call), createRequest([user('go')], { tools: [] }), true)).toMatchObject({ calls: [], text: call });
@@ -189,7 +189,7 @@ function watched(answer: string, { sizes, knowsMark }: { sizes: readonly number[
 
 const pieces = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
-test.each(Object.keys(all))('%s is not seen while it arrives', (name) => {
+test.each(Object.keys(all))('%s is not shown while it arrives', (name) => {
   const call = (all[name] as Form)('get_weather', rome);
   fc.assert(
     fc.property(pieces, fc.boolean(), (sizes, knowsMark) => {
@@ -199,7 +199,7 @@ test.each(Object.keys(all))('%s is not seen while it arrives', (name) => {
   );
 });
 
-test('the words before the mark are seen at once, the call after it is not', () => {
+test('the text before the tag is shown at once, the call after it is not', () => {
   const call = '<tool_call>\n{"name":"exec","arguments":{"command":"ls"}}\n</tool_call>';
   const words = `1 < 2, and\n<b> is no mark.\n\n${F}html\n<tool\n${F}\n  `;
   fc.assert(
@@ -209,7 +209,7 @@ test('the words before the mark are seen at once, the call after it is not', () 
   );
 });
 
-test('words are all seen in the end, and plain ones as they arrive', () => {
+test('all text is shown in the end, and plain text as it arrives', () => {
   const answers = [
     'Hello.',
     'exec runs a command.',

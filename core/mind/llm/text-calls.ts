@@ -1,6 +1,6 @@
-// Calls that a model wrote as text, because its server has no parser for them or offers no tools: tags, special tokens, JSON, Python calls,
-// Action and Action Input. Only an answer that is nothing but calls of offered tools is read as calls; in words around them they are an
-// example or a quotation. Runs nothing, and the gate decides about each call as about any other.
+// Reads calls that a model wrote as text, because its server has no parser for them or offers no tools: tags, special tokens, JSON, Python
+// calls, Action and Action Input. Only an answer that consists of nothing but calls of offered tools is read as calls; surrounded by text
+// they are an example or a quotation. Runs nothing, and the policy gate decides about each call as about any other.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { readCallArguments, readLooseValue } from '../../base/loose-value.ts';
@@ -12,21 +12,21 @@ const CALLS_MAX = 64;
 const ANSWER_CHARS_MAX = 200_000;
 
 export interface TextCalls {
-  /** The words before the calls. */
+  /** The text before the calls. */
   readonly text: string;
   readonly calls: readonly ReplyCall[];
 }
 
 export interface TextCallOptions {
   readonly tools: readonly ToolSchema[];
-  /** The request described the mark of a call: text may come before it, outside of a code block. */
+  /** True if the request described the tag of a call: text may then precede it, outside a code block. */
   readonly knowsMark: boolean;
 }
 
-/** Marks around and between calls. They carry no meaning but that a call may follow. */
+/** Tags around and between calls. They only indicate that a call may follow. */
 const MARK =
   /\s+|;|Action:(?=\s*```)|<\/?(?:minimax:)?(?:tool_calls?|function_calls?|tools?|toolcall)>|<\/?｜DSML｜(?:function_calls|tool_calls)>|<\|?\/?tool_call\|?>|<\|(?:tool_calls_section_begin|tool_calls_section_end|tool_call_begin|tool_call_end|python_tag|START_ACTION|END_ACTION|start|end|call|im_end|im_start|eom_id|eot_id|end_of_text|endoftext|return)\|>|<｜(?:tool▁calls▁begin|tool▁calls▁end|tool▁call▁begin|tool▁call▁end|end▁of▁sentence)｜>|<\/s>|<end_of_turn>|\[TOOL_CALLS\]|\[\/TOOL_CALLS\]|functools(?=\s*\[)|```(?:json5?|tool_calls?|tool_code|python|py|xml)?(?![\w`])|function<｜tool▁sep｜>/y;
-/** Between a name and its arguments. */
+/** Separators between a name and its arguments. */
 const BETWEEN =
   /(?::\d+)?\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\]|<｜tool▁sep｜>|<\|tool_call_argument_begin\|>|<\|message\|>)?\s*(?:```(?:json)?\s*)?(?=\{)/y;
 const NAME = /([A-Za-z_][\w.-]*)/y;
@@ -37,7 +37,10 @@ const INVOKE = /<(?:｜DSML｜)?invoke name=["']([\w.-]+)["'][^>]*>([^]*?)<\/(?:
 const PARAMETER =
   /\s*<(?:｜DSML｜)?parameter(?:=([\w.-]+)|\s+name=["']([\w.-]+)["'])[^>]*>([^]*?)<\/(?:｜DSML｜)?parameter>\s*|\s*<arg_key>([^<]+)<\/arg_key>\s*<arg_value>([^]*?)<\/arg_value>\s*/y;
 const ACTION = /(?:Thought:(?:(?!\nAction:)[^])*\n)?Action:\s*`?([\w.-]+)`?\s*\nAction Input:[ \t]*/y;
-/** The answer with the calls that its text is. One that is cut off or withdrawn, or that has calls already, stays as it is. */
+/**
+ * Returns the answer with the calls found in its text. An answer that is truncated or withdrawn, or that already has calls, is returned
+ * unchanged.
+ */
 export function withTextCalls(raw: RawReply, { tools, messages }: ModelRequest, knowsMark: boolean): RawReply {
   const mayCall = raw.calls.length === 0 && raw.finishReason !== 'length' && raw.finishReason !== 'content_filter';
   if (!mayCall || tools.length === 0) return raw;
@@ -47,7 +50,7 @@ export function withTextCalls(raw: RawReply, { tools, messages }: ModelRequest, 
   return isQuoted(raw.text, found.calls, said) ? raw : { ...raw, ...found, finishReason: 'tool_calls' };
 }
 
-/** Null where the answer is words. */
+/** Null if the answer is text. */
 export function readTextCalls(answer: string, options: TextCallOptions): TextCalls | null {
   if (answer.length > ANSWER_CHARS_MAX) return null;
   const body = withoutInvented(answer.trim());
@@ -58,7 +61,7 @@ export function readTextCalls(answer: string, options: TextCallOptions): TextCal
   return after === null ? null : { text: body.slice(0, at).trimEnd(), calls: after };
 }
 
-/** Returns whether the conversation holds this call already, in the text of another author: then the answer quotes it. */
+/** Returns whether the conversation already contains this call in a text by another author, so that the answer quotes it. */
 export function isQuoted(answer: string, calls: readonly ReplyCall[], said: readonly string[]): boolean {
   const whole = packed(answer);
   return said.map(packed).some((text) => text.includes(whole) || calls.some(({ tool, args }) => quotes(text, tool, packed(args))));
@@ -68,12 +71,12 @@ function quotes(text: string, tool: string, args: string): boolean {
   return args !== '{}' && text.includes(args) && text.includes(tool);
 }
 
-/** Pages and JSON escape what they quote. */
+/** Normalises white space, backslashes and quotes, because pages and JSON escape what they quote. */
 function packed(text: string): string {
   return text.replace(/[\s\\]+/g, '').replace(/'|&quot;/g, '"');
 }
 
-/** Without the result that a model makes up after its calls. Words after such a one are words again. */
+/** Removes a result that a model invented after its calls, unless more text follows that result. */
 function withoutInvented(body: string): string {
   const response = body.indexOf('<tool_response>');
   const close = body.indexOf('</tool_response>', response);
@@ -83,7 +86,7 @@ function withoutInvented(body: string): string {
   return isLast ? body.slice(0, at).trimEnd() : body;
 }
 
-/** Of the first mark of a call, where it begins a line outside of a code block. */
+/** The position of the first call tag, if it begins a line outside a code block; else -1. */
 function markAt(body: string): number {
   const at = body.indexOf(callOpening);
   const before = body.slice(0, Math.max(0, at));
@@ -91,7 +94,7 @@ function markAt(body: string): number {
 }
 
 function readCalls(body: string, options: TextCallOptions): readonly ReplyCall[] | null {
-  // Words begin otherwise: most answers end here.
+  // Plain text starts differently, so most answers return here.
   if (!/^(?:[<[{`]|functools|Thought:|Action:|[\w.]+\()/.test(body)) return null;
   const reader = new CallReader(body, options);
   const calls = reader.all();
@@ -104,7 +107,7 @@ class CallReader {
   readonly #knowsMark: boolean;
   #at = 0;
   #hasMark = false;
-  /** A mark that only a call has. */
+  /** True once a tag was seen that only calls have. */
   #isSure = false;
 
   constructor(text: string, { tools, knowsMark }: TextCallOptions) {
@@ -140,7 +143,7 @@ class CallReader {
     );
   }
 
-  /** JSON, or nearly. */
+  /** Reads JSON or near-JSON. */
   #value(): readonly ReplyCall[] | null {
     const sign = this.#text[this.#at];
     if (sign !== '{' && sign !== '[') return null;
@@ -151,7 +154,7 @@ class CallReader {
     return calls;
   }
 
-  /** `[a(x=1), b()]` */
+  /** Reads `[a(x=1), b()]`. */
   #list(): readonly ReplyCall[] | null {
     const begin = this.#at;
     if (this.#eat(/\[\s*(?=[A-Za-z_][\w.]*\()/y) === null) return null;
@@ -169,7 +172,7 @@ class CallReader {
     const found = this.#eat(HARMONY);
     if (found === null) return null;
     const name = found[1] ?? found[2];
-    // Its thoughts before the call; they end with a mark.
+    // The model's thoughts before the call; they end with a tag.
     if (name === undefined) return this.#eat(/[^]*?(?=<\|end\|>)/y) === null ? this.#back(begin) : [];
     return this.#object(name) ?? this.#back(begin);
   }
@@ -215,7 +218,10 @@ class CallReader {
     return this.#call(name, { [only[0]]: typed(rest.replace(/^(["'`])(.*)\1$/, '$2'), only[1]) });
   }
 
-  /** Code has the same form: without a mark, only named arguments make a call of it, and alone only where calls are text anyway. */
+  /**
+   * Code has the same form, so without a tag only named arguments make it a call, and a single call counts only if calls are written as
+   * text anyway.
+   */
   #python(isPlausible: boolean): ReplyCall | null {
     const begin = this.#at;
     const [, name = ''] = this.#eat(/([A-Za-z_][\w.]*)(?=\()/y) ?? [];
@@ -253,7 +259,7 @@ class CallReader {
     return Object.fromEntries(found);
   }
 
-  /** Null where any of them is no call of an offered tool. */
+  /** Null if any value is not a call of an offered tool. */
   #callsOf(value: unknown): readonly ReplyCall[] | null {
     if (Array.isArray(value)) {
       const calls = (value as unknown[]).map((one) => (isPlainObject(one) ? this.#callsOf(one) : null));
@@ -275,7 +281,7 @@ class CallReader {
     return tool === null ? null : [{ id: '', tool: tool.name, args: JSON.stringify(args) }];
   }
 
-  /** By its whole name, or by the last part of one in a namespace. */
+  /** Finds a tool by its full name, or by the part after a known namespace. */
   #toolOf(name: string): ToolSchema | null {
     return this.#tools.get(name) ?? this.#tools.get(name.replace(/^(?:functions|default_api|tools)[.:]/, '')) ?? null;
   }
@@ -313,7 +319,7 @@ function propertiesOf({ parameters }: ToolSchema): [string, unknown][] {
   return isPlainObject(properties) ? Object.entries(properties) : [];
 }
 
-/** The text of a tag as a value of its schema; text stays as it is but for the line breaks next to the tags. */
+/** Converts the text of a tag to a value of its schema. A string is kept as it is, except for the line breaks next to the tags. */
 function typed(text: string, schema: unknown): unknown {
   const plain = text.replace(/^\r?\n|\r?\n$/g, '');
   if (isPlainObject(schema) && schema['type'] === 'string') return plain;

@@ -1,17 +1,17 @@
-// A cheap estimate of token counts, for packing and for servers that report no usage: words, digits and signs are counted separately,
-// because byte-pair vocabularies do so. Must not be used for cost when the server reported usage: its figures win.
+// A cheap estimate of token counts, for packing and for servers that report no usage. Words, digits and symbols are counted separately, as
+// byte-pair vocabularies do. Must not be used for cost if the server reported usage.
 
 /** A word of up to this many letters is one token; each further group of about this many is one more. */
 const WORD_LETTERS = 10;
 const MORE_LETTERS = 6;
 const DIGITS_PER_TOKEN = 2.4;
-/** Signs in a row are often one piece: `);`, `",`, `=>`. */
+/** Consecutive symbols are often one token: `);`, `",`, `=>`. */
 const SIGNS_PER_TOKEN = 2.2;
-/** Latin with accents, Greek, Cyrillic, Arabic, Hebrew…: words are cut into short pieces. */
+/** Latin with accents, Greek, Cyrillic, Arabic, Hebrew…: words are split into short tokens. */
 const ALPHABETIC_CHARS_PER_TOKEN = 3;
 /** Han, kana, hangul. */
 const CJK_CHARS_PER_TOKEN = 1.4;
-/** One half of a surrogate pair: an emoji or rare sign is two to three tokens. */
+/** One half of a surrogate pair: an emoji or rare character is two to three tokens. */
 const SURROGATE_HALVES_PER_TOKEN = 0.9;
 /** Used if only a size is known. */
 const BYTES_PER_TOKEN = 4;
@@ -21,7 +21,9 @@ type Kind = (typeof kinds)[keyof typeof kinds];
 
 const asciiKinds: readonly Kind[] = Array.from({ length: 0x80 }, (_, unit) => kindOfAscii(unit));
 
-/** Tokens of `text`, rounded up; 0 for the empty string. Within about 15 % of common vocabularies; what servers report corrects it. */
+/**
+ * Tokens of `text`, rounded up; 0 for the empty string. Within about 15 % of common vocabularies; counts reported by servers correct it.
+ */
 export function estimateTokens(text: string): number {
   let tokens = 0;
   let start = 0;
@@ -30,7 +32,7 @@ export function estimateTokens(text: string): number {
     const unit = text.charCodeAt(at);
     const kind = unit < 0x80 ? (asciiKinds[unit] ?? kinds.sign) : kindOfWide(unit);
     if (kind === runKind) continue;
-    // A capital begins a word that continues in small letters; `camelCase` is split where a capital follows a small one.
+    // A capital starts a word that continues in lower case; `camelCase` is split where a capital follows a small letter.
     if (kind !== kinds.small || runKind !== kinds.capital) {
       tokens += tokensOfRun(text, runKind, start, at);
       start = at;
@@ -40,7 +42,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens + tokensOfRun(text, runKind, start, text.length));
 }
 
-/** Tokens of a serialised request of `sizeBytes`; keys and quotes included, so a little on the high side. */
+/** Tokens of a serialised request of `sizeBytes`. Slightly too high, because keys and quotes are included. */
 export function estimateTokensOfBytes(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BYTES_PER_TOKEN);
 }

@@ -1,5 +1,5 @@
-// Recognises from a vendor's sentence that a request was too long for the model, and the model's limit if the sentence states it. Must rule
-// out rate limits first: they mention tokens as well, but a smaller request would not help.
+// Recognises from a vendor's message that a request was too long for the model, and reads the model's limit if stated. Must rule out rate
+// limits first: they mention tokens as well, but a smaller request would not help.
 
 import { isPlainObject } from '../../base/json.ts';
 
@@ -70,7 +70,7 @@ const requestSentences: readonly RegExp[] = [
   /token count of ([\d,]+)/i,
 ];
 
-/** Only for a known length error. */
+/** Call it only for a known length error. */
 export function statedSizes(body: unknown, said: string): StatedSizes {
   const inner = isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
   const field = (name: string): unknown => (isPlainObject(inner) ? inner[name] : undefined);

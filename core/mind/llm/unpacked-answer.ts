@@ -1,4 +1,4 @@
-// Unpacks an answer that a server or a proxy packed although the request did not ask for it. Passes on each piece when it arrives.
+// Decompresses an answer that a server or a proxy compressed although the request did not ask for it. Passes on each piece when it arrives.
 
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 export interface UnpackedAnswer {
   data(chunk: Buffer): void;
   end(): void;
-  /** Ends it: the target gets no further calls. */
+  /** Stops decompressing: the target gets no further calls. */
   drop(): void;
 }
 
@@ -19,7 +19,7 @@ export interface UnpackedTarget {
 
 const GZIP_START = 0x1f;
 
-/** Null for an answer that is not packed. A head that says gzip over bytes that are none counts as not packed. */
+/** Null for an answer that is not compressed. If the header says gzip but the bytes are not gzip, they are passed on unchanged. */
 export function unpackerFor(encoding: unknown, provider: string, target: UnpackedTarget): UnpackedAnswer | null {
   if (encoding === 'br') return new Unpacker(createBrotliDecompress(), provider, target);
   if (encoding === 'deflate') return new Unpacker(createInflate(), provider, target);

@@ -73,7 +73,7 @@ test.each([
   expect(mapOllamaFailure(failure(status, body)).code).toBe(code);
 });
 
-test('messages are plain, hold what the vendor said, and never the key', () => {
+test('messages are plain, quote the vendor, and never contain the key', () => {
   const said = mapOpenAiFailure(failure(400, openAiBody(null, 'Header sk-very-secret-key is   odd')));
   expect(said.message).toBe('lab refused the request. It says: Header [key removed] is odd');
   const auth = mapOpenAiFailure(failure(401, openAiBody('invalid_api_key', 'Incorrect API key provided: sk-very*****-key')));
@@ -91,6 +91,6 @@ test.each([
   [{ 'retry-after': 'soon' }, null],
   [{ 'retry-after': '-1' }, null],
   [{}, null],
-])('%j asks to wait %s ms', (headers, expected) => {
+])('%j asks for a wait of %s ms', (headers, expected) => {
   expect(readRetryAfterMs(headers, Date.parse('2026-11-22T00:00:00Z'))).toBe(expected);
 });

@@ -17,15 +17,15 @@ const FIELDS_MAX = 8;
 export interface VendorFailure {
   readonly provider: string;
   readonly modelId: string;
-  /** HTTP status; 200 when the failure came inside a stream. */
+  /** The HTTP status; 200 if the failure arrived inside a stream. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** The parsed body, or its text. */
   readonly body: unknown;
-  /** Values that must never show: the key, header values from config. */
+  /** Values that must never be shown: the key, header values from config. */
   readonly secrets: readonly string[];
   readonly nowMs: number;
-  /** Its filter refused what was said, not how: another model would only be a way around it. */
+  /** True if the vendor's filter refused the content itself: asking another model would only circumvent it. */
   readonly isRefusal?: boolean;
 }
 
@@ -61,7 +61,7 @@ const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string
   model_timeout: (provider) => `${provider} gave up waiting for its own model.`,
 };
 
-/** Builds the error a person reads. `said` is the vendor's own sentence; it is cut, and never shown for `model_auth`. */
+/** Builds the error a person reads. `said` is the vendor's own message; it is truncated, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
   const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
@@ -84,14 +84,14 @@ const refusalHint = 'Say it in other words, or choose another model for this mes
 
 const elsewhereHint = 'Check the baseUrl of this provider, and whether a sign-in page or a proxy is in between.';
 
-/** The key and the conversation go to the address in the settings only. */
+/** Describes a redirect, which is not followed: the key and the conversation are sent only to the address in the settings. */
 function leadsElsewhere({ provider, status, headers, secrets }: VendorFailure): string | null {
   if (status < 300 || status > 399) return null;
   const to = text(headers.location);
   return `${provider} sends to another address${to === '' ? '' : `, ${withoutSecrets(to, secrets)}`}; that is not followed.`;
 }
 
-/** The program does not wait that long, so the person reads how long to wait. */
+/** The program does not wait that long, so the hint says how long to wait. */
 function longWaitHint(code: FailureCode, retryAfterMs: number | null): string | undefined {
   if (!retryable.has(code) || retryAfterMs === null || retryAfterMs <= WAIT_MS_MAX) return undefined;
   return `It asks to be left alone for ${roughly(retryAfterMs)}. Try again then, or choose another model; the conversation is kept.`;
@@ -104,7 +104,7 @@ function roughly(ms: number): string {
   return minutes < 48 * 60 ? `${Math.ceil(minutes / 60)} hours` : `${Math.ceil(minutes / (24 * 60))} days`;
 }
 
-/** A server at its limit does not recover by being asked again. */
+/** Messages of a server that is out of memory: retrying does not help. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
 
 function hintOf(code: FailureCode, said: string, hint: string | undefined): { readonly hint?: string } {
@@ -127,8 +127,8 @@ export interface VendorError {
 }
 
 /**
- * The vendors' error fields in any of their forms: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain
- * text.
+ * Reads the vendors' error fields in any of their forms: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or
+ * plain text.
  */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
@@ -144,7 +144,7 @@ export function readVendorError(body: unknown): VendorError {
   return { type, code, message: messageOf(source) };
 }
 
-/** A gateway's own sentence says less than the message of the server behind it. */
+/** Prefers the message of the server behind a gateway, which says more than the gateway's own. */
 function messageOf(source: Record<string, unknown>): string {
   const said = inSentence(source['message'] ?? source['detail'] ?? source['error']);
   const { metadata } = source;
@@ -155,7 +155,7 @@ function messageOf(source: Record<string, unknown>): string {
   return behind === '' ? said : `${said}: ${behind}`;
 }
 
-/** A sentence, a list of failed fields (`loc` and `msg`), or an object that holds either. */
+/** Reads a string, a list of failed fields (`loc` and `msg`), or an object that contains either. */
 function inSentence(value: unknown, depth = 0): string {
   if (typeof value === 'string' || typeof value === 'number') return text(value);
   if (depth > ERROR_DEPTH_MAX) return '';

@@ -114,7 +114,7 @@ test.each([
   ['Ollama', mapOllamaFailure(failure(400, { error: 'the input length exceeds the context length' })), undefined, undefined],
   ['Cerebras', mapOpenAiFailure(failure(400, ''), { emptyRefusalIsTooLong: true }), undefined, undefined],
   ['in a stream', mapOpenAiFailure(openAi(200, 'the request exceeds the available context size')), undefined, undefined],
-])('too long, in the wording of %s', (_vendor, error, limitTokens, requestTokens) => {
+])('recognises a request that is too long, in the wording of %s', (_vendor, error, limitTokens, requestTokens) => {
   expect(error.code).toBe('model_context_overflow');
   expect([error.data['limitTokens'], error.data['requestTokens']]).toEqual([limitTokens, requestTokens]);
 });
@@ -127,7 +127,7 @@ test.each([
   mapOpenAiFailure(
     failure(429, [{ error: { code: 429, message: 'Resource has been exhausted (e.g. check quota).', status: 'RESOURCE_EXHAUSTED' } }]),
   ),
-])('a rate limit that speaks of tokens is no overflow', (error) => {
+])('a rate limit that mentions tokens is not an overflow', (error) => {
   expect(error).toMatchObject({ code: 'model_rate_limited', isRetryable: true });
 });
 
@@ -156,7 +156,7 @@ test.each([
   expect(mapOpenAiFailure(given)).toMatchObject({ code: 'model_rejected', message: `lab refused the request. It says: ${said}` });
 });
 
-test('an HTML page of a proxy says nothing to the person', () => {
+test('an HTML page of a proxy is not shown to the person', () => {
   const error = mapOpenAiFailure(failure(524, '<!DOCTYPE html><html><title>524: A timeout occurred</title></html>'));
   expect(error).toMatchObject({ code: 'model_unavailable', message: 'lab cannot answer at the moment.', isRetryable: true });
 });
@@ -165,7 +165,7 @@ test.each([
   ['Groq, in a stream', { error: { message: 'slow', status_code: 429 } }, 'model_rate_limited'],
   ['Groq, a call that does not fit', { error: { message: 'tool call validation failed: x', code: 'tool_use_failed' } }, 'model_bad_reply'],
   ['vLLM, in a stream', { object: 'error', message: 'boom', code: 500 }, 'model_unavailable'],
-])('%s', (_what, body, code) => {
+])('reads the failure of %s', (_what, body, code) => {
   expect(mapOpenAiFailure(failure(200, body))).toMatchObject({ code, isRetryable: true });
 });
 
@@ -177,7 +177,7 @@ test.each([
   [{}, [{ error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34s' }] } }], 34_000],
   [{ 'retry-after': '2' }, { error: { details: [{ retryDelay: '34s' }] } }, 2000],
   [{}, { error: { details: 'none' } }, null],
-])('%j %j asks to wait %s ms', (headers, body, expected) => {
+])('%j %j asks for a wait of %s ms', (headers, body, expected) => {
   expect(readRetryAfterMs(headers, 0, body)).toBe(expected);
 });
 

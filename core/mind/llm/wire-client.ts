@@ -1,5 +1,5 @@
-// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply. Has no vendor
-// knowledge: that is in its dialect.
+// A model client over our own wire formats: builds the body from cached fragments, posts it, feeds events to the vendor's reader, and
+// returns one reply. Vendor knowledge is in its dialect, not here.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
@@ -36,14 +36,14 @@ export interface FailedAnswer {
 
 export interface Dialect {
   readonly provider: string;
-  /** Server-sent events, or one JSON document a line. */
+  /** Server-sent events, or one JSON document per line. */
   readonly framing: 'events' | 'lines';
   readonly path: string;
   readonly headers: readonly string[];
   bodiesOf(modelId: string): RequestBodies;
-  /** The tools of requests to this model are words, because it takes no others. */
+  /** Returns whether tools are sent as text, because the model accepts no others. */
   toolsInWords(modelId: string): boolean;
-  /** Leaves these words out of requests from now on where possible; returns those that were in the request. */
+  /** Leaves these words out of later requests where possible; returns those that were in this request. */
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
   readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
@@ -103,20 +103,20 @@ export class WireClient implements ModelClient {
   }
 }
 
-/** A connection lost after the complete answer loses nothing; the answer is paid and must not be requested again. */
+/** A connection lost after the complete answer loses nothing: the answer is paid for and must not be requested again. */
 function finishBroken(reader: ReplyReader, broken: AppError): RawReply {
   if (broken.code !== 'model_cut_off') throw broken;
   try {
     return reader.finish();
   } catch {
-    // It was not complete: how the connection ended says more.
+    // The answer was incomplete, so the error of the connection says more.
     throw broken;
   }
 }
 
 /**
- * Makes call ids whole and estimates a usage the server did not report. The calls of an answer that the vendor withdrew are not made, and one
- * that was cut off before its arguments is marked as cut: without any it would pass for whole.
+ * Completes call ids and estimates a usage that the server did not report. Drops the calls of an answer that the vendor withdrew. A call
+ * truncated before its arguments is marked as cut, because it would otherwise pass as a call without arguments.
  */
 export function completeReply(raw: RawReply, ids: CallIds, requestBytes: number): ModelReply {
   const { text, reasoning, finishReason } = raw;
@@ -134,7 +134,7 @@ function markCut(calls: readonly ReplyCall[]): readonly ReplyCall[] {
   return last === undefined || last.args.trim() !== '' ? calls : [...calls.slice(0, -1), { ...last, args: CUT_MARK }];
 }
 
-/** One HTTP answer: events, one JSON document instead of events, or an error body. */
+/** Reads one HTTP answer: events, one JSON document instead of events, or an error body. */
 class AnswerReader implements ResponseReader {
   readonly #dialect: Dialect;
   readonly #modelId: string;
@@ -192,7 +192,7 @@ class AnswerReader implements ResponseReader {
     try {
       return this.#reader.event(data, event);
     } catch (cause) {
-      // Half a line at the very end is a cut, not nonsense.
+      // Half a line at the very end is a cut-off, not invalid data.
       const isCut = this.#isAtEnd && /^\s*[{[]/.test(data);
       if (isCut && cause instanceof AppError && cause.code === 'model_bad_reply') throw cutOff(this.#dialect.provider);
       throw cause;
@@ -218,7 +218,7 @@ class AnswerReader implements ResponseReader {
       this.#reader.whole(parsed.value);
       return;
     }
-    // One document a line, from servers that stream without SSE framing.
+    // One document per line, from servers that stream without SSE framing.
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     if (lines.length < 2) throw cutOff(this.#dialect.provider);
     for (const line of lines) if (this.#event(line, '')) return;

@@ -1,4 +1,4 @@
-// The formats assembled for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
+// Assembles the formats for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
 // requests.
 
 import type { ModelRequest } from '../../contracts/llm.ts';
@@ -28,9 +28,9 @@ const USER_AGENT = 'trayclaw';
 export interface DialectOptions {
   readonly provider: string;
   readonly baseUrl: string;
-  /** The key in clear, or null for servers that want none. */
+  /** The plain key, or null for servers without one. */
   readonly key: string | null;
-  /** Extra headers from config; they win over ours. */
+  /** Extra headers from config; they override ours. */
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: () => number;
   /** Whether its models receive images. */
@@ -71,7 +71,10 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
   };
 }
 
-/** OpenAI's newer interface: its models keep their reasoning between the calls of a turn here only, and some are offered nowhere else. */
+/**
+ * OpenAI's newer interface: only here do its models keep their reasoning between the calls of a turn, and some models are available nowhere
+ * else.
+ */
 export function createResponsesDialect(options: DialectOptions, profile: ServerProfile): Dialect {
   const map = failureMapper(options, (failure) => mapOpenAiFailure(failure, profile));
   const kept = new KeptOfCalls();
@@ -96,13 +99,13 @@ export function createResponsesDialect(options: DialectOptions, profile: ServerP
     onReply(reader, reply) {
       if (!(reader instanceof ResponsesReader)) return;
       const before = reader.beforeCalls();
-      // Only the model that thought it can read it.
+      // Only the model that produced the reasoning can read it.
       reply.calls.forEach(({ id }, index) => kept.keep(`${reader.modelId} ${id}`, { blocks: before[index] ?? [] }));
     },
   };
 }
 
-/** `contextTokens` is the window to load a model with. */
+/** `contextTokens` returns the window to load a model with. */
 export function createOllamaDialect(options: DialectOptions, contextTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapOllamaFailure);
   const kept = new KeptOfCalls();
@@ -131,7 +134,7 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
   };
 }
 
-/** `maxOutputTokens` gives the `max_tokens` of a request that names none. */
+/** `maxOutputTokens` returns the `max_tokens` for a request that names none. */
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const kept = new KeptOfCalls();
@@ -164,7 +167,7 @@ function wordedIfRefused(refused: ReadonlySet<string>, format: WireFormat): Wire
   return refused.has('tools') ? createInWordsFormat(format) : format;
 }
 
-/** Bodies per model: a server's refusals may depend on it. A newly refused word rebuilds them. */
+/** Keeps bodies per model, because a server's refusals may depend on it. A newly refused word rebuilds them. */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>, modelId: string) => WireFormat,
@@ -230,7 +233,7 @@ function headerList(options: DialectOptions, own: Readonly<Record<string, string
   const headers = new Map<string, string>([
     ['content-type', 'application/json'],
     ['accept', 'text/event-stream'],
-    // Packed, the pieces of an answer would wait for each other.
+    // A compressed answer would arrive in delayed pieces.
     ['accept-encoding', 'identity'],
     ['user-agent', USER_AGENT],
     ...Object.entries(own),

@@ -1,9 +1,9 @@
-// Fields and schema words left out of requests to one server because it refused them: per model, kept while the program runs and passed to
-// a longer-lived store. A word is left out only if a request can do without it.
+// Fields and schema keywords that are left out of requests to one server because it refused them: per model, kept in memory and passed to a
+// longer-lived store. A word is left out only if a request can do without it.
 
 import { isPlainObject } from '../../base/json.ts';
 
-/** Keeps refused words beyond this process. Server is an origin, so that another address starts with a clean sheet. */
+/** Stores refused words across restarts. `server` is an origin, so that another address starts without any. */
 export interface RefusedWordsStore {
   refusedBy(server: string, modelId: string): ReadonlySet<string>;
   refuse(server: string, modelId: string, words: readonly string[]): void;
@@ -42,7 +42,7 @@ const optionalFields: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ]);
 
-/** The refused words that were sent, can be left out and are not left out already. */
+/** Returns the refused words that were sent, may be left out and are not left out already. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
     const isOptional = optionalFields.has(word) || schemaWords.has(word);
@@ -50,7 +50,10 @@ export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already:
   });
 }
 
-/** Keywords of JSON Schema (draft 2020-12 and earlier) a tool can do without. Not type, properties and description, which are essential. */
+/**
+ * Keywords of JSON Schema (draft 2020-12 and earlier) that a tool can do without. Not type, properties and description, which are
+ * essential.
+ */
 const schemaWords: ReadonlySet<string> = new Set(
   `$schema $id $ref $defs $comment definitions title default examples example const enum format pattern
   additionalProperties unevaluatedProperties unevaluatedItems patternProperties propertyNames required items prefixItems contains
@@ -59,7 +62,7 @@ const schemaWords: ReadonlySet<string> = new Set(
   deprecated contentEncoding contentMediaType strict`.split(/\s+/),
 );
 
-/** The schema without these keywords; a property of the same name stays. */
+/** Returns the schema without these keywords; a property of the same name stays. */
 export function withoutWords(schema: unknown, words: ReadonlySet<string>): unknown {
   if (words.size === 0) return schema;
   if (Array.isArray(schema)) return (schema as unknown[]).map((one) => withoutWords(one, words));

@@ -1,5 +1,5 @@
-// The questions of a chat to a person in one form: approvals of calls, and questions of MCP servers. The words, the buttons and how it was answered;
-// decides nothing.
+// Presents approvals of calls and questions of MCP servers to a chat in one form: the text, the buttons and how it was answered. Decides
+// nothing.
 
 import { revealed } from '../../base/visible-text.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
@@ -17,22 +17,22 @@ export interface Asked {
   readonly sessionId: string;
   readonly summary: string;
   readonly text: string;
-  /** The full text where it is too long for a chat. */
+  /** The full text if it is too long for a chat, else null. */
   readonly rest: string | null;
-  /** In rows. */
+  /** The buttons, in rows. */
   readonly choices: readonly (readonly Choice[])[];
-  /** The fields that words can fill; null where a button or a yes or no is all. */
+  /** The fields that a written answer can fill; null if a button or a yes or no is all that is needed. */
   readonly wants: readonly string[] | null;
   readonly isOpen: boolean;
   readonly by: string | null;
-  /** A caller that begins with `here` answered at this same door. */
+  /** Describes how it was answered. A caller whose name starts with `here` answered over the same channel. */
   howAnswered(here: string): string;
 }
 
 export const MINUTES = 15;
 export const declineKey = 'n';
 const SHOWN_MAX = 2_200;
-/** Maximum per sentence: an approval fits into one message. */
+/** The maximum length of a sentence, so that an approval fits into one message. */
 const PLAIN_MAX = 250;
 const FIELDS_SHOWN_MAX = 10;
 const LABEL_MAX = 60;
@@ -58,7 +58,7 @@ export function askedApproval(approval: Approval): Asked {
   };
 }
 
-/** `ended` is null while it is open. */
+/** `ended` is null while the question is open. */
 export function askedQuestion(question: McpQuestion, ended: EndedQuestion | null): Asked {
   const { questionId, sessionId, server, message, url } = question;
   const fields = fieldsOf(question.schema);
@@ -87,7 +87,7 @@ export function askedQuestion(question: McpQuestion, ended: EndedQuestion | null
   };
 }
 
-/** Of an earlier run of the program: nothing waits for it any more. */
+/** A question from an earlier run of the program: nothing waits for its answer any more. */
 export function forgottenQuestion(askId: string): Asked {
   const summary = 'A question of an MCP server';
   const how = (): string => endedQuestionWords({ action: 'cancel', by: '' }, '');
@@ -106,7 +106,7 @@ function pairs(choices: readonly Choice[]): Choice[][] {
   return choices.flatMap((_one, at) => (at % 2 === 0 ? [choices.slice(at, at + 2)] : []));
 }
 
-/** The exact call; `rest` is its full text if it is too long for a chat. */
+/** Describes the exact call; `rest` is its full text if it is too long for a chat. */
 export function questionText(approval: Approval): { text: string; rest: string | null } {
   const { summary, risk, reason, args, widerScope, origin, facts } = approval;
   const exact = facts.command?.line ?? args;
@@ -126,7 +126,7 @@ export function questionText(approval: Approval): { text: string; rest: string |
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
 }
 
-/** Text of a call is shown literally, without formatting. */
+/** Escapes the text of a call, so that it is shown literally, without formatting. */
 export function plain(text: string): string {
   return text
     .slice(0, PLAIN_MAX)
@@ -135,7 +135,7 @@ export function plain(text: string): string {
     .trim();
 }
 
-/** A fence longer than any inside. */
+/** The fence is longer than any run of backticks inside. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

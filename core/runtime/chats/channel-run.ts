@@ -1,4 +1,4 @@
-// The life of one chat service as a channel: it runs while it has joined and is not paused, and records where its state changes.
+// The life cycle of one chat service as a channel: it runs while it has joined and is not paused, and records its state changes.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -7,7 +7,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 
 type ChannelState = EventBodies['channel.state_changed']['state'];
 
-/** off: it has no account. conflict: another program receives what people write. */
+/** off: the service has no account. conflict: another program receives its messages. */
 export type ServiceState = ChannelState | 'off' | 'conflict';
 
 /** The form of a state in events and results. */
@@ -20,7 +20,7 @@ export interface ChannelRunDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly channel: string;
-  /** One that is `off` never starts. */
+  /** A service that is `off` never starts. */
   readonly first: 'starting' | 'off';
   isPaused(): boolean;
 }
@@ -34,7 +34,7 @@ export class ChannelRun<Joined> {
   #joined: Joined | null = null;
   #running: { readonly ending: AbortController; readonly ended: Promise<void> } | null = null;
 
-  /** `work` lasts until its signal aborts. */
+  /** `work` runs until its signal aborts. */
   constructor(deps: ChannelRunDeps, work: (joined: Joined, signal: AbortSignal) => Promise<void>) {
     this.#deps = deps;
     this.#work = work;
@@ -51,7 +51,7 @@ export class ChannelRun<Joined> {
     return this.#joined;
   }
 
-  /** Begins, unless it is paused or off, until the returned function is called. */
+  /** Starts, unless it is paused or off. The returned function stops it. */
   join(joined: Joined): () => Promise<void> {
     this.#joined = joined;
     this.#start();
@@ -69,7 +69,7 @@ export class ChannelRun<Joined> {
     else this.#start();
   }
 
-  /** Recorded once per change; a normal start is not recorded. */
+  /** Records each change once; a normal start is not recorded. */
   set(state: ServiceState, problem: string | null): void {
     if (state === this.#state && problem === this.#problem) return;
     const wasWell = this.#problem === null;
@@ -102,7 +102,7 @@ export class ChannelRun<Joined> {
     if (this.#deps.isPaused()) this.set('paused', null);
     running?.ending.abort();
     await running?.ended;
-    // Resumed while it was ending.
+    // It was resumed while it was stopping.
     if (this.#running === running) this.#running = null;
     if (this.#joined !== null && !this.#deps.isPaused()) this.#start();
   }

@@ -1,5 +1,5 @@
-// Chat services: what all of them need around their own protocol. Pairing, strangers, approvals with buttons or codes, slash commands, and
-// answers that show while they are written. Knows no service; it receives rows and events.
+// The shared parts of all chat services: pairing, strangers, approvals with buttons or codes, slash commands, and answers that are shown
+// while they are written. Knows no particular service; it receives rows and events.
 
 export { chatWords, refusalWords } from './chat-words.ts';
 export { botCommands, isHarmless, readCommand, runCommand, type CommandAnswer, type CommandCall } from './commands.ts';

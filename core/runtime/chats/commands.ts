@@ -1,5 +1,5 @@
 // The slash commands of a chat. Each is answered at once; commands that decide something use the same operations as every other door. The
-// panic stop asks nothing and waits for nothing; it can be released only at the desktop.
+// panic stop needs no approval and waits for nothing; it can be released only at the desktop.
 
 import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -27,7 +27,7 @@ export const botCommands = [
 
 export interface CommandDeps {
   readonly names: { readonly channel: string; readonly title: string };
-  /** False where the sender of a message is not proven well enough to loosen anything. */
+  /** False if the sender's identity is not proven well enough to allow anything. */
   readonly mayDecide?: boolean;
   readonly claw: Pick<Claw, 'op'>;
   readonly questions: Pick<Questions, 'answer'>;
@@ -42,24 +42,24 @@ export interface CommandCall {
   readonly userId: string;
   readonly chatId: string;
   readonly threadId?: string;
-  /** The maximum age of the message. */
+  /** The age of the message when it is handled. */
   readonly waitedMs: number;
 }
 
 export interface CommandAnswer {
   readonly text: string;
-  /** The only notice that is sent while everything is stopped. */
+  /** True for a notice about the panic stop: the only notice that is sent while everything is stopped. */
   readonly aboutPanic?: true;
 }
 
-/** Null if the text is not a command. In a group only commands addressed to this bot count. */
+/** Parses a command; null if the text is not one. In a group only commands addressed to this bot count. */
 export function readCommand(text: string, username: string): { name: string; rest: string } | null {
   const [, name, to, rest = ''] = /^\/([A-Za-z0-9_]{1,32})(?:@(\w+))?(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase().replace(/^@/, ''))) return null;
   return { name: name.toLowerCase(), rest: rest.trim() };
 }
 
-/** Changes nothing, and may be done again. */
+/** Returns whether the command changes nothing and may be repeated. */
 export function isHarmless({ name, rest }: { readonly name: string; readonly rest: string }): boolean {
   const effects = Object.hasOwn(commands, name) && !['start', 'help', 'status'].includes(name);
   return !effects || (rest === '' && (name === 'sessions' || name === 'budget'));
@@ -154,7 +154,7 @@ async function decide(
   const approval =
     rest === '' ? pending[0] : (pending[Number(/^\d{1,3}$/.exec(rest)?.[0] ?? 0) - 1] ?? pending.find((one) => one.approvalId === rest));
   if (approval === undefined) return { text: `Nothing with the number ${rest.slice(0, 20)} waits.` };
-  // A number said long ago may have meant another question.
+  // A number sent long ago may have meant another question.
   if (waitedMs > freshMs) return { text: saidLongAgo };
   const asked = { askId: approval.approvalId };
   return { text: `${approval.summary}\n${await questions.answer(asked, { key: word === 'deny' ? declineKey : 'y' }, userId)}` };
@@ -163,7 +163,7 @@ async function decide(
 const byCode = 'Here a question is answered by the code that came with it, or at the computer.';
 const saidLongAgo = 'That was written a while ago. Say it again if it still holds.';
 
-/** The words go to the oldest question that waits; a number before them chooses another. */
+/** The text answers the oldest open question; a number before it selects another. */
 async function answerServer(
   { questions, servers, mayDecide = true }: CommandDeps,
   { rest, userId, waitedMs }: CommandCall,
@@ -207,7 +207,7 @@ async function stopTurns({ claw, names, log }: CommandDeps, call: CommandCall, c
   if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
   const open = log.index.openTurns().flatMap((turn) => (turn.sessionId === sessionId ? [turn.turnId] : []));
   for (const turnId of open) {
-    // A turn that just ended needs no stop.
+    // A turn that just ended does not need to be stopped.
     await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
   }
   return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };

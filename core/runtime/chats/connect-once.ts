@@ -1,4 +1,4 @@
-// Connects a chat service once, with no program behind it, to test its settings: it reads nothing, takes nothing, answers no one.
+// Connects a chat service once, without the rest of the program, to test its settings. Reads no messages, accepts none, and answers none.
 
 import type * as z from 'zod';
 import type { ChannelTrial, ChatDesk, ChatLine, ChatService, ResolveSecret } from '../../contracts/channels.ts';
@@ -17,7 +17,7 @@ export function trialOf<Settings>(
   };
 }
 
-/** Resolves to the name of the agent there, after it has disconnected. Rejects with why it could not be connected. */
+/** Resolves to the agent's name at the service, after it has disconnected. Rejects with the reason if it could not connect. */
 async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: AbortSignal): Promise<string> {
   const { promise: connected, resolve, reject } = Promise.withResolvers<ChatLine>();
   const ending = new AbortController();

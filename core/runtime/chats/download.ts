@@ -1,4 +1,4 @@
-// A file of a message, from the address that its service gave.
+// Downloads a file of a message from the address that its service gave.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -11,7 +11,7 @@ export interface DownloadLimits {
 
 const FETCH_MS = 120_000;
 
-/** The size a server states is not trusted: the bytes are counted. Rejects with `payload_too_large`, or as fetch does. */
+/** Counts the bytes, because the size that a server states is not trusted. Rejects with `payload_too_large`, or as fetch does. */
 export async function download(address: string, { name, sizeBytesMax, fetch, signal }: DownloadLimits): Promise<Uint8Array> {
   const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]), redirect: 'error' });
   if (!response.ok || response.body === null) throw new Error(`the file server answered ${response.status}`);
@@ -31,7 +31,7 @@ export function tooBig(name: string, sizeBytesMax: number): AppError {
   });
 }
 
-/** The name is only shown: it never becomes part of a path. */
+/** The name is only displayed: it never becomes part of a path. */
 export function fileName(name: string): string {
   const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, 100);
   return plain === '' ? 'file' : plain;

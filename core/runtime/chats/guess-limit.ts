@@ -1,4 +1,4 @@
-// Wrong codes: how many one person, and all people together, may try within an hour. In memory; a restart forgives.
+// Limits how many wrong codes one person, and all people together, may try within an hour. Kept in memory; a restart resets it.
 
 import type { Clock } from '../../base/clock.ts';
 

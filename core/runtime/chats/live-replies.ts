@@ -1,5 +1,5 @@
 // Shows a turn's text while it is written, in the chat it came from: as a draft if the server supports them, else as a message that is
-// edited and becomes the answer. A failure loses nothing: the answer itself is sent by the outbox.
+// edited and becomes the answer. A failure loses nothing, because the outbox sends the answer itself.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -13,7 +13,7 @@ export interface LiveDeps {
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Calls again and again until the returned function is called. */
+  /** Calls `run` repeatedly until the returned function is called. */
   readonly every: (ms: number, run: () => void) => () => void;
 }
 
@@ -44,7 +44,7 @@ export class LiveReplies {
   readonly #live = new Map<string, Live>();
   #stopTicking: (() => void) | null = null;
   #hasDrafts: boolean;
-  /** Until then the server asked to be left alone. */
+  /** The server asked not to be called before this time. */
   #quietUntilMs = 0;
 
   constructor(deps: LiveDeps) {
@@ -52,7 +52,7 @@ export class LiveReplies {
     this.#hasDrafts = deps.screen.draft !== undefined;
   }
 
-  /** A message became this turn: from now on the chat shows that the agent is working. */
+  /** A message has started this turn: from now on the chat shows that the agent is working. */
   begin(turnId: string, chat: Pick<Live, 'chatId' | 'threadId' | 'isPrivate'>): void {
     if (this.#live.has(turnId) || this.#live.size >= LIVE_MAX) return;
     this.#live.set(turnId, {
@@ -142,7 +142,7 @@ export class LiveReplies {
     }
   }
 
-  /** Not aborted halfway: a message with an unknown id would remain next to the answer. */
+  /** Not aborted halfway, because a message with an unknown id would remain next to the answer. */
   async #write(live: Live, text: string): Promise<void> {
     const { screen, log, channel } = this.#deps;
     const { turnId, chatId, threadId, messageId } = live;
@@ -162,7 +162,7 @@ export class LiveReplies {
   }
 }
 
-/** Not zero, and stable for one turn. */
+/** Never zero, and stable for one turn. */
 function draftIdOf(turnId: string): number {
   let hash = 7;
   for (const character of turnId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 2_147_483_647;

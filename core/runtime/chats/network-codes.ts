@@ -1,4 +1,4 @@
-// Codes of a connection that failed before a byte of the request was sent.
+// Error codes of connections that failed before a byte of the request was sent.
 
 export const neverSent: readonly string[] = [
   'ECONNREFUSED',

@@ -1,5 +1,5 @@
-// Pairing: a one-use code shown at the desktop, sent to the agent over a chat service, and confirmed at the desktop. Identity is only the
-// permanent id the service gives a person in a private chat. Knows no network and no service.
+// Pairing: a one-time code shown at the desktop, sent to the agent over a chat service, and confirmed at the desktop. A person is
+// identified only by the permanent id that the service assigns in a private chat. Knows no network and no service.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -12,7 +12,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { GuessLimit } from './guess-limit.ts';
 import type { PairingRow, PeopleRows, Person, ServiceNames } from './records.ts';
 
-/** Without 0, O, 1, I and L, which people take for one another. */
+/** Excludes 0, O, 1, I and L, which are easily confused. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const CODE_LENGTH = 8;
 const CODE_MS = 3_600_000;
@@ -24,13 +24,13 @@ export interface PairingDeps {
   readonly names: ServiceNames;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Uniform, from 0 up to and not including `below`. */
+  /** Returns a uniformly distributed integer from 0 up to, but not including, `below`. */
   readonly randomInt: (below: number) => number;
 }
 
 export type ClaimResult = 'claimed' | 'wrong' | 'too_many';
 
-/** The people of a service, and the codes that were shown and are not used up. */
+/** The people of a service, and the codes that were shown and are unused. */
 export interface PairedPeople {
   people: Person[];
   pairings: { pairingId: string; expiresAtMs: number; claimedBy: { userId: string; name: string } | null }[];
@@ -45,13 +45,13 @@ export class Pairing {
     this.#guesses = new GuessLimit(deps.clock);
   }
 
-  /** Fails with `rate_limited` while three codes wait. */
+  /** Fails with `rate_limited` while three codes are pending. */
   offer(caller: Caller): { pairingId: string; code: string; expiresAtMs: number } {
     const { log, ids, clock, randomInt, names } = this.#deps;
     onlyHere(caller);
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
-      throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
+      throw new AppError('rate_limited', `${PENDING_MAX} pairing codes are already pending.`, {
         data: { hint: 'Confirm or refuse one (trayclaw channels people), or wait an hour.' },
       });
     }
@@ -63,7 +63,7 @@ export class Pairing {
     return { pairingId, code, expiresAtMs };
   }
 
-  /** Checks a text that has the form of a code; the drafts belong in the transaction of the update. */
+  /** Checks a text that has the form of a code. The returned drafts must be recorded in the transaction of the update. */
   claim(text: string, from: { userId: string; chatId: string; name: string }): { result: ClaimResult; drafts: AnyDraft[] } {
     if (this.#guesses.isReached(from.userId)) return { result: 'too_many', drafts: [] };
     const code = text.toUpperCase();
@@ -77,7 +77,7 @@ export class Pairing {
     return { result: 'claimed', drafts: [{ type: 'channel.pairing_claimed', body }] };
   }
 
-  /** Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over a chat). Returns the paired person. */
+  /** Returns the paired person. Fails with `not_found`, `conflict` (the code was not sent yet) or `forbidden` (requested over a chat). */
   confirm(pairingId: string, caller: Caller): { userId: string; chatId: string; name: string } {
     onlyHere(caller);
     const row = this.#find(pairingId);
@@ -123,7 +123,7 @@ export class Pairing {
   #find(pairingId: string): PairingRow {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
     if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
-      throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
+      throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
         data: { hint: `Show a new one with: ${pairCommand(this.#deps.names)}` },
       });
     }
@@ -145,17 +145,17 @@ export function pairCommand({ channel }: Pick<ServiceNames, 'channel'>): string 
   return `trayclaw channels pair ${channel}`;
 }
 
-/** Eight characters of the alphabet, in any case, and nothing else. */
+/** Returns whether the text is exactly eight characters of the alphabet, in upper or lower case. */
 export function looksLikeCode(text: string): boolean {
   return text.length === CODE_LENGTH && [...text.toUpperCase()].every((character) => ALPHABET.includes(character));
 }
 
-/** Who talks to the agent is decided where the agent runs: a paired phone must not pair another. */
+/** People who may talk to the agent are chosen where the agent runs: a paired phone must not pair another. */
 function onlyHere(caller: Caller): void {
   if (!doors[caller.channel].isHere) throw new AppError('forbidden', 'People are paired and revoked at the computer only.');
 }
 
-/** With its own salt, so that the same code twice does not show. */
+/** Salted with the pairing id, so that equal codes have different hashes. */
 function hashCode(pairingId: string, code: string): string {
   return createHash('sha256').update(`${pairingId}:${code}`).digest('hex');
 }

@@ -1,6 +1,6 @@
-// Approvals and questions of MCP servers in the chats of paired people: sent with buttons or a one-time code, answered once from whichever door
-// is first, then updated with the outcome. An answer counts only from the person, the chat and the question it was made for, and only while it
-// is fresh.
+// Approvals and questions of MCP servers in the chats of paired people: sent with buttons or a one-time code, answered once by the first
+// door that answers, then updated with the outcome. An answer counts only from the person, the chat and the question it was made for, and
+// only while it is fresh.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -24,28 +24,28 @@ export interface QuestionDeps {
   readonly log: SessionLog;
   readonly store: PeopleRows & QuestionRows;
   readonly names: ServiceNames;
-  /** Where a press does not prove who pressed, the answer is a code that was sent with the question. */
+  /** `codes` if a button press does not prove who pressed it: the answer must then contain a code that was sent with the question. */
   readonly answers?: 'buttons' | 'codes';
   readonly clock: Clock;
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
   readonly servers: ServerQuestions;
   readonly claw: Pick<Claw, 'op'>;
-  /** Unguessable letters and digits. */
+  /** Returns unguessable letters and digits. */
   readonly nonce: () => string;
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
-  /** Keeps a text as a file to send along. */
+  /** Stores a text as a file to attach. */
   readonly keep: (text: string, name: string, sessionId: string) => ArtifactRef;
 }
 
 /** Questions of MCP servers. */
 export interface ServerQuestions {
   list(): McpQuestion[];
-  /** Null for one that is open, or that ended long ago. */
+  /** Null for a question that is open or that ended long ago. */
   ended(questionId: string): EndedQuestion | null;
 }
 
-/** The key of a button, or words. */
+/** The key of a button, or a written answer. */
 interface Given {
   readonly key?: string;
   readonly words?: string;
@@ -64,7 +64,7 @@ export class Questions {
     this.#guesses = new GuessLimit(deps.clock);
   }
 
-  /** Sends every paired person what they do not have yet. */
+  /** Sends every paired person the open questions they have not received yet. */
   askOpen(): void {
     const { approvals, servers } = this.#deps;
     for (const approval of approvals.pendingApprovals()) this.#ask(askedApproval(approval));
@@ -76,7 +76,7 @@ export class Questions {
     const known = new Map(store.questionsOf(asked.askId).map((question) => [question.userId, question]));
     for (const { userId, chatId } of store.people()) {
       const before = known.get(userId);
-      // One whose delivery is uncertain is sent again: a second copy is harmless, a missing one blocks the turn for ever.
+      // A question whose delivery is uncertain is sent again: a second copy is harmless, but a missing one blocks the turn forever.
       if (before === undefined || (before.lost && before.asks < ASKS_MAX)) this.#askOne(asked, { userId, chatId, asks: before?.asks ?? 0 });
     }
   }
@@ -103,7 +103,7 @@ export class Questions {
     });
   }
 
-  /** Returns the notice under the button. Decides at once or not at all. */
+  /** Returns the notice to show under the button. Decides at once or not at all. */
   async press({ userId, chatId, data, waitedMs }: ButtonPress): Promise<string> {
     const [, nonce = '', key = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([a-z0-9])$/.exec(data) ?? [];
     const question = nonce === '' ? null : this.#deps.store.questionByNonce(nonce);
@@ -112,15 +112,15 @@ export class Questions {
   }
 
   /**
-   * An answer by code: `yes CODE` or `no CODE` on a line; for a question of a server with what it wants behind it. Null where the text is none;
-   * a code holds once, for its person and chat.
+   * Handles an answer by code: a line `yes CODE` or `no CODE`; for a question of a server, followed by the values it asks for. Null if the
+   * text is not such an answer. A code is valid once, for its person and chat.
    */
   async answerByCode(text: string, from: Omit<ButtonPress, 'data'>): Promise<string | null> {
     const said = readAnswerLine(text);
     if (said === null) return null;
     const question = this.#deps.store.questionByNonce(said.code);
     const asked = question === null ? null : this.asked(question);
-    // A yes with a condition is none.
+    // A yes with a condition does not count as a yes.
     if (said.hasMore && asked?.wants === null) return null;
     if (this.#guesses.isReached(from.userId)) return 'Too many wrong codes. Answer at the computer, or wait an hour.';
     if (question === null || question.userId !== from.userId) {
@@ -146,7 +146,7 @@ export class Questions {
     return this.answer(asked, given.key === undefined && given.words === undefined ? { key: keys[0] ?? '' } : given, userId);
   }
 
-  /** Without a check of who it is and how old it is. */
+  /** Does not check the identity of the person or the age of the answer; the caller does. */
   async answer({ askId }: Pick<Asked, 'askId'>, given: Given, userId: string): Promise<string> {
     const { claw, names } = this.#deps;
     const caller = callerOf(names.channel, userId);
@@ -157,14 +157,14 @@ export class Questions {
         return this.howAnswered(askedApproval(await claw.op('approval.decide', decisionOf(askId, given), caller)));
     } catch (cause) {
       const now = this.#find(askId);
-      // Another door was quicker.
+      // Another door answered first.
       if (now === null || now.isOpen) return toAppError(cause).told('\n');
     }
     const now = this.#find(askId);
     return now === null ? 'There is no such question any more.' : this.howAnswered(now);
   }
 
-  /** Questions whose chats still show buttons although they were answered. */
+  /** Answered questions whose chats still show buttons. */
   answered(): { readonly question: QuestionRow; readonly asked: Asked }[] {
     return this.#deps.store.openQuestions().flatMap((question) => {
       const asked = question.messageId === null ? null : this.asked(question);
@@ -188,7 +188,7 @@ export class Questions {
     return ended === null ? forgottenQuestion(askId) : askedQuestion(ended.question, ended);
   }
 
-  /** How the question that was sent with this item was answered; null while it is open. */
+  /** Describes how the question that was sent with this item was answered; null while it is open. */
   answerOf(outboundId: string): string | null {
     const question = this.#deps.store.openQuestions().find((one) => one.outboundId === outboundId);
     const asked = question === undefined ? null : this.asked(question);
@@ -200,7 +200,7 @@ export class Questions {
     log.append(systemSessionId, [{ type: 'channel.question_closed', body: { channel: names.channel, approvalId, userId } }]);
   }
 
-  /** "Answered in the window: denied." */
+  /** For example "Answered in the window: denied." */
   howAnswered(asked: Asked): string {
     return asked.howAnswered(`${this.#deps.names.channel}:`);
   }
@@ -226,7 +226,7 @@ function serverAnswer(question: McpQuestion, { key, words }: Given): OpParams<'m
   return content === null ? { questionId, action: 'accept' } : { questionId, action: 'accept', content };
 }
 
-/** Only at the beginning: further down it may be a quotation of the question itself. */
+/** Matched only at the beginning: further down it may be a quotation of the question itself. */
 const answerLine = /^\s*(yes|no|approve|deny)[ \t:]+([A-Za-z0-9]{10})(?:[ \t.]*|[ \t]*:([^\r\n]*))(?:\r?\n|$)/i;
 
 function readAnswerLine(text: string) {
@@ -248,12 +248,12 @@ function commandWords({ wants }: Asked): string {
   return others.length === 0 ? '\nOr write: /answer your answer' : `\nOr write: /answer and a line for each, such as ${plain(only)}: …`;
 }
 
-/** The rest of a mail is a quotation. */
+/** Returns the text up to the first blank or quoted line; the rest of a mail is a quotation. */
 function untilBlank(text: string): string {
   return /^[^]*?(?=\r?\n[ \t]*(?:\r?\n|>)|$)/.exec(text)?.[0] ?? '';
 }
 
-/** A clock that was set back makes everything old. */
+/** If the clock was set back, every question counts as old. */
 function ageOf({ askedAtMs }: QuestionRow, nowMs: number): number {
   return nowMs < askedAtMs ? Number.MAX_SAFE_INTEGER : nowMs - askedAtMs;
 }

@@ -1,9 +1,9 @@
-// A person's words as the answer to a question of an MCP server. Pure.
+// Parses a person's text as the answer to a question of an MCP server. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
 import { contentOf, type Given, type QuestionContent, type QuestionField } from '../../contracts/question-fields.ts';
 
-/** An answer in words: that of the only field, or a line `name: value` for each. Fails with invalid_params. */
+/** Parses the value of the only field, or one line `name: value` per field. Fails with invalid_params. */
 export function readAnswer(fields: readonly QuestionField[], text: string): QuestionContent {
   const [only] = fields;
   if (only !== undefined && fields.length === 1) return contentOf(fields, { [only.name]: valueOf(only, text.trim()) });

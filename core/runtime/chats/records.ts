@@ -34,7 +34,7 @@ export interface QuestionRow {
 export interface PeopleRows {
   people(): Person[];
   person(userId: string): Person | null;
-  /** Codes that were shown and neither confirmed nor ended, the first to expire first. */
+  /** Codes that were shown and neither confirmed nor ended, in order of expiry. */
   pairings(): PairingRow[];
 }
 
@@ -44,7 +44,7 @@ export interface QuestionRows {
   openQuestions(): QuestionRow[];
 }
 
-/** The name of the service in addresses and commands, and for people. */
+/** The name of the service in addresses and commands, and its display name. */
 export interface ServiceNames {
   readonly channel: string;
   readonly title: string;

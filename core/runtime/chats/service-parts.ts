@@ -1,4 +1,4 @@
-// Small parts that every chat service needs of the machine and of what is kept.
+// Small helpers for timers and stored files that every chat service needs.
 
 import type { ArtifactStore } from '../../store/artifact/artifact.ts';
 
@@ -11,7 +11,7 @@ export function readKept(artifacts: Pick<ArtifactStore, 'read'>, sha256: string)
   }
 }
 
-/** Calls again and again until the returned function is called; keeps no process alive. */
+/** Calls `run` repeatedly until the returned function is called. Does not keep the process alive. */
 export function every(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms).unref();
   return () => {

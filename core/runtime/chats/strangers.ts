@@ -1,4 +1,4 @@
-// Unpaired people: they are counted and get one polite line an hour. Nothing about them is stored.
+// Counts messages of unpaired people. Answers each person at most once an hour, and at most 30 people an hour. Stores nothing on disk.
 
 import type { Clock } from '../../base/clock.ts';
 import { pairCommand } from './pairing.ts';

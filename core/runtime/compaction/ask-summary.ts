@@ -1,4 +1,4 @@
-// One question of the summarizer to a model, for the budget of one summary. The demo writes no summaries; it is no model.
+// Asks a model for a summary within the budget of one summary. The demo is refused, because it is not a model.
 
 import type { AskModel } from '../../mind/compress/compress.ts';
 import { askModel, type AskingDeps } from '../../mind/asking/asking.ts';
@@ -11,7 +11,7 @@ export interface SummaryPlace {
 }
 
 const demoPrefix = 'demo/';
-/** A model that takes longer is left alone, and the summary put together by rule. */
+/** If a model takes longer, the summary is built by rule instead. */
 const ANSWER_MS = 90_000;
 
 export function createAskSummary(deps: AskingDeps, { model, sessionId, summaryId }: SummaryPlace): AskModel {

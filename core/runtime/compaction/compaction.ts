@@ -1,6 +1,6 @@
-// Compaction: follows the log for conversations that have grown long, summarises the messages before their last exchanges in the
-// background, and records the summary. Blocks no turn, is paid under the budget, ends with the panic stop, and resumes after a crash. The
-// summarizer writes the text.
+// Compaction: watches the log for conversations that have grown long, summarises the messages before their last exchanges in the
+// background, and records the summary. Blocks no turn, is paid for from the budget, ends with the panic stop, and resumes after a crash.
+// The summarizer writes the text.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -22,9 +22,9 @@ import { createAskSummary } from './ask-summary.ts';
 
 export { createAskSummary } from './ask-summary.ts';
 
-/** A conversation as it is held now. */
+/** A conversation in its current form. */
 export interface HeldConversation {
-  /** The first is a summary where there is one. */
+  /** The first message is a summary if there is one. */
   readonly messages: readonly ChatMessage[];
   readonly boundaries: readonly number[];
   readonly summary: { readonly summaryId: string; readonly text: string } | null;
@@ -41,14 +41,14 @@ export interface CompactionDeps {
   readonly panic: { readonly engaged: boolean };
   onCommitted(listener: (events: readonly AnyEvent[]) => void): () => void;
   openJobs(): readonly { readonly summaryId: string; readonly sessionId: string }[];
-  /** The messages of an active session that are not summarised yet: free for any length. Null for an inactive session. */
+  /** The size of the unsummarised messages of an active session, which costs nothing to read. Null for an inactive session. */
   unsummed(sessionId: string): { readonly messages: number; readonly tokens: number } | null;
-  /** The conversation whole, as far as it is not summed up yet. Null where there is no such session. */
+  /** The complete conversation since the last summary. Null if the session does not exist. */
   conversation(sessionId: string): HeldConversation | null;
   model(sessionId: string): { readonly ref: string; readonly contextTokens: number } | null;
-  /** Into the log, and into the conversation where it is in use. */
+  /** Records events in the log, and in the conversation if it is in use. */
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
-  /** Fails with `cancelled` once the signal aborts, and never otherwise. */
+  /** Fails only with `cancelled`, once the signal aborts. */
   write(
     job: SummaryJob,
     about: { readonly model: string; readonly sessionId: string; readonly summaryId: string },
@@ -57,7 +57,7 @@ export interface CompactionDeps {
   redact(text: string): string;
 }
 
-/** A turn that follows at once goes first. */
+/** The delay before a summary starts, so that a turn that follows immediately goes first. */
 const QUIET_MS = 400;
 const AT_ONCE = 2;
 const WAITING_MAX = 200;
@@ -79,7 +79,7 @@ export class Compaction {
     });
   }
 
-  /** Restarts each summary an earlier run left unfinished, once. */
+  /** Restarts each summary that an earlier run left unfinished, once. */
   begin(): void {
     this.#hasBegun = true;
     for (const { summaryId, sessionId } of this.#deps.openJobs()) {
@@ -91,7 +91,9 @@ export class Compaction {
     }
   }
 
-  /** Sums up now. Null where nothing is old enough. Fails with conflict, panic_engaged, shutting_down or not_found. */
+  /**
+   * Summarises a session immediately. Null if no messages are old enough. Fails with conflict, panic_engaged, shutting_down or not_found.
+   */
   async compact(sessionId: string, by: string): Promise<EventBodies['summary.written'] | null> {
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#isClosed) throw new AppError('shutting_down', 'TrayClaw is closing.');
@@ -104,12 +106,12 @@ export class Compaction {
     return this.#run(sessionId, 'asked', by);
   }
 
-  /** Resolves when nothing is being written or waits to be. */
+  /** Resolves when no summary is being written or pending. */
   async whenIdle(): Promise<void> {
     while (this.#running.size > 0 || this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
   }
 
-  /** Unfinished summaries stay recorded as begun: the next start resumes them. */
+  /** Unfinished summaries stay recorded as begun, and the next start resumes them. */
   async dispose(): Promise<void> {
     this.#isClosed = true;
     this.#stopListening();
@@ -160,7 +162,7 @@ export class Compaction {
     for (const [sessionId, reason] of this.#waiting) {
       if (this.#running.size >= AT_ONCE) return;
       this.#waiting.delete(sessionId);
-      // Meanwhile it may have been summarised by another request, or everything was stopped.
+      // Another request may have summarised it meanwhile, or everything was stopped.
       if (this.#deps.panic.engaged || this.#running.has(sessionId)) continue;
       void this.#run(sessionId, reason, 'compaction').catch((cause: unknown) => {
         this.#deps.logger.log('warn', 'a conversation could not be summed up', { sessionId, cause: String(cause) });
@@ -208,7 +210,7 @@ export class Compaction {
       isRecorded = true;
       return body;
     } catch (cause) {
-      // Closing leaves it open for the next start.
+      // If the program is closing, the summary stays open for the next start.
       if (!this.#isClosed && !isRecorded)
         this.#deps.record(sessionId, [failed(summaryId, toAppError(cause), { ...bill, model: plan.model })]);
       throw cause;
@@ -266,7 +268,7 @@ interface ProgramParts extends Pick<CompactionDeps, 'clock' | 'ids' | 'later' | 
   readonly continuity: ContinuityRows;
   readonly agents: AgentRegistry;
   readonly models: ModelRouter;
-  /** Asks models, under the budget. */
+  /** Asks models, within the budget. */
   readonly asking: AskingDeps;
   readonly prompt: PromptText;
   readonly turns: {
@@ -275,7 +277,7 @@ interface ProgramParts extends Pick<CompactionDeps, 'clock' | 'ids' | 'later' | 
   };
 }
 
-/** Over the log, with the model of the conversation or the one the settings name. */
+/** Creates the compaction over the log, with the model of the conversation or the one that the settings name. */
 export function createCompaction(deps: ProgramParts): Compaction {
   const { log, agents, models, asking, prompt, turns } = deps;
   const config = deps.config.context.summaries;

@@ -1,4 +1,4 @@
-// The chats, the session of each, and the turns that need an answer there. Rows kept in step with the log; sends nothing and does not
+// The chats, the session of each, and the turns that need an answer there. Rows kept in step with the log. Sends nothing and does not
 // decide who may write.
 
 import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
@@ -67,7 +67,7 @@ export class ChatRows {
     return row === undefined ? null : chatInfo(row);
   }
 
-  /** The last used first. */
+  /** The most recently used chat first. */
   chats(query: { readonly channel?: string | undefined; readonly limit: number }): ChatInfo[] {
     const rows =
       query.channel === undefined
@@ -76,7 +76,7 @@ export class ChatRows {
     return (rows as StoredChat[]).map(chatInfo);
   }
 
-  /** The chat that was last written from. */
+  /** The chat of the most recent message. */
   lastUsed(): ChatInfo | null {
     return this.chats({ limit: 1 })[0] ?? null;
   }
@@ -121,7 +121,7 @@ export class ChatRows {
     if (body.chat !== undefined) this.#sql.run(statements.use, atMs, ...place);
   }
 
-  /** A turn that takes up the work of another also takes over its chat. */
+  /** A turn that continues the work of another also takes over its chat. */
   #takenUp({ turnId, sessionId, body }: EventOf<'turn.started'>): void {
     const earlier = body.continues?.turnIds.at(-1);
     if (turnId === null || earlier === undefined) return;

@@ -1,5 +1,5 @@
-// Delivery: chats in parallel, the items of one chat in order, one part after the other. Each try is on the disk before it is sent and
-// recorded afterwards; an unknown outcome is marked uncertain and left to a person. Queues nothing itself.
+// Delivery: chats in parallel, the items of one chat in order, one part after the other. Each attempt is committed to disk before it is
+// sent and recorded afterwards. An unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
@@ -29,18 +29,18 @@ export interface DispatchDeps {
 
 const CHATS_AT_ONCE = 8;
 const TRIES_MAX = 12;
-/** For a channel that names the time of the next try. */
+/** The maximum number of attempts for a channel that states the time of the next one. */
 const TOLD_TRIES_MAX = 100;
 const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 600_000;
 const SEND_MAX_MS = 120_000;
 const CLOSE_WAIT_MS = 5_000;
-/** Older items are not sent any more: they would look like news. */
+/** Older items are no longer sent: they would look like news. */
 const AGE_MAX_MS = 86_400_000;
-/** Clocks jump and machines sleep: checked this often regardless of the timers. */
+/** Clocks jump and machines sleep, so the queue is checked this often regardless of the timers. */
 const LOOK_AGAIN_MS = 60_000;
 const STALE_AT_ONCE = 100;
-/** After the store itself failed. */
+/** The wait after the store itself failed. */
 const STORE_WAIT_MS = 5_000;
 
 export class Dispatch {
@@ -56,7 +56,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** Parts that the last run was sending when it ended may have arrived. */
+  /** Marks parts that the last run was sending when it ended as uncertain, because they may have arrived. */
   start(hooks: MessageHooks | null): void {
     this.#hooks = hooks;
     for (const row of this.#deps.rows.interrupted()) {
@@ -104,17 +104,17 @@ export class Dispatch {
     this.#stopLooking = this.#deps.after(LOOK_AGAIN_MS, () => this.#lookAgain());
   }
 
-  /** `isDue`: its wait is over, regardless of the current clock. */
+  /** `isDue` means that its wait is over, whatever the current clock says. */
   #begin(chat: ChatAddress, isDue = false): void {
     const key = keyOf(chat);
     if (this.#busy.has(key) || this.#busy.size >= CHATS_AT_ONCE || !this.#ports.has(chat.channel)) return;
-    // News of a panic stop does not wait.
+    // A notice about the panic stop does not wait.
     if (this.#timers.has(key) && !this.#deps.panic.engaged) return;
-    // Under a panic stop there is nothing to begin in most chats.
+    // During a panic stop most chats have nothing to send.
     if (this.#head(chat) === null) return;
     const running = this.#run(chat, isDue)
       .catch((cause: unknown) => {
-        // The store failed, most likely: nothing is lost, a later look tries again.
+        // The store probably failed. Nothing is lost; a later check tries again.
         this.#deps.logger.log('error', 'a chat could not be served', { channel: chat.channel, cause: String(cause) });
         if (!this.#closing.signal.aborted) this.#wakeIn(chat, STORE_WAIT_MS);
       })
@@ -129,7 +129,7 @@ export class Dispatch {
     return this.#deps.rows.head(chat, this.#deps.panic.engaged);
   }
 
-  /** Redacts before splitting: half a secret is not recognised. */
+  /** Redacts before splitting, because half a secret is not recognised. */
   #safe(row: OutboundRow | null): SafeRow | null {
     return row === null ? null : { ...row, item: this.#deps.redactDeep(row.item) };
   }
@@ -150,7 +150,7 @@ export class Dispatch {
     }
   }
 
-  /** Runs the hooks once for each item, before any part is sent; not again if a person wants it sent. */
+  /** Runs the hooks once for each item, before any part is sent. Skips them if a person wants the item sent. */
   async #mayLeave(row: SafeRow): Promise<boolean> {
     if (this.#hooks === null || row.part > 0 || row.attempt > 0 || row.wanted) return true;
     const refusal = await hookMessage(this.#hooks, this.#placeOf(row), this.#closing.signal, (ran) => {
@@ -194,7 +194,7 @@ export class Dispatch {
     if (now !== undefined && now !== 'queued') tellMessageHooks(this.#hooks, this.#placeOf(row), now);
   }
 
-  /** Every result becomes an outcome; a send that takes too long is not awaited. */
+  /** Maps every result to an outcome. A send that takes too long is not awaited. */
   async #send(port: ChannelPort, part: OutboundPart): Promise<SendOutcome> {
     const limit = new AbortController();
     const tooLate: SendOutcome = { kind: 'unknown', reason: `No answer within ${SEND_MAX_MS / 1000} seconds.` };
@@ -263,7 +263,7 @@ export class Dispatch {
     }
   }
 
-  /** False if the item no longer exists because its session was deleted. */
+  /** Returns false if the item no longer exists because its session was deleted. */
   #note({ outboundId, sessionId }: OutboundRow, drafts: readonly AnyDraft[], barrier = false): boolean {
     const { log, rows } = this.#deps;
     return log.transact(() => {
@@ -274,7 +274,10 @@ export class Dispatch {
   }
 }
 
-/** An interrupted part whose key the other side may no longer know. A clock that was set back says nothing. */
+/**
+ * Returns whether the other side may have forgotten the key of an interrupted part. If the clock was set back, the age is unknown and the
+ * key counts as forgotten.
+ */
 function isForgotten({ state, updatedAtMs }: OutboundRow, { deduplicatesMs = Infinity }: ChannelPort, nowMs: number): boolean {
   return state === 'sending' && (nowMs < updatedAtMs || nowMs - updatedAtMs > deduplicatesMs);
 }
@@ -283,7 +286,7 @@ function keyOf({ channel, chatId }: ChatAddress): string {
   return `${channel}\0${chatId}`;
 }
 
-/** A file the channel would refuse is named in the text instead, so that the text is not delayed. */
+/** A file that the channel would refuse is named in the text instead, so that the text is not delayed. */
 function partsOf(item: Redacted<OutboundItem>, port: ChannelPort): readonly PartContent[] {
   const tooLarge = item.files.filter(({ sizeBytes }) => sizeBytes > port.maxFileBytes);
   if (tooLarge.length === 0) return port.split(item);

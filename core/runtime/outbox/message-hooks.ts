@@ -15,7 +15,10 @@ interface Leaving {
   readonly agentId: string;
 }
 
-/** Returns for the person why it must not be sent; null if no hook objects. News of a panic stop skips the hooks. */
+/**
+ * Returns the reason, for the person, why the message must not be sent; null if no hook objects. A notice about the panic stop skips the
+ * hooks.
+ */
 export async function hookMessage(
   hooks: MessageHooks,
   leaving: Leaving,

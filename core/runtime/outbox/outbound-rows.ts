@@ -10,17 +10,17 @@ export interface OutboundRow {
   readonly outboundId: string;
   readonly sessionId: string;
   readonly state: OutboundState;
-  /** The next part to send; before it, all have arrived. */
+  /** The index of the next part to send; all parts before it have arrived. */
   readonly part: number;
   readonly parts: number | null;
-  /** Tries of that part so far. */
+  /** The number of attempts to send that part so far. */
   readonly attempt: number;
-  /** The last try may be made again without arriving twice. */
+  /** True if the last attempt can be repeated without the part arriving twice. */
   readonly repeatable: boolean;
   readonly retryAtMs: number | null;
-  /** Since when it waits to leave: since it was queued, or since a person wanted it sent again. */
+  /** Since when it waits to be sent: since it was queued, or since a person wanted it sent again. */
   readonly waitsSinceMs: number;
-  /** A person has reviewed it since and wants it sent. */
+  /** True if a person has reviewed it since and wants it sent. */
   readonly wanted: boolean;
   readonly updatedAtMs: number;
   readonly item: OutboundItem;
@@ -142,7 +142,7 @@ export class OutboundRows {
     return this.#sql.row(statements.toldChat, turnId, channel, chatId, threadId ?? '') !== undefined;
   }
 
-  /** The session that sent a message of a chat; null if we did not send it. */
+  /** The session that sent a message of a chat; null if TrayClaw did not send it. */
   sessionOfMessage({ channel, chatId }: ChatAddress, messageId: string): string | null {
     const row = this.#sql.row<{ sessionId: string }>(statements.sessionOfMessage, messageId, channel, chatId);
     return row?.sessionId ?? null;

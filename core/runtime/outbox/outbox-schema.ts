@@ -1,4 +1,4 @@
-// The tables of outbound messages and of chats. Every row can be rebuilt from the log; it is written together with its event.
+// The tables of outbound messages and of chats. Every row can be rebuilt from the log, and is written together with its event.
 
 import type { Migration } from '../../store/storage/storage.ts';
 

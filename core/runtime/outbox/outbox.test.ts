@@ -15,7 +15,7 @@ function open(port = new ScriptedPort()) {
   return { bench, port, close };
 }
 
-test('what is queued leaves in order, part after part, and each try is noted before and after', async () => {
+test('queued messages leave in order, part by part, and each attempt is recorded', async () => {
   const { bench, port } = open();
   bench.queue('one\ntwo');
   bench.queue('three');
@@ -39,7 +39,7 @@ test('what is queued leaves in order, part after part, and each try is noted bef
   ]);
 });
 
-test('the same key is queued once', async () => {
+test('a message with a known key is not queued again', async () => {
   const { bench, port } = open();
   const first = bench.queue('hello', { idempotencyKey: 'k' });
   expect(bench.queue('hello again', { idempotencyKey: 'k' })).toBe(first);
@@ -47,7 +47,7 @@ test('the same key is queued once', async () => {
   expect(port.delivered).toEqual(['home: hello']);
 });
 
-test('a part refused with a time is tried exactly then, and what stands behind it waits', async () => {
+test('a part refused with a time is retried exactly then, and later messages wait', async () => {
   const { bench, port } = open();
   port.script.push({ kind: 'refused', error: 'Too many requests.', retryAfterMs: 7_000, isRetryable: true });
   bench.queue('one');
@@ -61,7 +61,7 @@ test('a part refused with a time is tried exactly then, and what stands behind i
   expect(port.delivered).toEqual(['out: elsewhere', 'home: one', 'home: two']);
 });
 
-test('a wait is over when its time has passed, even when the clock on the wall was set back meanwhile', async () => {
+test('a wait ends on time even if the system clock was set back meanwhile', async () => {
   const { bench, port } = open();
   port.script.push(broken);
   bench.queue('one');
@@ -71,7 +71,7 @@ test('a wait is over when its time has passed, even when the clock on the wall w
   expect(port.delivered).toEqual(['home: one']);
 });
 
-test('a refusal that may pass is tried again later and later, and given up in the end', async () => {
+test('a temporary refusal is retried with growing delays, and given up in the end', async () => {
   const { bench, port } = open();
   for (let i = 0; i < 20; i += 1) port.script.push(broken);
   const outboundId = bench.queue('one');
@@ -100,7 +100,7 @@ test('a permanent refusal fails at once, and the next message is sent', async ()
   expect(bench.outbox.list({ states: ['failed'], limit: 9 })).toMatchObject([{ text: 'one', reason: 'The chat is gone.' }]);
 });
 
-test('what may have arrived is uncertain, is not sent again, and does not hold up what follows', async () => {
+test('a send that may have arrived is uncertain, not repeated, and blocks nothing', async () => {
   const { bench, port } = open();
   port.script.push(lost);
   const outboundId = bench.queue('one\nmore of one');
@@ -129,7 +129,7 @@ test.each([
   expect([port.delivered, bench.rows.row(outboundId)?.state]).toEqual([delivered, state]);
 });
 
-test('a channel that throws or never answers leaves it uncertain', async () => {
+test('a channel that throws or never answers makes the send uncertain', async () => {
   const { bench, port } = open();
   const hold = new Deferred<SendOutcome>();
   port.script.push(new Error('boom'), hold.promise);
@@ -146,7 +146,7 @@ test('a channel that throws or never answers leaves it uncertain', async () => {
   hold.resolve(lost);
 });
 
-test('a start finds what was cut off in the middle: uncertain, unless the other side keeps it from arriving twice', async () => {
+test('after a crash an interrupted send is uncertain unless the service deduplicates', async () => {
   const { bench, port } = open();
   const safe = new ScriptedPort('safe', true);
   bench.outbox.open(safe);
@@ -167,7 +167,7 @@ test('a start finds what was cut off in the middle: uncertain, unless the other 
   hold.resolve(lost);
 });
 
-test('a chat whose channel does not run holds its messages, for a day', async () => {
+test('a chat whose channel does not run keeps its messages for a day', async () => {
   const { bench, port, close } = open();
   close();
   bench.queue('old');
@@ -182,7 +182,7 @@ test('a chat whose channel does not run holds its messages, for a day', async ()
   ]);
 });
 
-test('a chat takes a bounded number of messages', () => {
+test('a chat accepts a bounded number of messages', () => {
   const { bench, close } = open();
   close();
   for (let i = 0; i < 200; i += 1) bench.queue(`${i}`);
@@ -190,7 +190,7 @@ test('a chat takes a bounded number of messages', () => {
   expect(() => bench.queue('elsewhere', { to: away })).not.toThrow();
 });
 
-test('under the panic stop only its own news is sent; the rest waits for the release', async () => {
+test('during the panic stop only messages about it are sent; the rest waits', async () => {
   const { bench, port } = open();
   bench.panic.engaged = true;
   bench.queue('an answer');
@@ -203,7 +203,7 @@ test('under the panic stop only its own news is sent; the rest waits for the rel
   expect(port.delivered).toEqual(['home: Everything is stopped.', 'home: an answer']);
 });
 
-test('many chats are served side by side, a bounded number at once', async () => {
+test('many chats are served in parallel, up to a limit', async () => {
   const { bench, port } = open();
   const hold = new Deferred<SendOutcome>();
   for (let i = 0; i < 30; i += 1) port.script.push(hold.promise);
@@ -215,7 +215,7 @@ test('many chats are served side by side, a bounded number at once', async () =>
   expect(port.delivered).toHaveLength(30);
 });
 
-test('a file the channel does not take is named instead of held up for', async () => {
+test('a file that the channel does not accept is named in the text instead', async () => {
   const { bench, port } = open();
   const small = { sha256: 'a'.repeat(64), name: 'a.txt', mediaType: 'text/plain', sizeBytes: 5 };
   bench.queue('see', { files: [small, { ...small, name: 'big.bin', sizeBytes: 101 }] });
@@ -224,7 +224,7 @@ test('a file the channel does not take is named instead of held up for', async (
   expect(port.tried.map(({ text }) => text).join('\n')).toContain('takes files of at most 100 bytes: big.bin (101 bytes)');
 });
 
-test('deleting a session takes what it wanted to say with it', async () => {
+test('deleting a session deletes its queued messages', async () => {
   const { bench, port } = open();
   const hold = new Deferred<SendOutcome>();
   port.script.push(hold.promise);
@@ -239,7 +239,7 @@ test('deleting a session takes what it wanted to say with it', async () => {
   expect(bench.log.reads.slice('ses_1', { limit: 9 })).toEqual([]);
 });
 
-test('the turn of a chat is answered there, once, also after a restart', async () => {
+test('a turn from a chat is answered there exactly once, also after a restart', async () => {
   const { bench, port } = open();
   bench.heard('trn_1', { ...home, messageId: '90' });
   bench.ended('trn_1', 'Done.');
@@ -253,7 +253,7 @@ test('the turn of a chat is answered there, once, also after a restart', async (
   expect(port.tried[0]?.item).toMatchObject({ kind: 'reply', replyToMessageId: '90', idempotencyKey: 'reply:trn_1' });
 });
 
-test('a turn whose end cannot be read keeps no other from its answer', async () => {
+test('a turn whose end cannot be read does not block the answers of others', async () => {
   const { bench, port } = open();
   bench.heard('trn_1');
   bench.heard('trn_2');
@@ -265,7 +265,7 @@ test('a turn whose end cannot be read keeps no other from its answer', async () 
   expect(bench.notes).toContain('error: the end of a turn could not be queued for its chat');
 });
 
-test('no second answer if the turn spoke in the same chat; other chats do not count', async () => {
+test('a turn that already wrote to its chat gets no second answer there', async () => {
   const { bench, port } = open();
   for (const [turnId, to] of [
     ['trn_1', home],
@@ -284,7 +284,7 @@ test('no second answer if the turn spoke in the same chat; other chats do not co
   expect(answers).toEqual(['home: end of trn_2', 'home: end of trn_3', 'home: That did not work.']);
 });
 
-test('a turn in the window is not told to the chat of its session; one that other work began is', async () => {
+test('a turn from the window is not reported to its chat, one begun by a subagent is', async () => {
   const { bench, port } = open();
   bench.bound('ses_1');
   const said = (turnId: string, channel: string) =>
@@ -300,7 +300,7 @@ test('a turn in the window is not told to the chat of its session; one that othe
   expect(port.delivered).toEqual(['home: the helper is done', 'home: later']);
 });
 
-test('what takes up an ended turn answers in its place', async () => {
+test('a turn that continues an ended one answers in its place', async () => {
   const { bench, port } = open();
   bench.heard('trn_1');
   bench.ended('trn_1', '', 'over_budget');
@@ -312,7 +312,7 @@ test('what takes up an ended turn answers in its place', async () => {
   expect(port.delivered).toEqual(['home: It ended because the budget is used up.', 'home: Now it is done.']);
 });
 
-test('chats are known by what was bound; the last used one is the one last written from', async () => {
+test('bound chats are listed, and the last used one had the latest message', async () => {
   const { bench } = open();
   expect(bench.chats.lastUsed()).toBeNull();
   bench.bound('ses_1');

@@ -1,5 +1,5 @@
 // The outbox: every message to a chat is queued here once and then sent by its channel. Follows the log so that a turn that came from a
-// chat is answered there exactly once. Decides nothing about permission: the gate did.
+// chat is answered there exactly once. Decides nothing about permission: the policy gate did.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -29,7 +29,7 @@ export interface OutboxDeps extends DispatchDeps {
   readonly logger: Logger;
 }
 
-/** A text of a turn. The same key again is no second message. */
+/** A text from a turn. A second notice with the same key is ignored. */
 export interface Notice {
   readonly text: string;
   readonly sessionId: string;
@@ -66,8 +66,8 @@ export class Outbox {
   }
 
   /**
-   * Once per key: returns the existing message for a known key. Fails with `queue_full` if the chat has too many waiting, and with a store
-   * error.
+   * Queues a message once per key: returns the existing message for a known key. Fails with `queue_full` if the chat has too many waiting,
+   * and with a store error.
    */
   queue(item: NewOutbound): string {
     const { log, rows, ids } = this.#deps;
@@ -85,7 +85,10 @@ export class Outbox {
     });
   }
 
-  /** A text for a person: to the chat used last (`last`), or to a known one (`channel:chat`). Returns the chat it is queued for; null without one. */
+  /**
+   * Queues a text for a person: to the chat used last (`last`), or to a known one (`channel:chat`). Returns the chat it is queued for; null
+   * if there is none.
+   */
   tell(to: string, { text, sessionId, turnId, key }: Notice): string | null {
     const { chats } = this.#deps;
     const [channel = '', chatId = '', threadId] = to.split(':');
@@ -101,7 +104,7 @@ export class Outbox {
     return this.#deps.rows.list(query);
   }
 
-  /** A person's answer about an uncertain or failed message. Fails with `not_found` or `conflict`. */
+  /** Applies a person's decision about an uncertain or failed message. Fails with `not_found` or `conflict`. */
   settle(outboundId: string, answer: 'sent' | 'resend' | 'drop', by: string): OutboundInfo {
     const { log, rows } = this.#deps;
     return log.transact(() => {
@@ -124,7 +127,7 @@ export class Outbox {
     await this.#dispatch.dispose();
   }
 
-  /** Runs after all listeners of the commit: messages queued here need a separate commit. */
+  /** Runs after all listeners of the commit, because messages queued here need a separate commit. */
   #wakeSoon(): void {
     this.#wake ??= setImmediate(() => {
       this.#wake = null;
@@ -139,7 +142,7 @@ export class Outbox {
     if (ended.length === REPLIES_AT_ONCE && told.length > 0) this.#wakeSoon();
   }
 
-  /** An unreadable turn does not block the others, and stays open: the next start tries it again. */
+  /** An unreadable turn does not block the others. It stays open, and the next start tries it again. */
   #attempt(turn: ChatTurn): boolean {
     try {
       this.#answer(turn);
@@ -156,7 +159,7 @@ export class Outbox {
     const end = log.reads.turnEnd(sessionId, turnId);
     log.transact(() => {
       chats.told(turnId);
-      // Its own message to this very chat was the answer.
+      // The turn's own message to this chat was the answer.
       if (end === null || (end.status === 'done' && rows.hasToldChat(turnId, chat))) return;
       const idempotencyKey = `reply:${turnId}`;
       if (rows.byKey(idempotencyKey) !== null) return;
@@ -184,7 +187,7 @@ export class Outbox {
 
 const TEXT_MAX = 200_000;
 
-/** Something may be ready to leave. */
+/** Returns whether the event may allow a message to be sent. */
 function isNews(event: AnyEvent): boolean {
   return (
     event.type === 'turn.finished' ||

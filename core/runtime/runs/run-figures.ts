@@ -1,4 +1,4 @@
-// The cost of a run: its turns, and the judgements it asked for. Reads the ends of turns, decides nothing.
+// Sums the cost of a run: its turns, and the judgements it asked for. Reads the ends of turns, decides nothing.
 
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -6,7 +6,7 @@ export interface RunFigures {
   readonly modelCalls: number;
   readonly toolCalls: number;
   readonly tokens: number;
-  /** Null where a price is unknown. */
+  /** Null if a price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -15,7 +15,7 @@ interface Judged {
   readonly costUsd?: number | null | undefined;
 }
 
-/** A turn that is not over counts nothing yet. */
+/** A turn that has not ended counts nothing yet. */
 export function sumSpent(
   log: Pick<SessionLog, 'reads'>,
   turns: Iterable<{ readonly sessionId: string; readonly turnId: string }>,
@@ -34,7 +34,7 @@ export function sumSpent(
     sum.tokens += usage.inputTokens + usage.outputTokens;
     sum.costUsd = sum.costUsd === null || costUsd === null ? null : sum.costUsd + costUsd;
   };
-  // A turn that was met again after a restart was begun twice and ran once.
+  // A turn that was found again after a restart is listed twice but ran once.
   for (const [turnId, { sessionId }] of new Map([...turns].map((turn) => [turn.turnId, turn]))) {
     const end = log.reads.turnEnd(sessionId, turnId);
     if (end !== null) add(end);
@@ -43,7 +43,7 @@ export function sumSpent(
   return sum;
 }
 
-/** The rest of a budget, for one more turn; null is no limit. */
+/** The rest of a budget, for one more turn; null means no limit. */
 export function restOf(
   { usd, tokens }: { readonly usd?: number | null | undefined; readonly tokens?: number | null | undefined },
   spent: Pick<RunFigures, 'costUsd' | 'tokens'>,

@@ -1,11 +1,12 @@
-// Which runs of one kind there are and which are unfinished, kept in step with the log. The events are the truth; starts nothing.
+// Lists the runs of one kind and which of them are unfinished, kept in step with the log. The events are the source of truth; starts
+// nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export interface RunTable {
   readonly name: string;
-  /** The column of the id. */
+  /** The name of the id column. */
   readonly key: string;
 }
 
@@ -14,7 +15,7 @@ export interface RunRow {
   readonly sessionId: string;
 }
 
-/** `start` where the event begins a run, `end` where it finishes one; null for every other event. */
+/** Returns `start` if the event begins a run, `end` if it finishes one, and null for every other event. */
 export type ReadRun = (event: AnyEvent) => { readonly id: string; readonly at: 'start' | 'end' } | null;
 
 export function createRunTable(db: SqlDatabase, { name, key }: RunTable): void {

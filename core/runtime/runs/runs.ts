@@ -1,5 +1,5 @@
-// Runs: work made of turns that continues across approvals and restarts, such as a pipeline. Owns that each is driven once, the turns and
-// questions it waits for, and its events meanwhile; the steps are the driver's. All state is in the log.
+// Runs: work that consists of turns and continues across approvals and restarts, such as a pipeline. Ensures that each run is driven once,
+// and manages the turns and questions it waits for and its events; the driver takes the steps. All state is in the log.
 
 import { Emitter } from '../../base/emitter.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -28,23 +28,23 @@ interface RunState {
 }
 
 export interface RunKind<State extends RunState, View> {
-  /** "There is no … run_1." */
+  /** The noun for messages, as in "There is no … run_1." */
   readonly noun: string;
   readonly hint: string;
-  /** The events its state is made of. */
+  /** The types of events that its state is folded from. */
   readonly types: readonly EventType[];
-  /** Null where the beginning is missing. */
+  /** Null if the beginning is missing. */
   fold(id: string, events: readonly AnyEvent[]): State | null;
-  /** As people see it. */
+  /** Converts the state to the form that people see. */
   view(state: State, waits: WaitsFor): View;
-  /** Takes it to its end and records that. Rejects where a step could not be taken; a later start tries again. */
+  /** Drives the run to its end and records that. Rejects if a step could not be taken; a later start tries again. */
   drive(id: string, watching: Watching): Promise<void>;
 }
 
-/** Handed to the driver of a run. */
+/** Passed to the driver of a run. */
 export interface Watching {
   readonly signal: AbortSignal;
-  /** A turn, or a question to a person in words, holds it up now. */
+  /** Reports that the run is now waiting for a turn or for a question to a person. */
   readonly onWaiting: (what: string) => void;
 }
 
@@ -52,13 +52,13 @@ interface Driven {
   done: Promise<void>;
   readonly abort: AbortController;
   readonly held: Set<string>;
-  /** So that a step reads nothing again. */
+  /** Kept so that a step does not reread the log. */
   events: AnyEvent[];
-  /** Its beginning would survive a power cut. */
+  /** Resolves once the beginning of the run would survive a power cut. */
   readonly onDisk: Promise<void>;
 }
 
-/** `approvalId` null: a question that no call asks. */
+/** `approvalId` is null for a question that does not belong to a call. */
 export type WaitsFor = readonly { readonly approvalId: string | null; readonly text: string }[];
 
 /** Far more than bounded runs can write. */
@@ -78,7 +78,10 @@ export class Runs<State extends RunState, View> {
     });
   }
 
-  /** Drives it while its beginning goes to the disk: no effect and no answer may come before `onDisk`. Fails with panic_engaged. */
+  /**
+   * Drives the run while its beginning is being written to disk: no effect and no answer may happen before `onDisk`. Fails with
+   * panic_engaged.
+   */
   begin(id: string, sessionId: string, drafts: readonly AnyDraft[], alongside?: () => void): void {
     const { log, panic } = this.#deps;
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
@@ -89,12 +92,12 @@ export class Runs<State extends RunState, View> {
     this.#drive(id, sessionId, { events: [...events], onDisk });
   }
 
-  /** Continues what an earlier start of the program left. */
+  /** Continues the runs that an earlier start of the program left open. */
   takeUp(): void {
     for (const { id, sessionId } of this.#deps.rows.open()) this.#drive(id, sessionId);
   }
 
-  /** Resolves when it has ended, waits for a person, or could not continue. Fails with not_found. */
+  /** Resolves when the run has ended, waits for a person, or could not continue. Fails with not_found. */
   async whenResting(id: string, signal: AbortSignal | undefined): Promise<View> {
     const { sessionId, finished } = this.state(id);
     if (finished === null) this.#drive(id, sessionId);
@@ -102,7 +105,7 @@ export class Runs<State extends RunState, View> {
     let last: Driven | undefined;
     for (;;) {
       const driven = this.#driven.get(id);
-      // It ended meanwhile: its events are known.
+      // The run ended meanwhile, and its events are known.
       if (driven === undefined) return this.#kind.view(this.#fold(id, last?.events), []);
       if (this.#waits(id).length > 0) return this.view(id);
       last = driven;
@@ -116,7 +119,7 @@ export class Runs<State extends RunState, View> {
     await this.#driven.get(id)?.onDisk;
   }
 
-  /** For those who do not wait for its end. Fails with a store error. */
+  /** Returns the view of a run that has begun, for callers that do not wait for its end. Fails with a store error. */
   async viewBegun(id: string): Promise<View> {
     await this.onDisk(id);
     return this.view(id);
@@ -126,7 +129,7 @@ export class Runs<State extends RunState, View> {
     return this.#kind.view(this.state(id), this.#waits(id));
   }
 
-  /** The id of the newest one for `last`. */
+  /** Resolves `last` to the id of the newest run. */
   named(id: string): string {
     return id === 'last' ? (this.#deps.rows.newest(1)[0]?.id ?? id) : id;
   }
@@ -154,17 +157,17 @@ export class Runs<State extends RunState, View> {
     return row.sessionId;
   }
 
-  /** The turns and questions that have held it up since it is driven here. */
+  /** The turns and questions that have blocked the run since this process began to drive it. */
   held(id: string): string[] {
     return [...(this.#driven.get(id)?.held ?? [])];
   }
 
-  /** The question was answered. */
+  /** Called when the question was answered. */
   release(id: string, what: string): void {
     this.#driven.get(id)?.held.delete(what);
   }
 
-  /** Resolves once `look` finds something, which it does again after every commit; until then the run waits for what is named. */
+  /** Resolves once `look` returns a value; `look` is called again after every commit. Until then the run waits for `what`. */
   async until<T>(id: string, what: string, watching: Watching, look: () => T | null): Promise<T> {
     for (;;) {
       const found = look();
@@ -179,13 +182,13 @@ export class Runs<State extends RunState, View> {
     }
   }
 
-  /** Records a step, in one commit. */
+  /** Records a step in one commit. */
   tell({ sessionId }: State, id: string, drafts: readonly AnyDraft[], barrier = false): void {
     const events = this.#deps.log.append(sessionId, drafts, barrier);
     this.#driven.get(id)?.events.push(...events);
   }
 
-  /** After events that were recorded by another way. */
+  /** Rereads the events after some were recorded elsewhere. */
   readAgain(id: string): void {
     const driven = this.#driven.get(id);
     if (driven !== undefined) driven.events = this.#read(this.state(id).sessionId);

@@ -1,5 +1,5 @@
-// Settings at run time: the current values, the one way config.yaml is changed, and the parts that take effect at once. Everything else is
-// read at the next start.
+// Settings at run time: the current values, the one function that changes config.yaml, and the sections that take effect immediately.
+// Everything else takes effect at the next start.
 
 import type { Config } from '../../contracts/config.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -10,7 +10,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 export interface SettingsDeps {
   readonly loaded: LoadedConfig;
   readonly log: SessionLog;
-  /** The host program passed this instance's settings: those of the file apply at the next start. */
+  /** True if the host program passed this instance's settings: changes to the file then apply at the next start. */
   readonly areHandedIn: boolean;
 }
 
@@ -37,7 +37,7 @@ export class Settings {
     return this.#deps.loaded.warnings;
   }
 
-  /** `use` is called with all settings whenever something at or below one of the dotted paths was set. */
+  /** Calls `use` with all settings whenever something at or below one of the dotted paths was set. */
   useAtOnce(sections: readonly string[], use: (config: Config) => void): void {
     this.#users.push({ sections, use });
   }
@@ -48,7 +48,7 @@ export class Settings {
     return { key, path, warnings, holds };
   }
 
-  /** All of them in one write. Fails with invalid_config, and then changes nothing. */
+  /** Applies all settings in one write. Fails with invalid_config, and then changes nothing. */
   async changeAll(settings: readonly Setting[], by: string): Promise<Omit<OpResult<'config.set'>, 'key'>> {
     const { path, warnings, config } = await writeSettings(this.path, settings);
     const taken = settings.map(({ key }) => this.#take(key, config));
@@ -67,7 +67,7 @@ export class Settings {
   }
 }
 
-/** The part at the path as `from` has it; all else as it was. */
+/** Returns a copy of `into` with the part at the path taken from `from`. */
 function replacePart<T extends object>(into: T, from: T, [key, ...rest]: readonly string[]): T {
   if (key === undefined) return from;
   const name = key as keyof T;

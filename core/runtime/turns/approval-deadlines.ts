@@ -1,5 +1,5 @@
 // Approvals of unattended turns: the runtime denies those that are still open at their deadline. The deadlines are in the log with the
-// approvals, so a restart loses none. One timer for all; approves nothing.
+// approvals, so a restart loses none. Uses one timer for all; approves nothing.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -15,7 +15,7 @@ export interface ApprovalDeadlinesDeps {
   deny(approval: Approval): void;
 }
 
-/** The clock may be set, and the machine may sleep: checked this often while an approval has a deadline. */
+/** The clock may be set, and the machine may sleep, so deadlines are checked this often while any is pending. */
 const LOOK_AGAIN_MS = 30_000;
 
 export class ApprovalDeadlines {
@@ -27,7 +27,7 @@ export class ApprovalDeadlines {
     this.#deps = deps;
   }
 
-  /** Denies overdue approvals and waits for the next deadline. Call when a turn begins to wait, and at start. */
+  /** Denies overdue approvals and waits for the next deadline. Call it when a turn begins to wait, and at start. */
   look(): void {
     this.#callOff?.();
     this.#callOff = null;
@@ -51,7 +51,7 @@ export class ApprovalDeadlines {
     this.#callOff = null;
   }
 
-  /** False when it could not be written: it stays open and is tried again. */
+  /** Returns false if the denial could not be written: the approval stays open and is tried again. */
   #denied(approval: Approval): boolean {
     try {
       this.#deps.deny(approval);

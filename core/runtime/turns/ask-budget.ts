@@ -6,11 +6,11 @@ import type { RunningTurn, ShownPack } from './running-turn.ts';
 /** The estimated answer of a running call. A longer answer can exceed a limit by the difference. */
 export const answerTokens = 4_000;
 
-/** An answer shorter than this is of no use. */
+/** An answer shorter than this is useless. */
 const answerTokensMin = 16;
 /** With more tokens left than this, an answer needs no separate limit. */
 const BOUND_BELOW_TOKENS = 128_000;
-/** The longest bound that is named: models with a shorter longest answer than this refuse the request, those in use today have none. */
+/** The largest answer limit that is sent. A model with a lower maximum would refuse the request; no current model has one. */
 const BOUND_TOKENS_MAX = 16_384;
 
 export interface Admitted {
@@ -19,7 +19,7 @@ export interface Admitted {
   readonly maxOutputTokens: number | null;
 }
 
-/** Null when the call must not be made: refused, which is then on record, or cut off while it waited for others. */
+/** Null if the call must not be made: it was refused and the refusal recorded, or it was aborted while it waited for others. */
 export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Admitted | null | Promise<Admitted | null> {
   const { deps, abort } = runner;
   const at = { ...budgetPlaceOf(runner), nowMs: deps.clock.nowMs() };
@@ -35,12 +35,12 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
   return take(admission);
 }
 
-/** Who pays for what the turn asks of models. */
+/** The budgets that pay for the turn's model calls. */
 export function budgetPlaceOf({ place, continues, bounds, helper }: RunningTurn): Omit<BudgetPlace, 'nowMs'> {
   return { ...place, continues, ...(bounds === null ? {} : { limits: bounds }), ...(helper === null ? {} : { payers: helper.payers }) };
 }
 
-/** How many tokens of answer what is left pays for. Where the price is unknown, tokens alone bound it. */
+/** The number of answer tokens that the remaining budget pays for. If the price is unknown, only the token budget limits it. */
 function answerBound(
   { deps }: RunningTurn,
   model: string,
@@ -54,7 +54,7 @@ function answerBound(
   return bound >= BOUND_BELOW_TOKENS ? null : Math.max(answerTokensMin, Math.min(bound, BOUND_TOKENS_MAX));
 }
 
-/** Input at its full price: whether a cache will make it cheaper is not known before. */
+/** Counts input at its full price, because it is not yet known whether a cache will make it cheaper. */
 function estimateCall({ deps }: RunningTurn, model: string, { tokens }: ShownPack): CallEstimate {
   const usage = { inputTokens: tokens, cachedInputTokens: 0 };
   return {
@@ -76,7 +76,7 @@ function admit(runner: RunningTurn, model: string, admission: Admission): Reserv
   return admission.reservation;
 }
 
-/** Once a session, also across starts: the log remembers. */
+/** Warns once per session, also across restarts, because the log remembers. */
 function warnOnce(runner: RunningTurn, body: Parameters<typeof runner.emit<'budget.unpriced'>>[1]): void {
   const { deps, place } = runner;
   if (deps.log.reads.slice(place.sessionId, { types: ['budget.unpriced'], limit: 1 }).length > 0) return;

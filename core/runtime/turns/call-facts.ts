@@ -1,5 +1,5 @@
-// The workspace of a turn's calls: the session's folder as tools are judged and run with it, and whether that folder is trusted. Each check
-// asks the disk whether it is still the folder a person trusted.
+// The workspace of a turn's calls: the session's folder with which calls are judged and run, and whether that folder is trusted. Each check
+// verifies on disk that it is still the folder that the person trusted.
 
 import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -11,8 +11,8 @@ import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**
- * The parsed arguments of a call, parsed once in its turn: its judgement, its run and its check use the same value. Parsed again if the
- * tool of that name has been replaced. Fails as `ToolPort.parse` does.
+ * Returns the arguments of a call, parsed once per turn, so that its decision, its run and its check use the same value. Parses them again
+ * if the tool of that name has been replaced. Fails as `ToolPort.parse` does.
  */
 export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callId, tool, args }: CallState): Result<ParsedCall, AppError> {
   const known = parsedCalls.get(callId);
@@ -23,7 +23,7 @@ export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callI
   return parsed;
 }
 
-/** Fails with `denied` while the folder is not trusted. The question for that trust needs none. */
+/** Fails with `denied` while the folder is not trusted. The call that asks for that trust is exempt. */
 export function contextOf({ deps, place, workspace }: RunningTurn, { tool }: ParsedCall): FactContext {
   return { ...deps.workspaces.contextOf(asksForTrust(tool) ? null : workspace), ...place };
 }
@@ -40,9 +40,9 @@ export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'worksp
   return [{ callId, providerCallId: callId, tool: openWorkspaceTool, args: JSON.stringify({ path: workspace }) }];
 }
 
-/** Refuses an internal call named by a model, as it refuses an unknown name. Null for every other call. */
+/** Refuses an internal tool that a model calls, as if the name were unknown. Null for every other call. */
 export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): AppError | null {
-  // The operation for direct calls refuses these names, so a direct call of one is the program's own.
+  // The operation for direct calls refuses these names, so a direct call of an internal tool comes from the program itself.
   const isProgram = state.kind === 'tool' || state.modelCalls === 0;
   return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);
 }

@@ -1,5 +1,5 @@
 // A port to the turn runtime for its own dependencies, which are created first: tools, hooks, pack sources. A call before the runtime
-// exists is refused as it is while closing; nothing calls before `begin`.
+// exists is refused in the same way as while closing; no caller uses it before `begin`.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
@@ -11,9 +11,9 @@ export interface TurnPort {
   readonly runningTurns: number;
   /** Fails with queue_full, panic_engaged, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string };
-  /** The same, with the wait for the disk left to the caller: the model is asked meanwhile, and no effect begins before. */
+  /** Like `submit`, but leaves the wait for the disk to the caller. The model is asked meanwhile, and no effect begins before. */
   accept(message: InboundMessage): Accepted;
-  /** Runs one tool through the gate, with no model. Fails as `submit` does, and with denied in a folder that is not trusted. */
+  /** Runs one tool through the gate, without a model. Fails as `submit` does, and with denied in a folder that is not trusted. */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string };
   /** Resolves when the turn waits or has ended. */
   whenResting(turnId: string): Promise<TurnEnd | null>;
@@ -28,7 +28,7 @@ export interface TurnPort {
 export class DeferredTurns implements TurnPort {
   #turns: (TurnPort & { dispose(): Promise<void> }) | null = null;
 
-  /** Once, when the runtime is there. */
+  /** Called once, when the runtime exists. */
   resolve(turns: TurnPort & { dispose(): Promise<void> }): void {
     this.#turns = turns;
   }

@@ -11,7 +11,7 @@ import { startedDirect } from './turn-start.ts';
 interface Begun {
   readonly turnId: string;
   readonly callId: string;
-  /** Of its turn. */
+  /** The first events of its turn. */
   readonly events: readonly AnyEvent[];
 }
 
@@ -32,7 +32,7 @@ export function recordDirect(deps: TurnDeps, call: DirectCall): Begun {
   return { turnId, callId, events: events.filter((event) => event.turnId === turnId) };
 }
 
-/** The call of a direct turn that was begun before. */
+/** The call of a direct turn that began earlier. */
 export function directCallOf(log: SessionLog, { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string }): string {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   for (const event of log.reads.turn(sessionId, turnId, firstSeq)) {

@@ -7,7 +7,7 @@ import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { tighten } from './tighten.ts';
 
-/** Null if no hook matches the call, or the gate refused it already. */
+/** Null if no hook matches the call, or if the gate already refused it. */
 export function hookCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
   if (runner.deps.hooks?.has('before_tool') !== true || decision.decision === 'deny') return null;
   const { callId, tool: name, args, summary, facts } = request;
@@ -22,7 +22,7 @@ function tightened(decision: GateDecision, { decision: kind, reason }: HookVerdi
   return kind === 'pass' ? decision : tighten(decision, { decision: kind, reason, ruleId: kind === 'deny' ? 'hook.denied' : 'hook.asked' });
 }
 
-/** Returns why the run of a message must not continue; null if no hook objects. Called at its first step. */
+/** Returns the reason why the run of a message must not continue; null if no hook objects. Called at its first step. */
 export function hookRun(runner: RunningTurn): Promise<ErrorBody | null> | null {
   if (runner.deps.hooks?.has('before_run') !== true) return null;
   const said = runner.transcript.messages.findLast((message) => message.role === 'user');
@@ -39,7 +39,7 @@ export function tellHooks(runner: RunningTurn, on: HookPoint, gather: () => Pick
   if (hooks?.has(on) === true) hooks.after({ ...subjectOf(runner, on), ...gather() });
 }
 
-/** No approval is possible in the middle of a run: the run ends, and can be repeated. */
+/** No approval is possible in the middle of a run, so the run ends and can be repeated. */
 async function refusal(runner: RunningTurn, subject: HookSubject): Promise<ErrorBody | null> {
   const verdict = await ask(runner, subject);
   if (verdict.decision === 'pass') return null;

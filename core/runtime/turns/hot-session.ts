@@ -5,7 +5,7 @@ import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
-/** How many of the newest events of a session are read to continue it. Older ones stay in the log. */
+/** The number of newest events that are read to continue a session. Older ones stay in the log. */
 const RESTORE_EVENTS_MAX = 4_000;
 
 export const transcriptTypes: readonly EventType[] = [
@@ -51,13 +51,13 @@ export class HotSessions {
     return this.#keep(sessionId, loadTranscript(this.#source, sessionId));
   }
 
-  /** Updates the transcript even while the turn rests. */
+  /** Updates the transcript even while the turn is waiting. */
   absorb(sessionId: string, events: readonly AnyEvent[]): void {
     const transcript = this.transcript(sessionId);
     for (const event of events) transcript.apply(event);
   }
 
-  /** Only if the session is cached: nothing is read for it. */
+  /** Updates the session only if it is cached; reads nothing otherwise. */
   tell(sessionId: string, events: readonly AnyEvent[]): void {
     const transcript = this.#sessions.get(sessionId);
     if (transcript !== undefined) for (const event of events) transcript.apply(event);
@@ -75,7 +75,7 @@ export class HotSessions {
     return this.#source.log.index.session(sessionId) === null ? null : loadTranscript(this.#source, sessionId);
   }
 
-  /** For a new session without events: nothing is read. */
+  /** For a new session without events, so nothing is read. */
   begin(sessionId: string): void {
     this.#keep(sessionId, this.#source.packer.createTranscript());
   }
@@ -89,15 +89,15 @@ export class HotSessions {
     return transcript;
   }
 
-  /** The next use rereads the log. */
+  /** Evicts a session. Its next use rereads the log. */
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }
 }
 
 /**
- * From the log: the newest summary and the newest events, starting at the beginning of a turn. `before` ends it earlier, to show a past
- * pack.
+ * Loads a transcript from the log: the newest summary and the newest events, starting at the beginning of a turn. `before` ends it earlier,
+ * to show a past pack.
  */
 export function loadTranscript({ log, packer, continuity }: TranscriptSource, sessionId: string, before?: number): Transcript {
   const transcript = packer.createTranscript();

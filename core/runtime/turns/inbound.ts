@@ -15,19 +15,19 @@ export interface InboundMessage {
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string | null;
-  /** The untrusted sources of text that is not the sender's own: a forwarded message, a group anyone can write in. */
+  /** The untrusted sources of text that is not the sender's own: a forwarded message, a group in which anyone can write. */
   readonly untrusted?: readonly TaintSource[];
-  /** Further events for the same transaction, before the message: a new session's first event, its title cut out of the message. */
+  /** Further events for the same transaction, before the message: a new session's first event, with a title taken from the message. */
   readonly before: readonly AnyDraft[] | ((text: Redacted) => readonly AnyDraft[]);
   /** Attached files, and the untrusted sources of their content. */
   readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
   /** The bounds of the turn it begins; absent for none. */
   readonly bounds?: TurnBounds;
-  /** Another agent's turn called for it. */
+  /** Set if another agent's turn started it as a subagent. */
   readonly helper?: HelperOrigin;
-  /** Chosen for this message. */
+  /** The model chosen for this message. */
   readonly model?: string;
-  /** The chat it came from, where its answer goes. */
+  /** The chat the message came from, which receives the answer. */
   readonly chat?: EventBodies['user.message']['chat'];
   /** Set when an earlier message is repeated. */
   readonly again?: RunAgain;
@@ -35,7 +35,7 @@ export interface InboundMessage {
   alongside?(turnId: string): void;
 }
 
-/** A message that was taken; `onDisk` is null where it is on the disk already. */
+/** An accepted message; `onDisk` is null if it is already on disk. */
 export interface Accepted {
   readonly sessionId: string;
   readonly turnId: string;
@@ -51,7 +51,7 @@ export interface RunAgain {
 }
 
 /** The fields of a turn's start beyond its place; model and workspace default to those of the session. */
-export type StartAbout = { readonly model?: string | null; /** Its session begins with it. */ readonly begins?: true } & Pick<
+export type StartAbout = { readonly model?: string | null; /** True for the first turn of its session. */ readonly begins?: true } & Pick<
   EventBodies['turn.started'],
   'continues' | 'retries' | 'bounds' | 'helper' | 'workspace'
 >;
@@ -62,14 +62,14 @@ export interface DirectCall {
   readonly tool: string;
   readonly args: string;
   readonly channel: string;
-  /** A second call with the same key is the first one again. */
+  /** A second call with the same key returns the first one. */
   readonly dedupeKey?: string;
   readonly before: readonly AnyDraft[];
   /** The folder of its session; null for the configured workspace. */
   readonly workspace?: string | null;
 }
 
-/** The message with its marks, and what was added to the one it repeats. */
+/** The message with its taint marks and, if it repeats an earlier one, the steering messages of that one. */
 export function messageDrafts(message: InboundMessage, text: Redacted, turnId: string): AnyDraft[] {
   return [
     ...markForeign(turnId, message),
@@ -78,7 +78,7 @@ export function messageDrafts(message: InboundMessage, text: Redacted, turnId: s
   ];
 }
 
-/** Always, even for a known source: only the mark distinguishes the text of such a message, or of such files, from the person's own. */
+/** Marks even known sources, because only the mark distinguishes the text of such a message, or of such files, from the person's own. */
 export function markForeign(turnId: string, { untrusted = [], attached }: Pick<InboundMessage, 'untrusted' | 'attached'>): AnyDraft[] {
   const mark = (sources: readonly TaintSource[], more: { attached?: true }): AnyDraft[] =>
     sources.length === 0
@@ -87,13 +87,13 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
   return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
 }
 
-/** The events before a message: its session's first event, or the one that replaces an earlier turn. */
+/** The events before a message: its session's first event, or the event that replaces an earlier turn. */
 export function openingOf({ before, again }: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
   if (again !== undefined) return supersede(again, turnId);
   return typeof before === 'function' ? before(text) : before;
 }
 
-/** The message as the log keeps it. */
+/** The message as the log stores it. */
 export function messageBody(
   { channel, sender, dedupeKey, attached, bounds, helper, model, chat }: InboundMessage,
   text: Redacted,
@@ -121,7 +121,7 @@ export function aboutOf({ bounds, helper, model }: Pick<EventBodies['user.messag
 
 type AboutTurn = 'bounds' | 'helper' | 'model';
 
-/** Whether a session begins with these events, and its folder. */
+/** Returns whether a session begins with these events, and its folder. */
 function sessionBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'begins' | 'workspace'> {
   const created = before.find((draft) => draft.type === 'session.created');
   if (created?.type !== 'session.created') return {};
@@ -129,7 +129,7 @@ function sessionBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'begins' | 
   return { begins: true, ...(workspace === undefined ? {} : { workspace }) };
 }
 
-/** The same for a queued message, read from the message in the log. */
+/** The same fields for a queued message, read from the message in the log. */
 export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, AboutTurn> {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   const message = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'user.message');

@@ -1,4 +1,4 @@
-// Before a call that writes: keeps the current state of its paths, or prevents the call. Records nothing but a refusal.
+// Before a call that writes: checkpoints the current state of its paths, or prevents the call. Records nothing but a refusal.
 
 import type { BeforeFile } from '../../contracts/checkpoints.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -10,7 +10,7 @@ import type { RunningTurn } from './running-turn.ts';
 export interface ReadyCall {
   readonly call: CallState;
   readonly parsed: ParsedCall;
-  /** The folders it is judged and run with. */
+  /** The folders with which the call is judged and run. */
   readonly context: FactContext;
   /** Null for a read-only call without an approval. */
   readonly facts: CallFacts | null;
@@ -21,7 +21,7 @@ export interface KeptCall extends ReadyCall {
   readonly before: readonly BeforeFile[] | null;
 }
 
-/** The calls that may run, in order; at once when there is little to keep. A call whose files cannot be kept is rejected. */
+/** Returns the calls that may run, in order; synchronously if there is little to save. A call whose files cannot be saved is rejected. */
 export function keepFiles(runner: RunningTurn, ready: readonly ReadyCall[]): KeptCall[] | Promise<KeptCall[]> {
   const kept = ready.map((item) => keepOne(runner, item));
   const atOnce: KeptCall[] = [];
@@ -54,7 +54,7 @@ function keepOne(runner: RunningTurn, item: ReadyCall): KeptCall | null | Promis
 }
 
 function reject(runner: RunningTurn, { call }: ReadyCall, cause: unknown): null {
-  // A call that a closing program cut off is decided again at the next start.
+  // A call interrupted because the program is closing is decided again at the next start.
   if (!runner.halted) runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: toAppError(cause).toBody() });
   return null;
 }

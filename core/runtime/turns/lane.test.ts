@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Deferred } from '../../base/deferred.ts';
 import { Lanes, type LaneState } from './lane.ts';
 
-/** Jobs that say when they begin and end when told. */
+/** Jobs that report when they begin and end on command. */
 class Jobs {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, Deferred<LaneState>>();
@@ -25,7 +25,7 @@ class Jobs {
   }
 }
 
-test('one job at a time in a lane, in order; lanes side by side up to the limit', async () => {
+test('a lane runs one job at a time in order; lanes run in parallel up to the limit', async () => {
   const jobs = new Jobs();
   const lanes = new Lanes(2, 10);
   for (const name of ['a1', 'a2', 'b1', 'c1']) lanes.push(name.charAt(0), jobs.make(name));
@@ -39,7 +39,7 @@ test('one job at a time in a lane, in order; lanes side by side up to the limit'
   expect([lanes.running, lanes.isBusy('a')]).toEqual([0, false]);
 });
 
-test('a full queue refuses, and only in its own lane', async () => {
+test('a full queue refuses new jobs, only in its own lane', async () => {
   const jobs = new Jobs();
   const lanes = new Lanes(1, 2);
   expect(['a1', 'a2', 'a3', 'a4'].map((name) => lanes.push('a', jobs.make(name)))).toEqual([true, true, true, false]);
@@ -61,7 +61,7 @@ test('a held lane keeps its queue until it is resumed, and the resumed job goes 
   expect(jobs.begun).toEqual(['asks', 'answered', 'later']);
 });
 
-test('a lane can be held from the start, resumed while it runs, and resumed when it is free', async () => {
+test('a lane can be held from the start, and resumed while running or free', async () => {
   const jobs = new Jobs();
   const lanes = new Lanes(4, 10);
   lanes.hold('a');
@@ -75,7 +75,7 @@ test('a lane can be held from the start, resumed while it runs, and resumed when
   expect(jobs.begun).toEqual(['first', 'alone', 'again']);
 });
 
-test('idle resolves once nothing runs, at once when nothing does', async () => {
+test('idle resolves once nothing runs, or at once if nothing does', async () => {
   const jobs = new Jobs();
   const lanes = new Lanes(1, 10);
   await lanes.whenIdle();
@@ -90,7 +90,7 @@ test('idle resolves once nothing runs, at once when nothing does', async () => {
   expect(isIdle).toBe(true);
 });
 
-test('in any order of arrival: lanes keep order and the limit, and lose nothing', async () => {
+test('in any order of arrival, lanes keep order and limit, and lose nothing', async () => {
   const work = fc.array(fc.record({ lane: fc.constantFrom('a', 'b', 'c'), ticks: fc.nat(3) }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), work, async (parallel, items) => {

@@ -2,7 +2,7 @@
 
 import { BoundedQueue } from '../../base/bounded-queue.ts';
 
-/** `held`: the lane stays taken though nothing runs in it, until it is resumed. */
+/** `held`: the lane stays occupied, although nothing runs in it, until it is resumed. */
 export type LaneState = 'free' | 'held';
 
 type Job = () => Promise<LaneState>;
@@ -14,11 +14,11 @@ interface Lane {
   state: 'idle' | 'ready' | 'running' | 'held';
 }
 
-/** Keys with something running, held or queued at the same time; recovery may pass it, new work may not. */
+/** The maximum number of keys with something running, held or queued. Recovery may exceed it, new work may not. */
 const LANES_MAX = 1_000;
 
 /**
- * Runs jobs of one key in order and at most `parallel` jobs at once over all keys; exempt keys are not counted, and their caller limits
+ * Runs the jobs of one key in order, and at most `parallel` jobs at once over all keys. Exempt keys are not counted; their caller limits
  * them. A job must not throw.
  */
 export class Lanes {
@@ -50,7 +50,7 @@ export class Lanes {
     return lane === undefined ? this.#lanes.size >= LANES_MAX : lane.queue.size >= this.#queuedMax;
   }
 
-  /** False when the queue of this key is full. The first job of an idle key starts at once if there is room. */
+  /** Returns false if the queue of this key is full. The first job of an idle key starts at once if there is room. */
   push(key: string, job: Job): boolean {
     const lane = this.#lane(key);
     if (!lane.queue.push(job)) return false;
@@ -58,13 +58,13 @@ export class Lanes {
     return true;
   }
 
-  /** Takes a lane without running anything in it. */
+  /** Occupies a lane without running anything in it. */
   hold(key: string): void {
     const lane = this.#lane(key);
     if (lane.state === 'idle') lane.state = 'held';
   }
 
-  /** Continues in a held lane, before anything queued behind it; in a free one at once. */
+  /** Continues in a held lane, before anything queued behind it; in a free lane at once. */
   resume(key: string, job: Job): void {
     const lane = this.#lane(key);
     lane.next = job;
@@ -100,7 +100,10 @@ export class Lanes {
     if (this.running === 0 && this.#ready.length === 0) this.#wakeIdle();
   }
 
-  /** The first that may start now: a turn that waits for its helpers must not take their place. */
+  /**
+   * The first lane that may start now. Exempt lanes may start even at the limit, because a turn that waits for its subagents must not
+   * occupy their place.
+   */
   #nextReady(): string | undefined {
     if (this.#running < this.#parallel) return this.#ready.shift();
     const at = this.#ready.findIndex((key) => this.#isApart(key));

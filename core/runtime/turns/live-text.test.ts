@@ -7,7 +7,7 @@ import { ownNow } from '../../../tests/own-clock.ts';
 
 class WatchedTurn {
   readonly safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
-  /** Writes and shown texts in the order they came. */
+  /** Writes and shown texts, in order. */
   readonly happened: string[] = [];
   readonly places: (number | undefined)[] = [];
   /** The pieces marked as the first of their text. */
@@ -36,7 +36,7 @@ class WatchedTurn {
 
 const about = { kind: 'text', sessionId: 's', turnId: 't', callId: null } as const;
 
-test('what arrives at one moment goes out as one, after what led to it was written', async () => {
+test('pieces that arrive together are sent as one, after the events they follow', async () => {
   const turn = new WatchedTurn();
   const live = new LiveText(turn, about);
   turn.unwritten = 3;
@@ -50,7 +50,7 @@ test('what arrives at one moment goes out as one, after what led to it was writt
   expect(turn.happened).toHaveLength(3);
 });
 
-test('an end waits for text that may not go out yet', async () => {
+test('end waits for text that must not be sent yet', async () => {
   const turn = new WatchedTurn();
   const live = new LiveText(turn, about);
   turn.unwritten = 1;
@@ -61,7 +61,7 @@ test('an end waits for text that may not go out yet', async () => {
   expect(turn.happened.join('')).toBe('wrote 1All of it.');
 });
 
-test('a secret cut in two is found by listeners who join or rejoin in the middle', async () => {
+test('a secret split in two is redacted for listeners who join in the middle', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
   turn.deps.deltas.size = 0;
@@ -79,7 +79,7 @@ test('a secret cut in two is found by listeners who join or rejoin in the middle
   expect(shown).not.toMatch(/river|stone|4711/);
 });
 
-test('only the first piece of a text is marked as the first, even if no one saw it', async () => {
+test('only the first piece of a text is marked as the first, even if unwatched', async () => {
   const turn = new WatchedTurn();
   const seen = new LiveText(turn, about);
   seen.push('One ');
@@ -102,7 +102,7 @@ test('half a million unwatched pieces cost little, and a final secret is still f
   const live = new LiveText(turn, about);
   const startedMs = ownNow();
   for (let piece = 0; piece < 500_000; piece++) live.push('and ');
-  // Copying what is kept at each piece takes several seconds.
+  // Copying the kept text for each piece would take several seconds.
   expect(ownNow() - startedMs).toBeLessThan(1_500);
   live.push('it is river-');
   turn.deps.deltas.size = 1;
@@ -112,7 +112,7 @@ test('half a million unwatched pieces cost little, and a final secret is still f
   expect(turn.happened.join('')).not.toMatch(/river|stone|4711/);
 });
 
-test('a listener who joins gets all so far, without a secret, and each piece says where it joins', async () => {
+test('a listener who joins gets the redacted text so far, and pieces state positions', async () => {
   const turn = new WatchedTurn();
   turn.safety.register('river-stone-4711', 'KEY');
   turn.deps.deltas.size = 0;
@@ -130,7 +130,7 @@ test('a listener who joins gets all so far, without a secret, and each piece say
   expect(turn.texts.size).toBe(0);
 });
 
-test('of a text too long to be kept nothing is given, and its pieces name no place', async () => {
+test('a text too long to keep is not repeated, and its pieces state no positions', async () => {
   const turn = new WatchedTurn();
   const live = new LiveText(turn, about);
   for (let piece = 0; piece < 40; piece++) live.push('x'.repeat(4096));

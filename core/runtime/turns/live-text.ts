@@ -1,5 +1,6 @@
-// Streams text to listeners, redacted across its pieces. Pieces that arrive at one moment are sent as one: processing each separately would
-// cost as much as the rest of a turn. Without listeners it is only kept, for one who joins in the middle. Records nothing.
+// Streams text to listeners and redacts secrets across its pieces. Pieces that arrive in the same event-loop turn are sent as one, because
+// processing each separately would cost as much as the rest of a turn. Without listeners the text is only kept, for listeners who join
+// later. Records nothing.
 
 import type { DeltaNotice } from '../../contracts/events.ts';
 import type { RedactedStream, TurnDeps } from './ports.ts';
@@ -8,30 +9,33 @@ interface WatchedTurn {
   readonly deps: Pick<TurnDeps, 'deltas' | 'redactStream'>;
   /** Writes the events recorded before the text. Returns whether there were any. */
   writeAhead(): boolean;
-  /** Texts that are streaming: each is in it from its beginning to its end. */
+  /** The texts that are streaming, each from its beginning to its end. */
   readonly texts: Set<LiveText>;
 }
 
 interface Arrival {
   text: string;
-  /** The listener could see this text before the events it follows: it waits until they can be read. */
+  /** True if events had to be written before this text: it is sent only once listeners can read those events. */
   readonly wroteAhead: boolean;
   readonly given: Promise<void>;
 }
 
-/** How much of a text is kept for a listener who joins; of a longer one only its end, which may contain the beginning of a secret. */
+/**
+ * How much of a text is kept for listeners who join later. Of a longer text only the end is kept, which may contain the beginning of a
+ * secret.
+ */
 const KEPT_LENGTH_MAX = 65_536;
 
 export class LiveText {
   readonly #turn: WatchedTurn;
   readonly #about: Omit<DeltaNotice, 'text'>;
   #stream: RedactedStream | null = null;
-  /** As it came, including what arrived at this moment. */
+  /** The text as received, including pieces not sent yet. */
   #kept = '';
   #isCut = false;
-  /** The text sent so far, or that would have been with listeners; not kept of a text that was cut. */
+  /** The text sent so far, or that would have been sent with listeners. Empty once the text was cut. */
   #said = '';
-  /** Arrived at this moment. */
+  /** Text that has arrived and is not sent yet. */
   #arrived: Arrival | null = null;
 
   constructor(turn: WatchedTurn, about: Omit<DeltaNotice, 'text'>) {
@@ -49,7 +53,7 @@ export class LiveText {
 
   push(piece: string): void {
     this.#kept += piece;
-    // Now and then: cutting at each small piece would copy the whole each time.
+    // Cut only occasionally, because cutting at each small piece would copy the whole text each time.
     if (this.#kept.length > 2 * KEPT_LENGTH_MAX) {
       this.#kept = this.#kept.slice(-KEPT_LENGTH_MAX);
       this.#said = '';
@@ -79,7 +83,7 @@ export class LiveText {
     return null;
   }
 
-  /** The events that led to the text are in the log by then, and followers of the log have read them. */
+  /** Sends the text once the events that led to it are in the log and followers of the log have read them. */
   #giveOutSoon(): Arrival {
     const wroteAhead = this.#turn.writeAhead();
     const given = new Promise<void>((resolve) => {
@@ -109,7 +113,7 @@ export class LiveText {
   #open(): RedactedStream {
     if (this.#stream === null) {
       this.#stream = this.#turn.deps.redactStream();
-      // It was not watched until here; what the stream holds back of it belongs to what follows.
+      // The text had no listeners so far. The part of it that the stream holds back belongs to the next piece.
       const before = this.#kept.slice(0, this.#kept.length - (this.#arrived?.text.length ?? 0));
       if (before !== '') this.#said = this.#stream.push(before);
     }

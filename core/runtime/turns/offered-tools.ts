@@ -1,4 +1,4 @@
-// The tools offered to the model of a turn. A tool that would always be refused is left out; the gate still judges the others.
+// Selects the tools offered to the model of a turn. Leaves out tools that would always be refused; the gate still decides about the others.
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -10,7 +10,7 @@ export interface OfferedTo {
   readonly origin: CallOrigin;
 }
 
-/** The very same list where neither bounds nor config.yaml leave out a tool. */
+/** Returns the identical list if neither bounds nor config.yaml exclude a tool. */
 export function offeredWithin(
   { tools, gate }: { readonly tools: Pick<ToolPort, 'get' | 'planSchemas'>; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
   usual: readonly ToolSchema[],

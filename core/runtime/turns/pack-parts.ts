@@ -27,7 +27,7 @@ export function choosePackParts(runner: RunningTurn, model: string): Promise<voi
   });
 }
 
-/** Before the model sees them, and in the log before anything it then wants is judged. */
+/** Marks untrusted parts before the model sees them. The marks are in the log before any resulting call is judged. */
 export function markForeignParts(runner: RunningTurn, parts: NonNullable<EventBodies['pack.built']['parts']>): void {
   const sources = new Map<string, TaintSource>();
   for (const { tainted } of parts) for (const source of tainted ?? []) sources.set(`${source.kind}:${source.where}`, source);
@@ -36,7 +36,7 @@ export function markForeignParts(runner: RunningTurn, parts: NonNullable<EventBo
   runner.flush();
 }
 
-/** Of this conversation, as the person read them. */
+/** The pending approvals of this conversation, as the person sees them. */
 export function openApprovals({ deps, place }: RunningTurn): string[] {
   return deps.policy
     .pendingApprovals()

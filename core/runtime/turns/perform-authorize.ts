@@ -24,13 +24,16 @@ export function performAuthorize(runner: RunningTurn, intent: Extract<Intent, { 
   return checks.length === 0 ? 'next' : afterChecks(runner, checks);
 }
 
-/** Resolves when the decisions on all calls are on record. */
+/** Resolves when the decisions on all calls are recorded. */
 export async function afterChecks(runner: RunningTurn, checks: readonly Promise<void>[]): Promise<Step> {
   await Promise.all(checks);
   return runner.halted ? 'halt' : 'next';
 }
 
-/** Puts one call before the gate. Also used when what was approved has changed since. Null unless a hook or a verifier is still asked. */
+/**
+ * Submits one call to the gate. Also used if an approved call has changed since. Returns a promise only if a hook or a verifier is still
+ * being asked.
+ */
 export function authorizeCall(runner: RunningTurn, call: CallState): Promise<void> | null {
   if (call.withheld !== undefined) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });
@@ -61,7 +64,7 @@ export function rejectCall(runner: RunningTurn, call: CallState, cause: unknown)
     runner.deps.logger.log('error', 'a call could not be judged', { ...runner.place, tool: call.tool, cause: String(cause) });
 }
 
-/** Without them the call would do something else than requested; with them they would be in the log and the approval. */
+/** Without the secrets the call would do something else than requested; with them they would be in the log and the approval. */
 function withheldError(tool: string, names: readonly string[]): AppError {
   const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
   return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
@@ -87,7 +90,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
     summary: parsed.tool.summarize(parsed.args),
     ...(runner.bounds === null ? {} : { bounds: runner.bounds }),
   };
-  const decision = lookFurther(runner, request, deps.gate.authorize(request));
+  const decision = applyFurtherChecks(runner, request, deps.gate.authorize(request));
   if (!(decision instanceof Promise)) {
     recordDecision(runner, { call, parsed, request }, decision);
     return null;
@@ -102,8 +105,8 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
   );
 }
 
-/** The governor first, then the person's own hooks, then the verifier: each can only make the gate's decision stricter. */
-function lookFurther(runner: RunningTurn, request: GateRequest, gated: GateDecision): GateDecision | Promise<GateDecision> {
+/** Asks the governor first, then the person's own hooks, then the verifier. Each can only make the gate's decision stricter. */
+function applyFurtherChecks(runner: RunningTurn, request: GateRequest, gated: GateDecision): GateDecision | Promise<GateDecision> {
   const { decision, verify } = governCall(runner, request, gated);
   const hooked = hookCall(runner, request, decision);
   const check = (now: GateDecision): GateDecision | Promise<GateDecision> =>
@@ -121,7 +124,7 @@ function governCall(runner: RunningTurn, request: GateRequest, gated: GateDecisi
   runner.emit('governor.assessed', event);
   const decision = tighten(gated, tightening);
   if (verify === null) return { decision, verify: null };
-  // With no verifier set up, a person does what it would have done.
+  // If no verifier is set up, the person is asked instead.
   return deps.verifier === undefined
     ? { decision: tighten(decision, verify.otherwise), verify: null }
     : { decision, verify: verify.ruleId };
@@ -155,7 +158,7 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
   if (question !== null) runner.emit('approval.requested', { approval: question });
 }
 
-/** The untrusted sources the call may be following. They are read from the log, so unwritten events are written first. */
+/** The untrusted sources that the call may be following. They are read from the log, so unwritten events are written first. */
 function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
   const { taint } = runner.deps;
   const { sessionId } = runner.place;

@@ -1,4 +1,5 @@
-// Performs `execute` and `verify`: the only place where a tool runs. The request is in the log, with the spent grant, before the effect begins.
+// Performs `execute` and `verify`: the only place where a tool runs. The request is in the log, with the spent grant, before the effect
+// begins.
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -15,7 +16,7 @@ import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-autho
 import type { HostedResult, LastOutputPort, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
-/** How often a call that differs each time it is to run is judged again before it is refused. */
+/** How often a call whose facts differ each time it is about to run is judged again before it is refused. */
 const DRIFTS_MAX = 5;
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
@@ -33,7 +34,7 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
 function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
   const kept = keepFiles(runner, ready);
-  return kept instanceof Promise ? kept.then((items) => beginStill(runner, items)) : begin(runner, kept);
+  return kept instanceof Promise ? kept.then((items) => beginIfUnchanged(runner, items)) : begin(runner, kept);
 }
 
 function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<Step> {
@@ -42,13 +43,13 @@ function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<S
   runner.deps.crashPoints.reach('before-request');
   for (const item of kept) request(runner, item);
   if (kept.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, kept);
-  // A call with side effects must be on record before it begins, even if the machine fails.
+  // A call with side effects must be recorded durably before it begins, even if the machine fails.
   runner.flush(true);
   return runAll(runner, kept);
 }
 
-/** Keeping a large file takes time, in which everything that was checked before may have changed. */
-async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
+/** Begins only calls that may still run: while a large file was being saved, anything checked before may have changed. */
+async function beginIfUnchanged(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
   if (runner.halted) return 'halt';
   const still: KeptCall[] = [];
   const checks: Promise<void>[] = [];
@@ -58,7 +59,7 @@ async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promi
     if (now instanceof Promise) checks.push(now);
     else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
     else {
-      const check = judgeAnew(runner, item.call);
+      const check = judgeAgain(runner, item.call);
       if (check !== null) checks.push(check);
     }
   }
@@ -66,7 +67,7 @@ async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promi
   return step === 'next' ? begin(runner, still) : step;
 }
 
-/** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
+/** A pure call may run again, so its request does not have to be written first. The request of a slow one is written for people to see. */
 async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const showNoMore = runner.flushSoon(false);
   try {
@@ -76,7 +77,7 @@ async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is checked. */
+/** Null if the call may not run now, because its facts changed or its grant is gone: it is judged again. A promise until that is done. */
 function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = parseOnce(runner, call);
@@ -88,16 +89,16 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   if (looked === null) return null;
   const { context, facts } = looked;
   const ready = { call, parsed: parsed.value, context };
-  // A read-only call without an approval is judged by its tool as it runs.
+  // A read-only call without an approval is checked by its tool as it runs.
   if (facts === null) return { ...ready, facts };
   const checked = { ...ready, facts };
   const drift = describeDrift(runner, checked);
   if (drift === null) return checked;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  return judgeAnew(runner, call);
+  return judgeAgain(runner, call);
 }
 
-/** Null if its folder is no longer trusted, which is then recorded. */
+/** Null if the folder of the call is no longer trusted, which is then recorded. */
 function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pick<ReadyCall, 'context' | 'facts'> | null {
   try {
     const context = contextOf(runner, parsed);
@@ -109,8 +110,8 @@ function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pi
   }
 }
 
-/** Null unless a hook or a verifier is still asked. */
-function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
+/** Returns a promise only if a hook or a verifier is still being asked. */
+function judgeAgain(runner: RunningTurn, call: CallState): Promise<void> | null {
   const { callId, tool } = call;
   const times = (runner.drifts.get(callId) ?? 0) + 1;
   runner.drifts.set(callId, times);
@@ -133,16 +134,16 @@ function describeDrift(runner: RunningTurn, { call, parsed, context, facts }: Ch
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
   const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
-  // A person was not shown this call: its current facts are what must be allowed.
-  const goesOn = call.retried && call.grantId !== null;
-  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
+  // The person was not shown this call, so its current facts are what must be allowed.
+  const continuesOnGrant = call.retried && call.grantId !== null;
+  return taken ?? (call.approvalId === null && !continuesOnGrant ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
   const { deps } = runner;
   const grant = deps.policy.grant(grantId);
   if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
-  // A call that ran once on this grant continues with it: it was spent on this very call.
+  // A call that already ran on this grant continues with it: the grant was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
   if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
@@ -151,7 +152,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
 
 function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps, place, origin, bounds } = runner;
-  // The untrusted sources are those of its first judgement.
+  // Untrusted sources were judged in the first decision, and are not judged again here.
   const now = deps.gate.authorize({
     sessionId: place.sessionId,
     tool: call.tool,
@@ -162,7 +163,7 @@ function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: Check
     dispatch: { grantId: call.grantId },
     ...(bounds === null ? {} : { bounds }),
   });
-  // It has no bindings now, although it had at its first judgement: it would run something else.
+  // A first use now means that files decide what the command does which no grant covers: they appeared after the first decision.
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
@@ -170,7 +171,7 @@ function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void 
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
-  // A call that a rule allowed was counted then.
+  // A call that a rule allowed was counted at that time.
   const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {
@@ -210,7 +211,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   const copies = watch.copiesOf === null ? undefined : await watch.copiesOf();
   if (watch.found !== null) await accountFor(runner, facts, copies);
   if (result.ended !== undefined) watch.follow?.(call.callId, result.ended);
-  // A closing program records no results of calls it aborted: the next start finds the call open and settles it by its class.
+  // If the program is closing, results of aborted calls are not recorded: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
@@ -220,16 +221,16 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   crashPoints.reach('after-result');
 }
 
-/** The output of a call that is not run again is kept in case of a crash. */
+/** Stores the output of a call that must not run again, in case of a crash. */
 function keepOutput({ deps: { lastOutput } }: RunningTurn, call: CallState): ReturnType<LastOutputPort['begin']> {
   const kept = call.idempotency === 'unsafe' ? lastOutput?.begin(call.callId) : undefined;
   return kept ?? { push: () => undefined, end: () => undefined };
 }
 
 interface CopyWatch {
-  /** Settles when copies by background commands so far are recorded; null if none runs. */
+  /** Settles when copies made by background commands so far are recorded; null if none runs. */
   readonly found: Promise<void> | null;
-  /** How to check afterwards for files the call itself copies. */
+  /** Checks afterwards for files that the call itself copied. */
   readonly copiesOf: (() => Promise<Copies>) | null;
   /** For a command that continues after its call. */
   readonly follow: ReturnType<LateCopiesPort['begin']>;
@@ -241,7 +242,7 @@ function watchCopies({ deps: { taint, lateCopies } }: RunningTurn, facts: CallFa
   return { found, copiesOf, follow: facts === null ? null : (lateCopies?.begin(facts) ?? null) };
 }
 
-/** Files the call itself wrote, and files marked as copies by its own command, are not copies by a background command. */
+/** Files that the call itself wrote, and files marked as copies by its own command, do not count as copies by a background command. */
 async function accountFor({ deps: { lateCopies } }: RunningTurn, facts: CallFacts | null, copies: Copies | undefined): Promise<void> {
   const written = facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
   await lateCopies?.account([...written, ...(copies?.paths ?? [])]);
@@ -251,12 +252,12 @@ async function accountFor({ deps: { lateCopies } }: RunningTurn, facts: CallFact
 interface Finished {
   readonly context: FactContext;
   readonly result: HostedResult;
-  /** Other conversations it showed parts of. */
+  /** Other conversations that the result contains parts of. */
   readonly sessions: readonly string[];
   readonly copies: Copies | undefined;
 }
 
-/** The log records the untrusted sources of a result before it can be read. */
+/** Records the untrusted sources of a result before the result can be read. */
 function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, { context, result, sessions, copies }: Finished): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
@@ -305,7 +306,7 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
       result: result.forModel,
     },
   }));
-  // A pure result can be recomputed; any other is written at once, and so are the inputs of the next judgement.
+  // A pure result can be recomputed. Any other result is written at once, and so are the inputs of the next decision.
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
@@ -314,9 +315,9 @@ interface Listening {
   readonly context: FactContext;
   /** Null without listeners. */
   readonly output: LiveText | null;
-  /** Takes the output over a crash. */
+  /** Stores the output in case of a crash. */
   readonly kept?: { push(piece: string): void };
-  /** Takes the other conversations that the call is shown parts of. */
+  /** Collects the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
 }
 
@@ -355,7 +356,7 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
   };
 }
 
-/** A command of config.yaml was not shown for approval at its first use. */
+/** Returns whether a person approved the grant. A command of config.yaml was not shown for approval at its first use. */
 function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
   if (grantId === null) return false;
   const grant = runner.deps.policy.grant(grantId);

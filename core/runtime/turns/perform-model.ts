@@ -24,7 +24,7 @@ export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind:
       );
 }
 
-/** A hook that was cut off with its turn has said nothing. */
+/** A hook that was aborted together with its turn gave no verdict. */
 function cutOff(runner: RunningTurn): Step {
   return runner.halted ? 'halt' : 'next';
 }
@@ -51,11 +51,11 @@ function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }
     return 'next';
   }
   if (waitMs === 0) return packFor(runner, intent, model);
-  return restFor(runner, waitMs).then(() => (runner.abort.signal.aborted ? cutOff(runner) : packFor(runner, intent, model)));
+  return pauseFor(runner, waitMs).then(() => (runner.abort.signal.aborted ? cutOff(runner) : packFor(runner, intent, model)));
 }
 
-/** Resolves sooner when the turn is cut off. */
-function restFor({ deps, abort }: RunningTurn, waitMs: number): Promise<void> {
+/** Resolves early if the turn is aborted. */
+function pauseFor({ deps, abort }: RunningTurn, waitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const callOff = deps.later(waitMs, finish);
     function finish(): void {
@@ -76,7 +76,7 @@ function packFor(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>,
 function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
   if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
-  // Aborted in the meantime: the model is not asked any more.
+  // Aborted in the meantime, so the model is not asked any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
 
@@ -143,11 +143,11 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   } finally {
     admitted.reservation.settle(spent);
   }
-  if (waitMs > 0) await restFor(runner, waitMs);
+  if (waitMs > 0) await pauseFor(runner, waitMs);
   return runner.halted ? 'halt' : 'next';
 }
 
-/** The maximum kept of a partial answer: an endless one would fill the log. */
+/** The maximum length kept of a partial answer: an endless one would fill the log. */
 const PARTIAL_CHARS_MAX = 256 * 1024;
 
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
@@ -162,17 +162,17 @@ interface ModelCall {
 interface Asked {
   /** The spending, or null if nothing is known to be billed. */
   readonly spent: Spent | null;
-  /** Until the next model is asked. */
+  /** The delay before the next model is asked. */
   readonly waitMs: number;
 }
 
-/** One request and what came of it, on record. */
+/** Sends one request and records its result. */
 async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
   const { deps, route } = runner;
   const requestId = deps.ids.next('req');
   const why = route?.note ?? null;
   runner.emit('model.requested', { requestId, packId: call.packId, model: call.model, ...(why === null ? {} : { route: why }) });
-  // Written while the model works: nothing is promised to anybody until the answer is in.
+  // Written while the model works: nothing depends on it until the answer has arrived.
   const writeNoMore = runner.flushSoon(deps.deltas.size > 0);
   const startedMs = deps.clock.monotonicMs();
   const partial = new GrowingText();
@@ -242,11 +242,11 @@ function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error,
     partialText: deps.redact(partialText),
     tookMs,
     ...billed?.recorded,
-    // None of it was executed: calls are made only from a complete answer.
+    // None of the answer was executed, because calls are made only from a complete answer.
     ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
     ...(failover === null ? {} : { failover }),
   });
-  // Watchers see now that another model is asked.
+  // Listeners now see that another model is asked.
   if (failover !== null) runner.flush();
   tellHooks(runner, 'after_model', () => ({
     model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
@@ -288,7 +288,7 @@ function createSink(runner: RunningTurn, requestId: string, keep: (delta: string
       reasoning.push(delta);
     },
     end: async () => {
-      // Text that one stream held back follows everything else, instead of interrupting the other.
+      // Text that one stream held back follows everything else, instead of interrupting the other stream.
       await reasoning.settle();
       await text.settle();
       await reasoning.end();
@@ -305,7 +305,7 @@ function recordReply(
   const { deps } = runner;
   const { requestId, tookMs } = call;
   const costUsd = reply.costUsd ?? deps.models.cost(call.model, reply.usage);
-  // Redacted here, a secret is in no later step: not in a call, an approval, the next request, or the log.
+  // Redacted here, a secret reaches no later step: no call, no approval, no later request, and not the log.
   const text = deps.redact(reply.text);
   const calls = reply.calls.map((one) => ({
     callId: deps.ids.next('call'),
@@ -330,7 +330,7 @@ function recordReply(
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }
 
-/** A partial answer was most likely billed for the request and for the received text. */
+/** Estimates the cost of a partial answer, which was probably billed for the request and for the received text. */
 function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: string): { recorded: object; spent: Spent } {
   const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
   const costUsd = deps.models.cost(model, usage);

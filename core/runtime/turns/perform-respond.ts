@@ -1,4 +1,4 @@
-// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to continue it.
+// Performs `wait` and `respond`. Before a turn waits, everything another process needs to continue it is written.
 
 import type { Intent } from '../../agent/brain/brain.ts';
 import { tellHooks } from './hooks-of-turn.ts';

@@ -1,4 +1,4 @@
-// The ports of the turn runtime, as narrow as it uses them. compose.ts passes the real ones.
+// The ports of the turn runtime, restricted to the methods it uses. compose.ts passes the real objects.
 
 import type { Redacted } from '../../base/redacted.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -30,7 +30,7 @@ export interface ModelPort {
   /** The default model, or the reason why there is none. */
   defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
-  /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
+  /** Asks the server for an unknown window, once per run of the program. Null if there is nothing to wait for; never rejects. */
   askWindow?(ref: string, signal: AbortSignal): Promise<void> | null;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
@@ -41,7 +41,7 @@ export interface ModelPort {
     options: {
       signal: AbortSignal;
       once?: boolean;
-      /** The turn that asks: what answers for a turn as a whole finds its record by it. */
+      /** The turn that asks, by which a double that answers for whole turns finds its recording. */
       place?: { readonly sessionId: string; readonly turnId: string };
       onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void;
     },
@@ -55,12 +55,12 @@ export interface ToolPort extends Pick<ToolHost, 'schemas' | 'planSchemas' | 'pa
   get(name: string): Pick<ToolDefinition, 'class'> | undefined;
 }
 
-/** The agents turns are run as. */
+/** The agents that turns run as. */
 export type AgentPort = Pick<AgentRegistry, 'modelOf' | 'boundsOf' | 'identityOf'>;
 
 export type BudgetPort = Pick<BudgetBook, 'reserve' | 'finishTurn'> & Partial<Pick<BudgetBook, 'room'>>;
 
-/** The hooks a person set up. They can only make things stricter. */
+/** The hooks a person set up. They can only make decisions stricter. */
 export interface HookPort {
   has(on: HookPoint): boolean;
   /** Fails with `cancelled` when the signal aborts; any other failure is part of the verdict. */
@@ -69,7 +69,7 @@ export interface HookPort {
   after(subject: HookSubject): void;
 }
 
-/** Recorded events of a session must be in the log before this is asked about a session with any. */
+/** For a session with recorded but unwritten events, flush before calling this. */
 export type TaintPort = Pick<TaintBook, 'isTainted' | 'of' | 'watch' | 'marksOf'>;
 
 export type LateCopiesPort = Pick<LateCopies, 'begin' | 'catchUp' | 'account'>;
@@ -79,11 +79,13 @@ export type ProcessPort = Pick<ProcessTrees, 'killAll' | 'reap'>;
 export type CheckpointPort = Pick<Checkpoints, 'take' | 'after'>;
 
 /**
- * Named points between two durable steps. The program does nothing there; the crash tests end the process at one of them.
- * accepted: a message is committed, its sender not yet told. before-request, after-request, after-effect, after-result: around a call.
- * outbound-sending, outbound-sent: a message is about to leave, it has left and nothing says so yet.
- * helper-called, helper-submitted, helper-finished: a call of a helper, its turn, its end is committed and nothing follows yet.
- * spawned: a child process runs and is on record. recovery-reaped, recovery-recorded: while a start settles what the last run left.
+ * Named points between two durable steps, at which the crash tests end the process. Normally nothing happens there.
+ * accepted: a message is committed, and its sender not yet informed.
+ * before-request, after-request, after-effect, after-result: around a call.
+ * outbound-sending, outbound-sent: a message is about to be sent; it was sent and that is not recorded yet.
+ * helper-called, helper-submitted, helper-finished: the call of a subagent, its turn, or its end is committed and nothing follows yet.
+ * spawned: a child process runs and is recorded.
+ * recovery-reaped, recovery-recorded: while a start settles what the last run left.
  */
 export type CrashPoint =
   | 'accepted'
@@ -109,7 +111,7 @@ export interface RedactedStream {
   end(): string;
 }
 
-/** The output of running calls, kept next to the log in case of a crash. */
+/** The output of running calls, stored next to the log in case of a crash. */
 export type LastOutputPort = Pick<LastOutput, 'begin' | 'read' | 'clear'>;
 
 /** Notes for the next turn of a session, added next to its message. */
@@ -120,7 +122,7 @@ export interface NotePort {
 /** The parts of a conversation that survive compaction. */
 export type ContinuityPort = Pick<ContinuityRows, 'lastSummary' | 'rulesFor'>;
 
-/** Learns from what servers report of a request. */
+/** Learns from what servers report about a request. */
 export type LearningPort = Pick<ModelLearning, 'observe' | 'overflowed'>;
 
 /** The workspaces of turns. */
@@ -140,20 +142,20 @@ export interface TurnDeps {
   readonly lateCopies?: LateCopiesPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
-  /** Without them every model is named directly. */
+  /** If absent, every model is named directly. */
   readonly routes?: RoutePort;
   readonly tools: ToolPort;
-  /** Without it a crash loses the output of running commands. */
+  /** If absent, a crash loses the output of running commands. */
   readonly lastOutput?: LastOutputPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
-  /** None unless the person set one up. */
+  /** Absent unless the person set one up. */
   readonly verifier?: VerifyPort;
-  /** None where it is off. */
+  /** Absent if it is switched off. */
   readonly governor?: GovernorPort;
-  /** None unless the person set some up. */
+  /** Absent unless the person set some up. */
   readonly hooks?: HookPort;
-  /** Tokens of a text, for what no server counted. */
+  /** Estimates the tokens of a text that no server counted. */
   estimate(text: string): number;
   readonly packer: ContextPacker;
   readonly continuity: ContinuityPort;
@@ -162,20 +164,20 @@ export interface TurnDeps {
   readonly packSources?: readonly PackSource[];
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
-  /** Conversations an artifact came up in. */
+  /** The conversations in which an artifact appeared. */
   readonly artifactStore: { sessionsOf(idOrAlias: string): readonly string[] };
   readonly workspaces: WorkspacePort;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
   readonly instanceMarker: Readonly<Record<string, string>>;
-  /** Takes known secrets out of a text before the model, the log or a person sees it. */
+  /** Removes known secrets from a text before the model, the log or a person sees it. */
   redact(text: string): Redacted;
-  /** The same for JSON, which stays JSON; `found` names the redacted secrets. */
+  /** The same for JSON, which stays valid JSON; `found` names the redacted secrets. */
   redactJson(text: string): { readonly text: Redacted; readonly found: readonly string[] };
-  /** The same for streamed text: the output of `push` and `end` contains no secrets, even ones cut in two. */
+  /** The same for streamed text: the output of `push` and `end` contains no secrets, even if they were split in two. */
   redactStream(): RedactedStream;
   /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
-  /** None are built while nothing listens: then the size is 0. */
+  /** `size` is 0 without listeners; no deltas are built then. */
   readonly deltas: { readonly size: number; emit(delta: DeltaNotice): void };
 }

@@ -1,5 +1,5 @@
-// Recovery at start, before anything runs: ends the processes the last run left behind, and records for each open call and turn what is
-// known of it.
+// Recovery at start, before anything runs: ends the processes that the last run left behind, and records for each open call and turn what
+// is known about it.
 
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,14 +18,14 @@ export interface RecoveryDeps {
   readonly processes: ProcessPort;
   readonly lastOutput?: LastOutputPort;
   readonly instanceMarker: Readonly<Record<string, string>>;
-  /** False when turns are only inspected: they are left as they are. */
+  /** False if turns are only inspected: they are then left unchanged. */
   readonly resumes: boolean;
   readonly crashPoints: CrashPoints;
 }
 
 /**
- * Orphans are ended first: a call whose process still ran would otherwise finish after it was called unknown.
- * Safe to be cut off anywhere and run again.
+ * Orphaned processes are ended first: a call whose process still ran would otherwise finish after its outcome was recorded as unknown. May
+ * be interrupted at any point and run again.
  */
 export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   const { log } = deps;

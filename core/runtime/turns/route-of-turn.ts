@@ -1,5 +1,5 @@
-// The route of a turn: which model its next request goes to, and where it goes when one fails. Keeps to one model while that one answers,
-// so that the cached beginning of the conversation stays of use. Turns with a model named directly never come here.
+// The route of a turn: the model of its next request, and the fallback when one fails. Keeps using one model while it answers, so that the
+// cached beginning of the conversation stays useful. Turns with a directly named model never get here.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { routeNameOf } from '../../contracts/route-name.ts';
@@ -8,7 +8,7 @@ import type { RouteAsk } from '../../mind/llm/llm.ts';
 import type { RoutePort } from './ports.ts';
 import type { RunningTurn, TurnRoute } from './running-turn.ts';
 
-/** A server that asks for a longer delay is still tried after this one: the person waits. */
+/** A server that asks for a longer delay is tried after this one anyway, because the person is waiting. */
 const WAIT_MS_MAX = 60_000;
 const BACKOFF_START_MS = 500;
 const BACKOFF_MS_MAX = 30_000;
@@ -17,11 +17,11 @@ export interface Routed {
   readonly model: string | null;
   /** The explanation for the choice, or for the lack of a model. */
   readonly reason: string;
-  /** Until the model may be asked. */
+  /** The delay before the model may be asked. */
   readonly waitMs: number;
 }
 
-/** Where the request goes that is built next. A candidate on trial counts as asked from now on. */
+/** Chooses the model of the next request. A candidate on trial counts as asked from now on. */
 export function chooseOfRoute(runner: RunningTurn, routes: RoutePort, ref: string): Routed {
   const route = (runner.route ??= {
     model: null,
@@ -37,14 +37,14 @@ export function chooseOfRoute(runner: RunningTurn, routes: RoutePort, ref: strin
   return { model: chosen, reason, waitMs: Math.min(waitMs, WAIT_MS_MAX) };
 }
 
-/** An answer came: the next step begins with all candidates but those that cannot answer in this turn. */
+/** After an answer, the next step starts with all candidates except those that cannot answer in this turn. */
 export function settleRoute({ route }: RunningTurn): void {
   if (route === null) return;
   route.tried.clear();
   route.rounds = 0;
 }
 
-/** The model to ask after this failure, and how long to wait; null where the turn has to deal with it. */
+/** The model to ask after this failure, and how long to wait; null if the turn has to handle the failure. */
 export function failoverAfter(runner: RunningTurn, model: string, error: AppError): { to: string; waitMs: number } | null {
   const { deps, route, model: ref } = runner;
   const { routes } = deps;
@@ -55,7 +55,7 @@ export function failoverAfter(runner: RunningTurn, model: string, error: AppErro
   const next = routes.preview(ref, askOf(runner, route));
   if (next.chosen !== null) return { to: next.chosen, waitMs: waitOf(next.waitMs) };
   if (error.code === 'model_context_overflow') {
-    // No candidate takes more: the same one gets a smaller pack.
+    // No candidate has a larger window, so the same one gets a smaller pack.
     route.tried.clear();
     return null;
   }
@@ -95,11 +95,13 @@ function askOf(runner: RunningTurn, { model, tried, dead, seen }: TurnRoute): Ro
 
 const privateSections = ['project', 'memory', 'knowledge'] as const;
 
-/** Whether the conversation has held data that only this computer or its owner knows; once true, it stays true for the turn. */
+/**
+ * Returns whether the conversation has contained data that only this computer or its owner knows. Once true, it stays true for the turn.
+ */
 function isPrivate({ chosen, deps, transcript }: RunningTurn, seen: TurnRoute['seen']): boolean {
   if (privateSections.some((section) => (chosen?.parts.parts[section]?.length ?? 0) > 0)) return true;
   const { messages } = transcript;
-  // Something left the conversation: what is in it now is looked through once more.
+  // Messages were removed from the conversation, so the remaining ones are checked again.
   if (messages.length < seen.count) seen.count = 0;
   for (; !seen.isPrivate && seen.count < messages.length; seen.count++) {
     const message = messages[seen.count];

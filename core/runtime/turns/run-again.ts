@@ -1,11 +1,11 @@
-// Checks which turn may be repeated or branched off, and collects what the new one needs of its message. Reads only.
+// Checks which turn may be repeated or branched off, and collects the data of its message that the new one needs. Reads only.
 
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionLog, TurnRow } from '../../store/session/session.ts';
 import { aboutOf, type InboundMessage } from './inbound.ts';
-import { hasGoneOn } from './taken-up.ts';
+import { conversationContinued } from './taken-up.ts';
 
 /** A person's message and its context. */
 export interface HeardMessage {
@@ -16,24 +16,24 @@ export interface HeardMessage {
   readonly message: EventBodies['user.message'];
   /** Taint marks before the message: the untrusted sources of its text and files. */
   readonly marks: readonly EventBodies['taint.marked'][];
-  /** The person's messages while it was worked on. */
+  /** The person's messages while the turn was running. */
   readonly steers: readonly EventBodies['turn.steered'][];
-  /** The place of the session at which its turn began. */
+  /** The session position at which its turn began. */
   readonly beginsAt: number;
 }
 
 export interface RetryOptions {
   readonly model: string | null;
-  /** In place of the message's. */
+  /** Replaces the text of the message. */
   readonly text?: string | null;
   readonly by: string;
 }
 
 const MARKS_MAX = 4;
-/** Direct calls may follow a conversation's last turn. */
+/** How many starts of turns are searched: direct calls may follow a conversation's last turn. */
 const STARTS_LOOKED_AT = 200;
 
-/** Fails with not_found, or with conflict for a turn that is under way, is a direct call or is not the last of its conversation. */
+/** Fails with not_found, or with conflict for a turn that has not ended, is a direct call or is not the last of its conversation. */
 export function findLast(log: SessionLog, turnId: string): HeardMessage {
   const row = log.index.turn(turnId);
   if (row !== null && (row.status === 'running' || row.status === 'waiting' || row.status === 'queued')) {
@@ -41,19 +41,19 @@ export function findLast(log: SessionLog, turnId: string): HeardMessage {
   }
   const found = findMessage(log, turnId);
   const [newest] = log.reads.slice(found.sessionId, { types: ['user.message'], limit: 1, newest: true });
-  if (newest === undefined || newest.turnId !== found.turnIds[0]) throw hasGoneOn(turnId);
+  if (newest === undefined || newest.turnId !== found.turnIds[0]) throw conversationContinued(turnId);
   const last = lastOfConversation(log, found.sessionId);
-  if (last !== null && last.sessionSeq > newest.sessionSeq && last.turnId !== turnId) throw hasGoneOn(turnId);
+  if (last !== null && last.sessionSeq > newest.sessionSeq && last.turnId !== turnId) throw conversationContinued(turnId);
   return found;
 }
 
-/** The newest start of a turn that is no direct call, or null. */
+/** The newest start of a turn that is not a direct call, or null. */
 export function lastOfConversation(log: SessionLog, sessionId: string): AnyEvent | null {
   const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_LOOKED_AT, newest: true });
   return starts.findLast((event) => event.type === 'turn.started' && event.body.kind === 'chat') ?? null;
 }
 
-/** Fails with not_found, or with conflict for a turn that began with no message. */
+/** Fails with not_found, or with conflict for a turn that did not begin with a message. */
 export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   const row = log.index.turn(turnId);
   if (row === null) throw noTurn(turnId);

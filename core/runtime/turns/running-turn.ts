@@ -22,10 +22,10 @@ export interface TurnPlace {
   readonly turnId: string;
 }
 
-/** As it was built: later messages are for the next one. */
+/** A pack as it was built; later messages are for the next one. */
 export interface ShownPack {
   readonly packId: string;
-  /** For whom it was built. */
+  /** The model it was built for. */
   readonly model: string;
   readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
@@ -33,7 +33,7 @@ export interface ShownPack {
   readonly tail: Redacted | undefined;
   /** The pack that recorded the tail. */
   readonly tailOf: string;
-  /** Estimated size of the request. */
+  /** The estimated size of the request. */
   readonly tokens: number;
   readonly counted: EventBodies['pack.built']['counted'];
 }
@@ -44,18 +44,18 @@ export interface ChosenParts {
   readonly parts: SelectedParts;
 }
 
-/** Where the route of a turn stands. */
+/** The state of a turn's route. */
 export interface TurnRoute {
-  /** Chosen last, and why. */
+  /** The last choice, and its reason. */
   model: string | null;
   note: RouteNote | null;
-  /** Asked in this step without success; asked again in the next round. */
+  /** Candidates that failed in this step; they are asked again in the next round. */
   readonly tried: Set<string>;
-  /** Not asked again in this turn. */
+  /** Candidates that are not asked again in this turn. */
   readonly dead: Set<string>;
-  /** How often the candidates of this step were gone through. */
+  /** How often all candidates of this step were tried. */
   rounds: number;
-  /** Messages looked through for private data, and whether there is any. */
+  /** The number of messages checked for private data, and whether any was found. */
   seen: { count: number; isPrivate: boolean };
 }
 
@@ -63,20 +63,20 @@ export interface RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly state: TurnState;
-  /** As it was named: a model, or a route. */
+  /** The model as named: a model, or a route. */
   readonly model: string | null;
   /** Null while no route is in use. */
   route: TurnRoute | null;
   /** The session's own folder; null for the configured workspace. */
   readonly workspace: string | null;
-  /** Turns whose work this one takes up, oldest first. */
+  /** The turns whose work this one continues, oldest first. */
   readonly continues: readonly string[];
   /** The agent, and the door of its turn. */
   readonly origin: CallOrigin;
   readonly helper: HelperOrigin | null;
-  /** Its agent's text that follows the standing instructions. */
+  /** The agent's text that follows the standing instructions. */
   readonly identity: string;
-  /** The governor's view of it; null where the governor is off. */
+  /** The governor's view of the turn; null if the governor is off. */
   readonly governed: GovernedTurn | null;
   /** Restrictions in addition to the policy rules; null for a turn without bounds. */
   readonly bounds: TurnBounds | null;
@@ -88,16 +88,16 @@ export interface RunningTurn {
   readonly parsedCalls: Map<string, { readonly given: string; readonly call: ParsedCall }>;
   /** How often each call was judged again because its facts changed before it ran. */
   readonly drifts: Map<string, number>;
-  /** Texts that are streaming from it. */
+  /** The texts that are streaming from this turn. */
   readonly texts: Set<LiveText>;
-  /** True once the program closes: nothing more is recorded. */
+  /** True once the program is closing: nothing more is recorded. */
   readonly halted: boolean;
-  /** Running calls that report how they ended when aborted; closing gives them a moment to end normally. */
+  /** Running calls that report how they ended when aborted; on close they get a moment to end normally. */
   readonly tellingCalls: { began(callId: string): void; ended(callId: string): void };
   pack: ShownPack | null;
   /** Parts from memory, documents, skills and identity; chosen again after each message of the person. */
   chosen: ChosenParts | null;
-  /** The size of a pack the model found too large. */
+  /** The size of a pack that the model found too large. */
   refused: RefusedPack | null;
   /** The tools offered to the model: the identical list as long as the tools do not change. */
   offered(): readonly ToolSchema[];
@@ -106,10 +106,10 @@ export interface RunningTurn {
   /** Writes recorded events; `barrier` waits for the disk, `alongside` adds rows to the same transaction. */
   flush(barrier?: boolean, alongside?: () => void): void;
   /**
-   * Flushes soon, unless the returned function is called before: with listeners as soon as the work just begun is under way, else after 25
-   * ms. A failure ends the turn.
+   * Flushes soon, unless the returned function is called before: with listeners as soon as the work just begun is in progress, else after
+   * 25 ms. A failure ends the turn.
    */
   flushSoon(isWatched: boolean): () => void;
-  /** Flushes before later output is shown. Returns whether there was anything. A failure ends the turn once its step is over. */
+  /** Flushes before later output is shown. Returns whether there was anything to write. A failure ends the turn once its step is over. */
   writeAhead(): boolean;
 }

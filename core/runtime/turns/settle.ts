@@ -1,5 +1,5 @@
-// The start of a run: records what is missing of the log, restores the panic stop, settles what the last run left unfinished, and says what
-// a person has to see; and whether this process has work. Starts no turn.
+// The start of a run: records gaps of the log, restores the panic stop, settles what the last run left unfinished, and collects the notices
+// a person has to see. Also tells whether this process has work. Starts no turn.
 
 import type { Logger } from '../../base/logger.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -18,7 +18,7 @@ export interface SettleDeps extends RecoveryDeps {
   readonly version: string;
 }
 
-/** Before anything runs: what is missing of the log, the panic state, and what the last run left. */
+/** Runs before anything else: handles gaps of the log, the panic state, and the work that the last run left. */
 export async function settle(deps: SettleDeps): Promise<void> {
   const { log, panic } = deps;
   noteGap(deps);
@@ -34,7 +34,10 @@ export async function settle(deps: SettleDeps): Promise<void> {
   }
 }
 
-/** One transaction, on the disk before the head file is written again. After a rewind a stop may be what is missing: it holds. */
+/**
+ * Records a gap in one transaction that is on disk before the head file is rewritten. If the log was rewound, a panic stop may be among the
+ * lost events, so the stop is engaged.
+ */
 function noteGap({ log, head, clock, logger }: SettleDeps): void {
   const { gap } = head;
   const [switched] = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
@@ -56,7 +59,7 @@ function noteGap({ log, head, clock, logger }: SettleDeps): void {
 
 const unreadSecrets = 'Until its secrets can be read, what needs one is refused, and they are not recognised in messages and files.';
 
-/** Notices a person sees at every start until they are settled. */
+/** Notices that a person sees at every start until they are settled. */
 export function startNotices(log: SessionLog, secrets: Pick<Secrets, 'unread'>): string[] {
   const gaps = openGaps(log.reads);
   const lines = gaps.map(({ body }) => describeGap(body));
@@ -66,7 +69,7 @@ export function startNotices(log: SessionLog, secrets: Pick<Secrets, 'unread'>):
   ];
 }
 
-/** The work of this process. `taking` resolves once the work of an earlier process is resumed; null when there is none. */
+/** The work of this process. `taking` resolves once the work of an earlier process is resumed; null if there is none. */
 export function workHere(turns: { readonly runningTurns: number; whenIdle(): Promise<void> }, taking: Promise<void> | null) {
   let isTaking = taking !== null;
   const taken = (taking ?? Promise.resolve()).finally(() => {

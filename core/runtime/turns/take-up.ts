@@ -1,4 +1,4 @@
-// Takes up the work that an earlier run left. Under a panic stop nothing moves.
+// Resumes the work that an earlier run left. During a panic stop nothing is resumed.
 
 import type { Logger } from '../../base/logger.ts';
 
@@ -11,16 +11,16 @@ interface Waiting {
 
 export interface TakingUp {
   readonly logger: Logger;
-  /** False where the data is only looked at. */
+  /** False if the data is only inspected. */
   readonly resumes: boolean;
   readonly stopped: boolean;
-  /** Until a model is known; null where one is. */
+  /** Resolves once a model is known; null if one is known already. */
   readonly ready: () => Promise<unknown> | null;
-  /** Takes up what is not a turn. */
+  /** Resumes work other than turns. */
   readonly rest: () => void;
 }
 
-/** Null when it is done, or else when the promise resolves. */
+/** Returns null if everything is resumed, else a promise that resolves when it is. */
 export function takeUp(turns: Waiting, { logger, resumes, stopped, ready, rest }: TakingUp): Promise<void> | null {
   if (stopped || !resumes) turns.holdWaiting();
   // Turns that the stop aborted before the last run ended are recorded as stopped, not left as running.

@@ -1,4 +1,4 @@
-// Checks which ended turn may be continued, and collects what the new turn has to know. Reads only.
+// Checks which ended turn may be continued, and collects the data that the new turn needs. Reads only.
 
 import { AppError, type ErrorCode, noTurn } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
@@ -9,7 +9,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 export interface EndedTurn {
   readonly sessionId: string;
   readonly agentId: string;
-  /** The turn and those it took up itself, oldest first. */
+  /** The turn and those that it continued itself, oldest first. */
   readonly turnIds: string[];
   readonly bounds?: TurnBounds;
   readonly helper?: HelperOrigin;
@@ -23,15 +23,15 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   if (row === null) throw noTurn(turnId);
   const { sessionId } = row;
   if (!endedByLimit.includes(log.reads.turnEnd(sessionId, turnId)?.error?.code)) {
-    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to take up.`);
+    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to continue.`);
   }
-  if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw hasGoneOn(turnId);
+  if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw conversationContinued(turnId);
   const started = log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
   if (started?.type !== 'turn.started' || started.body.kind !== 'chat') {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
   const { agentId, continues, bounds, helper } = started.body;
-  // Whether a plan comes first is said by the session, which may have approved one; a helper has it from the turn that called it.
+  // Whether a plan comes first is decided by the session, which may have approved one; a subagent inherits it from the turn that called it.
   const isOwn = bounds !== undefined && helper === undefined;
   return {
     sessionId,
@@ -41,8 +41,10 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   };
 }
 
-/** `isRetryable` where that may be the turn itself, which is recorded as finished a moment before its lane is free. */
-export function hasGoneOn(turnId: string, isRetryable = false): AppError {
+/**
+ * `isRetryable` if the conversation may be busy only with the turn itself, which is recorded as finished a moment before its lane is free.
+ */
+export function conversationContinued(turnId: string, isRetryable = false): AppError {
   const data = { hint: 'Send a message instead.' };
-  return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data, isRetryable });
+  return new AppError('conflict', `The conversation has continued since turn ${turnId}.`, { data, isRetryable });
 }

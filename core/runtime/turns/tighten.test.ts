@@ -1,4 +1,4 @@
-// Nothing that tightens a decision can loosen it: for every decision of the gate and everything a check may put in its place.
+// Tightening never loosens a decision: tested for every decision of the gate and every replacement by a check.
 
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
@@ -39,7 +39,7 @@ const tightenings: fc.Arbitrary<Tightening | null> = fc.option(
   fc.record({ decision: fc.constantFrom('ask', 'deny'), ruleId: fc.string(), reason: fc.string() }),
 );
 
-test('a decision never becomes looser, and one of them holds', () => {
+test('a decision never becomes looser, and the stricter of the two applies', () => {
   fc.assert(
     fc.property(decisions, tightenings, (decision, to) => {
       const after = tighten(decision, to);
@@ -49,7 +49,7 @@ test('a decision never becomes looser, and one of them holds', () => {
   );
 });
 
-test('no grant answers for a call that a check wants asked or denied', () => {
+test('no grant covers a call that a check wants asked or denied', () => {
   fc.assert(
     fc.property(decisions, tightenings, (decision, to) => {
       const after = tighten(decision, to);
@@ -60,7 +60,7 @@ test('no grant answers for a call that a check wants asked or denied', () => {
   );
 });
 
-test('the types have no word for allowing', () => {
+test('the types cannot express allowing a call', () => {
   expectTypeOf<Tightening['decision']>().toEqualTypeOf<'ask' | 'deny'>();
   expectTypeOf<NonNullable<Assessment['tightening']>['decision']>().toEqualTypeOf<'ask' | 'deny'>();
   // @ts-expect-error -- a check may not allow

@@ -1,4 +1,4 @@
-// Makes the gate's decision on a call stricter, for hooks, the governor and verifiers. There is no way to say allow here.
+// Makes the gate's decision on a call stricter, for hooks, the governor and verifiers. Cannot allow a call.
 
 import type { GateDecision } from '../../guard/policy/policy.ts';
 
@@ -9,7 +9,7 @@ export interface Tightening {
   readonly reason: string;
 }
 
-/** The stricter of the two. No grant replaces the person's answer here: it was given before this was known. */
+/** Returns the stricter of the two. No grant replaces the person's answer here, because it was given before this was known. */
 export function tighten(decision: GateDecision, to: Tightening | null): GateDecision {
   if (to === null || decision.decision === 'deny') return decision;
   if (to.decision === 'ask' && decision.decision === 'ask') {

@@ -1,25 +1,25 @@
-// Waiters for the ends of turns.
+// Lets callers wait for the ends of turns.
 
 import { Deferred } from '../../base/deferred.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
 
 export interface TurnEnd {
-  /** `running` or `queued` only when the program closed before the turn came to rest. */
+  /** `running` or `queued` only if the program closed before the turn ended or waited. */
   readonly status: TurnStatus | 'queued';
-  /** The end as it was recorded, where this process saw it. */
+  /** The end as it was recorded, if this process saw it. */
   readonly finished?: EventBodies['turn.finished'];
   readonly sessionId: string;
 }
 
-/** A turn may end before its sender begins to wait: this many ends are answered from memory. */
+/** A turn may end before its sender begins to wait, so this many ends are kept in memory. */
 const ENDS_KEPT = 64;
 
 export class TurnEnds {
   readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
   readonly #newest = new Map<string, TurnEnd>();
 
-  /** The end of a turn that ended a short while ago. */
+  /** The end of a turn that ended recently. */
   newest(turnId: string): TurnEnd | undefined {
     return this.#newest.get(turnId);
   }
@@ -46,7 +46,7 @@ export class TurnEnds {
     for (const deferred of this.#take(turnId)) deferred.resolve(end);
   }
 
-  /** They are in the log, where it still has them. */
+  /** Clears the recent ends. Those that still exist are read from the log. */
   forgetEnded(): void {
     this.#newest.clear();
   }
@@ -61,7 +61,7 @@ export class TurnEnds {
     for (const deferred of this.#take(turnId)) deferred.reject(error);
   }
 
-  /** The program closes: waiters learn that the turn continues later. */
+  /** Called when the program closes: waiters learn that the turn continues later. */
   abandon(): void {
     for (const turnId of Array.from(this.#waiting.keys())) this.end(turnId, { status: 'running', sessionId: '' });
   }

@@ -1,5 +1,5 @@
-// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events, which are written before anything leaves
-// the process. Knows nothing of queues or other turns.
+// Runs one turn in a loop: decide, perform, record. Owns the turn's live state and its unwritten events, which are written before anything
+// leaves the process. Knows nothing about queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -58,7 +58,7 @@ export class TurnRunner implements RunningTurn {
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
-  /** The message of the turn is on its way to the disk. */
+  /** Resolves when the message of the turn is on disk. */
   #onDisk: Promise<void> | null = null;
 
   constructor(deps: TurnDeps, place: TurnPlace, transcript: Transcript) {
@@ -92,13 +92,13 @@ export class TurnRunner implements RunningTurn {
     return this.#helper;
   }
 
-  /** Read once: the prefix stays the same within a turn. */
+  /** Read once, so that the prefix stays the same within a turn. */
   get identity(): string {
     this.#identity ??= this.deps.agents.identityOf(this.origin.agentId);
     return this.#identity;
   }
 
-  /** Without the hold of a plan that was approved in this turn. */
+  /** Without the read-only restriction if a plan was approved in this turn. */
   get bounds(): TurnBounds | null {
     return this.#state.planApproved ? this.#free : this.#bounds;
   }
@@ -138,7 +138,7 @@ export class TurnRunner implements RunningTurn {
     return `${this.place.turnId}-p${this.#packs}`;
   }
 
-  /** Takes in events that are already in the log: a turn being continued, or what an operation appended. */
+  /** Applies events that are already in the log: those of a turn being continued, or those an operation appended. */
   absorb(events: readonly AnyEvent[], withTranscript: boolean): void {
     for (const event of events) {
       this.#fold(event);
@@ -146,7 +146,7 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  /** Records something that happened. Folded at once, written with the next flush. */
+  /** Records an event. It is folded at once and written with the next flush. */
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase: Phase | null = this.#phase): void {
     const atMs = this.deps.clock.nowMs();
     // A decision starts the step of its outcomes.
@@ -192,7 +192,7 @@ export class TurnRunner implements RunningTurn {
     return isNeeded;
   }
 
-  /** Stops without recording an end: the next start continues from the log. A call that reports its end gets a moment for it. */
+  /** Stops without recording an end: the next start continues from the log. A call that reports its end gets a moment to do so. */
   halt(): void {
     this.#halted = true;
     if (this.#telling.size === 0) this.abort.abort();
@@ -209,7 +209,7 @@ export class TurnRunner implements RunningTurn {
     },
   };
 
-  /** Waits for the disk while the request to the model is under way; everything else starts after both. */
+  /** Waits for the disk while the request to the model is in flight; everything else starts after both. */
   waitFor(onDisk: Promise<void> | null): void {
     this.#onDisk = onDisk;
   }
@@ -234,7 +234,10 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  /** Hooks are programs of the person, and run before the model is asked. */
+  /**
+   * Returns whether the step only asks a model. Hooks are programs of the person and run before the model is asked, so they count as
+   * effects.
+   */
   #asksOnly({ kind }: Intent): boolean {
     const { hooks } = this.deps;
     const isHooked = hooks !== undefined && (hooks.has('before_run') || hooks.has('before_model'));
@@ -305,7 +308,9 @@ function calledBy({ jobId, label, agentId, from: { sessionId, turnId } }: Helper
   return { jobId, label, agentId, sessionId, turnId };
 }
 
-/** Runs the action after one round of the event loop, so that work just begun leaves the process first. Returns how to cancel it. */
+/**
+ * Runs the action after one round of the event loop, so that work just begun leaves the process first. Returns a function that cancels it.
+ */
 function onceUnderWay(action: () => void): () => void {
   let next = setImmediate(() => {
     next = setImmediate(action);

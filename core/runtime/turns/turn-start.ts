@@ -1,4 +1,4 @@
-// The first event of a turn: its agent, its model and its limits. Starts nothing.
+// Builds the first event of a turn: its agent, its model and its limits. Starts nothing.
 
 import type { AnyDraft, TurnLimits } from '../../contracts/events.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
@@ -62,7 +62,7 @@ function planning(bounds: TurnBounds | undefined, mode: PlanMode | null): TurnBo
   return mode === null ? bounds : narrow(bounds ?? wholeBounds, { ...wholeBounds, planFirst: mode });
 }
 
-/** A bound only lowers. */
+/** A bound can only lower a limit. */
 function limitsWithin({ steps, turnMs, sameCall, parallelReads }: TurnLimits, bounds?: TurnBounds): TurnLimits {
   return { steps: Math.min(steps, bounds?.steps ?? steps), turnMs: Math.min(turnMs, bounds?.turnMs ?? turnMs), sameCall, parallelReads };
 }

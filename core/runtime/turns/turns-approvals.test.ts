@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const put = (arg: string) => ({ calls: [['put', { arg }]] }) as const;
 
-test('asks, rests, continues after the approval, and spends the grant', async () => {
+test('asks, waits, continues after the approval, and spends the grant', async () => {
   bench.script.push(put('a'), { say: 'written' });
   const { turnId } = bench.send('write a');
   expect(await bench.rest(turnId)).toBe('waiting');
@@ -43,7 +43,7 @@ test('the model learns of a denial, and nothing runs', async () => {
   ]);
 });
 
-test('an answer given the moment the question is written is not lost', async () => {
+test('an answer given in the moment the approval is recorded is not lost', async () => {
   bench.script.push(put('a'), { say: 'written' });
   bench.log.onCommitted((events) => {
     if (events.some((event) => event.type === 'turn.waiting')) bench.decide('approve');
@@ -53,7 +53,7 @@ test('an answer given the moment the question is written is not lost', async () 
   expect(tools.ran).toEqual(['put a']);
 });
 
-test('a wider yes covers the next call in its reach, and no further', async () => {
+test('a wider grant covers the next call within its scope, and no other', async () => {
   bench.script.push(put('a'), { say: 'ok' });
   const first = bench.send('write a');
   await bench.rest(first.turnId);
@@ -66,7 +66,7 @@ test('a wider yes covers the next call in its reach, and no further', async () =
   expect(tools.ran).toEqual(['put a', 'put b']);
 });
 
-test('what changed between the yes and the run asks again', async () => {
+test('facts that change between approval and run require a new approval', async () => {
   bench.script.push(put('a'), { say: 'ok' });
   const { turnId } = bench.send('write a');
   await bench.rest(turnId);
@@ -97,7 +97,7 @@ test('a call whose facts change at each check does not run, and the turn continu
   expect(free.replay(turnId).differences).toEqual([]);
 });
 
-test('a read that was asked about is bound to what was shown as well', async () => {
+test('an approved read is also bound to the facts that were shown', async () => {
   bench.script.push({ calls: [['spy', { arg: 'a' }]] }, { say: 'ok' });
   const { turnId } = bench.send('read outside');
   expect(await bench.rest(turnId)).toBe('waiting');
@@ -107,7 +107,7 @@ test('a read that was asked about is bound to what was shown as well', async () 
   expect(tools.ran).toEqual([]);
 });
 
-test('a call that a grant covered asks when it no longer does by the time it runs', async () => {
+test('a call whose grant no longer covers it when it is about to run asks again', async () => {
   bench.script.push(put('a'), { say: 'ok' });
   const first = bench.send('write a');
   await bench.rest(first.turnId);
@@ -124,7 +124,7 @@ test('a call that a grant covered asks when it no longer does by the time it run
   );
   const second = bench.send('run x, write b');
   expect(await bench.rest(second.turnId)).toBe('waiting');
-  // While the command waits for its answer, the folder becomes another.
+  // While the command waits for its answer, the folder becomes another one.
   tools.folder.path = '/elsewhere';
   bench.decide('deny');
   expect(await bench.rest(second.turnId)).toBe('waiting');
@@ -133,8 +133,8 @@ test('a call that a grant covered asks when it no longer does by the time it run
 
 test.each([
   ['revoked', { kind: 'session' }],
-  ['run out', { kind: 'minutes', minutes: 1 }],
-] as const)('a permission that was %s before the call could run asks again', async (how, scope) => {
+  ['expired', { kind: 'minutes', minutes: 1 }],
+] as const)('a call asks again if its grant is %s before it runs', async (how, scope) => {
   bench.script.push(
     {
       calls: [
@@ -148,7 +148,7 @@ test.each([
   await bench.rest(turnId);
   const [write, run] = bench.policy.pendingApprovals();
   if (write === undefined || run === undefined) throw new Error('two questions are expected');
-  // The later call first: it is allowed and waits for its place.
+  // The later call is approved first: it is allowed and waits for its turn.
   bench.decide('approve', scope, run);
   expect(await bench.rest(turnId)).toBe('waiting');
   if (how === 'revoked') bench.log.append('system', [{ type: 'grant.revoked', body: { grantId: 'grt_1', by: 'ada' } }], true);
@@ -158,14 +158,14 @@ test.each([
   expect([tools.ran, bench.pending().tool]).toEqual([['put a'], 'fire']);
 });
 
-test('a call that was approved does not begin after the stop', async () => {
+test('an approved call does not begin after the panic stop', async () => {
   bench.script.push({ calls: [put('a').calls[0], put('b').calls[0]] }, { say: 'ok' });
   const { turnId } = bench.send('write a and b');
   await bench.rest(turnId);
   const [first, second] = bench.policy.pendingApprovals();
   bench.decide('approve', { kind: 'once' }, second);
   await bench.rest(turnId);
-  // In memory only, in the middle of the first call: nothing else stops the second.
+  // Engaged in memory only, in the middle of the first call: nothing else stops the second.
   tools.result = () => {
     bench.panic.engage(1, 'test');
     return 'done';
@@ -187,21 +187,21 @@ test('an approval of other arguments than those of the call asks again', async (
   expect([tools.ran, bench.pending().args]).toEqual([[], JSON.stringify({ arg: 'a' })]);
 });
 
-test('a yes for once that another call was quicker to use is asked about again', async () => {
+test('a once-only approval that another call has already spent requires a new one', async () => {
   bench.script.push({ calls: [['fire', { arg: 'x' }], put('a').calls[0]] }, { say: 'ok' });
   const { turnId } = bench.send('run x, write a');
   await bench.rest(turnId);
   const [fire, write] = bench.policy.pendingApprovals();
   bench.decide('approve', { kind: 'once' }, write);
   await bench.rest(turnId);
-  // The same call made by the person meanwhile is covered by that yes, and spends it.
+  // The person meanwhile makes the same call, which that approval covers and which spends it.
   expect(await bench.rest(bench.direct('put', { arg: 'a' }).turnId)).toBe('done');
   bench.decide('approve', { kind: 'once' }, fire);
   expect(await bench.rest(turnId)).toBe('waiting');
   expect([tools.ran, bench.pending().tool]).toEqual([['put a', 'fire x'], 'put']);
 });
 
-test('two calls alike under one yes for once: the second asks', async () => {
+test('of two equal calls with one once-only approval, the second asks again', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] }, { calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write a twice');
   await bench.rest(turnId);
@@ -210,7 +210,7 @@ test('two calls alike under one yes for once: the second asks', async () => {
   expect([tools.ran, bench.policy.pendingApprovals().length]).toEqual([['put a'], 1]);
 });
 
-test('a turn that waits can be cancelled: its question is withdrawn', async () => {
+test('cancelling a waiting turn withdraws its approval request', async () => {
   bench.script.push(put('a'));
   const { turnId } = bench.send('write a');
   await bench.rest(turnId);

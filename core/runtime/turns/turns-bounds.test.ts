@@ -42,7 +42,7 @@ test('the model is offered only the tools its turn may use, by name and by class
   ]);
 });
 
-test('a tool that config.yaml always refuses is not offered, and a call of it is still refused', async () => {
+test('a tool that config.yaml always refuses is not offered, and a call is refused', async () => {
   const rules = [
     { when: { tools: ['fire'], channels: ['telegram'] }, then: 'deny' as const },
     { when: { tools: ['sp*'] }, then: 'deny' as const },
@@ -60,19 +60,19 @@ test('a tool that config.yaml always refuses is not offered, and a call of it is
   expect(tools.ran).toEqual([]);
 });
 
-test('locked down, the model is offered what may read and no other tool', async () => {
+test('under lockdown the model is offered only tools that read', async () => {
   const { bench } = open({ policy: { mode: 'locked-down' } });
   await bench.ask('go');
   expect(bench.offered).toEqual([['fire', 'look', 'spy']]);
 });
 
-test('the offered list stays the same object where no tool is left out', () => {
+test('the offered list stays the same object if no tool is left out', () => {
   const { bench } = open({ policy: { denyTools: [], rules: [{ when: { paths: ['secret'] }, then: 'deny' }] } });
   const all = bench.tools.schemas();
   expect(offeredWithin(bench, all, { bounds: wholeBounds, origin: { channel: 'cli', agentId: 'main' } })).toBe(all);
 });
 
-test('bounds are on record with the limits they lower, and never raise one', async () => {
+test('bounds are recorded with the limits they lower, and never raise one', async () => {
   const { bench } = open();
   const low = bounds({ steps: 2, turnMs: 5_000 });
   bench.script.push(call('look', '1'), call('look', '2'), call('look', '3'));
@@ -87,7 +87,7 @@ test('bounds are on record with the limits they lower, and never raise one', asy
   expect(bench.of(wide.turnId, 'turn.started')[0]?.limits).toMatchObject({ steps: 50, turnMs: 3_600_000 });
 });
 
-test('what waits behind another turn, is tried again or taken up keeps its bounds', async () => {
+test('queued, retried and continued turns keep their bounds', async () => {
   const { bench } = open();
   const mine = bounds({ tools: ['look'], steps: 1 });
   bench.script.push(call('fire'));
@@ -121,7 +121,7 @@ test('a queued message keeps its bounds through a restart, and so does a turn th
   expect(tools.ran).toEqual([]);
 });
 
-test('a standing permission does not cover the calls of a turn without grants, and its question offers none', async () => {
+test('a standing grant does not cover a turn without grants, which offers none', async () => {
   const { bench, tools } = open();
   bench.script.push(call('put'));
   await bench.ask('write it');
@@ -134,7 +134,7 @@ test('a standing permission does not cover the calls of a turn without grants, a
   expect(await bench.ask('bounded', { bounds: bounds({ grants: false }) })).toBe('waiting');
   expect(bench.pending()).toMatchObject({ ruleId: 'ask.write', widerScope: null });
   expect(bench.pending()).not.toHaveProperty('dueAtMs');
-  // A yes that covers the like elsewhere leaves this question open.
+  // A grant that covers similar calls elsewhere leaves this approval pending.
   bench.script.push(call('put', 'b'));
   const other = bench.send('elsewhere', { sessionId: 's2' });
   await bench.rest(other.turnId);
@@ -165,7 +165,7 @@ test('an approval without an answer in time is denied, and nothing is done', asy
   expect(bench.timers.size).toBe(0);
 });
 
-test('an answer in time counts, and the timer lets go', async () => {
+test('an answer in time counts, and the timer is cleared', async () => {
   const { bench, tools } = open();
   bench.script.push(call('fire'));
   const { turnId } = bench.send('go', { bounds: unattended });
@@ -178,7 +178,7 @@ test('an answer in time counts, and the timer lets go', async () => {
   expect(bench.timers.size).toBe(0);
 });
 
-test('the time of a question outlives the program, and runs out while it is closed', async () => {
+test('the deadline of an approval survives a restart, and passes while closed', async () => {
   const { bench, tools } = open();
   bench.script.push(call('fire'), call('fire', 'b'));
   const first = bench.send('go', { bounds: unattended });
@@ -196,7 +196,7 @@ test('the time of a question outlives the program, and runs out while it is clos
   expect(tools.ran).toEqual([]);
 });
 
-test('a turn is not asked for longer than its own money lasts, with no limit configured', async () => {
+test('a turn does not run longer than its own budget lasts without other limits', async () => {
   const none = { usd: 0, tokens: 0, unknownCostCalls: 0 };
   const history = { spentInTurn: () => none, spentInSession: () => none, spentSince: () => none, extensions: () => [] };
   const { bench } = open({ budget: new BudgetBook({}, history) });

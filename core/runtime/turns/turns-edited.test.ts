@@ -25,7 +25,7 @@ async function ask(tool: 'put' | 'fire', arg: string): Promise<string> {
   return turnId;
 }
 
-test('a call that the person changed runs as changed, and the log and the model know both', async () => {
+test('a call that the person edited runs as edited, and log and model know both', async () => {
   const turnId = await ask('put', 'a');
   bench.decideEdited({ arg: 'b' });
   expect(await bench.rest(turnId)).toBe('done');
@@ -41,7 +41,7 @@ test('a call that the person changed runs as changed, and the log and the model 
   expect([bench.asked[1]?.messages.at(-1), bench.reloaded().at(-2)]).toMatchObject([told, told]);
 });
 
-test('a changed call that shows more than the question did is asked about again', async () => {
+test('an edited call that reveals more than was shown is asked about again', async () => {
   const turnId = await ask('fire', 'x');
   tools.folder.path = '/elsewhere';
   bench.decideEdited({ arg: 'y' });
@@ -52,14 +52,14 @@ test('a changed call that shows more than the question did is asked about again'
   expect(tools.ran).toEqual(['fire y']);
 });
 
-test('a changed call outside the workspace is asked about again', async () => {
+test('an edited call outside the workspace is asked about again', async () => {
   const turnId = await ask('put', 'a');
   bench.decideEdited({ arg: '../b' });
   expect(await bench.rest(turnId)).toBe('waiting');
   expect([tools.ran, bench.pending().args]).toEqual([[], '{"arg":"../b"}']);
 });
 
-test('the gate judges a changed call again: without a grant it asks', async () => {
+test('the gate judges an edited call again: without a grant it asks', async () => {
   const turnId = await ask('put', 'a');
   bench.decideEdited({ arg: 'b' }, false);
   expect(await bench.rest(turnId)).toBe('waiting');
@@ -69,7 +69,7 @@ test('the gate judges a changed call again: without a grant it asks', async () =
   expect([tools.ran, bench.asked[1]?.messages.at(-1)?.text]).toMatchObject([[], expect.stringContaining('The person said no')]);
 });
 
-test('a changed call that the policy refuses is not taken; the question still waits', async () => {
+test('an edited call that the policy refuses is rejected; the approval stays pending', async () => {
   await bench.dispose();
   open({ rules: [{ then: 'deny', when: { paths: ['/ws/secret/**'] } }] });
   const turnId = await ask('put', 'a');
@@ -77,7 +77,7 @@ test('a changed call that the policy refuses is not taken; the question still wa
   expect([bench.pending().args, bench.log.index.turn(turnId)?.status]).toEqual(['{"arg":"a"}', 'waiting']);
 });
 
-test('the grant of a changed call is for that one call', async () => {
+test('the grant of an edited call is for that one call', async () => {
   const turnId = await ask('put', 'a');
   bench.decideEdited({ arg: 'b' });
   await bench.rest(turnId);

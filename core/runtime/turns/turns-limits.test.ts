@@ -15,7 +15,7 @@ function open(options: BenchOptions = {}): { bench: TurnBench; tools: BenchTools
 const look = (arg: string): Reply => ({ calls: [['look', { arg }]] });
 const errorOf = (bench: TurnBench): unknown => bench.of('trn_1', 'turn.finished')[0]?.error;
 
-test('the same call with the same result: noted at the third, refused from then on, the turn stopped at the twelfth', async () => {
+test('a repeated call with one result is noted at 3, then refused, and stopped at 12', async () => {
   const { bench, tools } = open();
   for (let i = 0; i < 20; i++) bench.script.push(look('a'));
   expect(await bench.ask('look')).toBe('failed');
@@ -27,7 +27,7 @@ test('the same call with the same result: noted at the third, refused from then 
   expect(bench.asked[3]?.messages.at(-1)).toMatchObject({ role: 'note' });
 });
 
-test('another result each time is no loop', async () => {
+test('a different result each time is not a loop', async () => {
   const { bench, tools } = open();
   let count = 0;
   tools.result = () => `result ${(count += 1)}`;
@@ -36,7 +36,7 @@ test('another result each time is no loop', async () => {
   expect(tools.ran).toHaveLength(6);
 });
 
-test('a turn has so many model calls and so much time', async () => {
+test('a turn has a limit of model calls and of time', async () => {
   const steps = open({ limits: { steps: 2 } });
   for (let i = 0; i < 5; i++) steps.bench.script.push(look(String(i)));
   expect(await steps.bench.ask('look')).toBe('failed');
@@ -79,7 +79,7 @@ test('reads beyond the limit wait for those before them', async () => {
   expect([tools.ran, tools.activeMost]).toEqual([['look 1', 'look 2', 'look 3', 'look 4', 'look 5'], 2]);
 });
 
-test('a long conversation is packed within the window, and what was left out is on record', async () => {
+test('a long conversation is packed within the window, and omissions are recorded', async () => {
   const { bench } = open({ contextTokens: 1_024 });
   for (let i = 0; i < 8; i++) expect(await bench.ask(`${i} ${'word '.repeat(100)}`)).toBe('done');
   const packs = bench.events('trn_8').flatMap((event) => (event.type === 'pack.built' ? [event.body] : []));

@@ -19,7 +19,7 @@ const memory = (asked: string[], tainted = false): PackSource => ({
   },
 });
 
-test('parts are chosen once for what the person said, told once in the log, and shown in every request of the turn', async () => {
+test('parts are chosen once per message, logged once, and sent in every request', async () => {
   const asked: string[] = [];
   const bench = open({ packSources: [memory(asked)] });
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
@@ -54,7 +54,7 @@ test('a turn that is stopped while parts are chosen asks no model', async () => 
   expect(bench.asked).toEqual([]);
 });
 
-test('reports of a server reach the meter: its count, and a too small window', async () => {
+test('the token count of a server and a too small window reach the meter', async () => {
   const seen: unknown[] = [];
   const learning = { observe: (one: unknown) => void seen.push(one), overflowed: (one: unknown) => void seen.push(one) };
   const bench = open({ learning });

@@ -7,11 +7,11 @@ import { defineTool } from '../../hands/tools/tools.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
-/** A command as the exec tool tells it, made of a package.json that a test rewrites, or of nothing where that is empty. */
+/** A command as the exec tool describes it, bound to a package.json that a test rewrites, or to nothing if that is empty. */
 class BoundCommand {
   content = '1';
   readonly ran: { line: string; attended: boolean }[] = [];
-  /** Called once the facts were read for a decision; the next look is the one before it runs. */
+  /** Called once the facts were read for a decision; the next reading is the one before the run. */
   afterDecision: () => void = () => undefined;
 
   tool(workspace: () => string): ToolDefinition {
@@ -63,7 +63,7 @@ test('in a free workspace a write runs after a second check, and nothing else do
   const { bench, tools } = open({ mode: 'workspace-free' });
   bench.script.push(calls(['put', 'a']), { say: 'ok' });
   expect(await bench.ask('write a')).toBe('done');
-  // The command waits for its answer, and meanwhile the folder becomes a protected one.
+  // While the command waits for its answer, the folder becomes a protected one.
   bench.script.push(calls(['fire', 'x'], ['put', 'b']), { say: 'ok' });
   const { turnId } = bench.send('run x, write b');
   expect(await bench.rest(turnId)).toBe('waiting');
@@ -73,7 +73,7 @@ test('in a free workspace a write runs after a second check, and nothing else do
   expect([tools.ran, bench.pending().ruleId]).toEqual([['put a'], 'path.protected']);
 });
 
-test('a command of config.yaml is bound by its first run, on record with the decision, and asks once it changed', async () => {
+test('a command of config.yaml is bound by its first run, and asks once it changed', async () => {
   const { bench, command } = open({ allowCommands: ['npm test'] });
   bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
   const first = bench.send('test it');
@@ -106,7 +106,7 @@ test('a command of config.yaml that changes between the decision and the run ask
   expect([command.ran, bench.pending().ruleId]).toEqual([[], 'command.changed']);
 });
 
-test('a command of config.yaml that is made of something only after the decision is bound to it before it runs', async () => {
+test('a config.yaml command is bound to files that appear before it runs', async () => {
   const { bench, command } = open({ allowCommands: ['npm test'] });
   command.content = '';
   command.afterDecision = () => {
@@ -118,7 +118,7 @@ test('a command of config.yaml that is made of something only after the decision
   expect([command.ran.length, bound.map(({ sha256 }) => sha256)]).toEqual([1, ['swapped']]);
 });
 
-test('a grant that a person gave for a command does not cover it once it is made of another thing', async () => {
+test('a grant for a command does not cover it once its files have changed', async () => {
   const { bench, command } = open();
   bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
   const first = bench.send('test it');
@@ -134,7 +134,7 @@ test('a grant that a person gave for a command does not cover it once it is made
   expect([command.ran.length, bench.pending().ruleId]).toEqual([2, 'command.changed']);
 });
 
-test('what may come from others asks until the person has seen from whom, and the answer says who was at work', async () => {
+test('a call that may follow untrusted text asks until the person has seen the source', async () => {
   const { bench, tools } = open();
   const write = async (name: string): Promise<string> => {
     bench.script.push(calls(['put', name]), { say: 'ok' });
@@ -164,7 +164,7 @@ test('content that arrives after a call was judged does not make it ask again', 
   expect(await bench.ask('look and write')).toBe('done');
 });
 
-test('untrusted sources are logged right before the result, of no other call', async () => {
+test('untrusted sources are logged right before the result they belong to', async () => {
   const { bench } = open({ mode: 'workspace-free' });
   bench.sourcesOf = (tool) => (tool === 'look' ? web.session : []);
   bench.script.push(calls(['look', 'page'], ['put', 'a']), { say: 'ok' });
@@ -181,7 +181,7 @@ test('untrusted sources are logged right before the result, of no other call', a
   ]);
 });
 
-test('over the limit it asks, approved calls count as well, and so does a direct call with its own door', async () => {
+test('calls over the rate limit ask, including approved and direct calls', async () => {
   const { bench, tools } = open({ mode: 'workspace-free', limits: { callsPerMinute: { write: 1 } } });
   bench.script.push(calls(['put', 'a'], ['put', 'b']), { say: 'ok' });
   const { turnId } = bench.send('write a and b');
@@ -197,7 +197,7 @@ test('over the limit it asks, approved calls count as well, and so does a direct
   expect(bench.of(direct.turnId, 'turn.started')).toMatchObject([{ kind: 'tool', channel: 'cli' }]);
 });
 
-test('locked down, a call is refused, the model learns it, and no approval is made', async () => {
+test('under lockdown a call is refused, the model learns it, and no approval is made', async () => {
   const { bench, tools } = open({ mode: 'locked-down' });
   bench.script.push(calls(['look', 'a'], ['put', 'a'], ['spy', 'x']), { say: 'I may only look.' });
   const { turnId } = bench.send('do it');

@@ -25,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-/** Starts a call that does not come back before the program ends. */
+/** Starts a call that does not return before the program ends. */
 async function cutOff(tool: string, approve: boolean): Promise<string> {
   tools.gate = new Deferred();
   bench.script.push({ calls: [[tool, { arg: 'a' }]] });
@@ -40,7 +40,7 @@ async function cutOff(tool: string, approve: boolean): Promise<string> {
   return turnId;
 }
 
-test('a model that was being asked is asked again, and what was queued follows', async () => {
+test('a model that was being asked is asked again, and queued messages follow', async () => {
   bench.script.push({ hang: true });
   const first = bench.send('one');
   const second = bench.send('two');
@@ -61,7 +61,7 @@ test('a pure call runs again', async () => {
   expect(bench.of(turnId, 'tool.finished')).toMatchObject([{ outcome: 'ok' }]);
 });
 
-test('an idempotent call runs again with the same key, on the yes it was given', async () => {
+test('an idempotent call runs again with the same key and the same approval', async () => {
   const turnId = await cutOff('put', true);
   tools.gate = null;
   await bench.restart();
@@ -77,7 +77,7 @@ test('a call that may have happened is not repeated: a person settles it', async
   expect(await bench.restart()).toEqual({ recoveredTurns: 1, unknownOutcomes: 1, reaped: 0 });
   expect(await bench.rest(turnId)).toBe('waiting');
   expect(bench.log.index.openCalls()).toMatchObject([{ callId: 'call_1', state: 'unknown' }]);
-  // Another start later the question is still open.
+  // After another start the approval is still pending.
   await bench.restart();
   expect(await bench.rest(turnId)).toBe('waiting');
   expect(bench.of(turnId, 'tool.outcome_unknown')).toHaveLength(1);
@@ -101,7 +101,7 @@ test('a pending approval is still pending, and answering it continues the turn',
   expect(tools.ran).toEqual(['put a']);
 });
 
-test('a direct call that waits over a restart does not hold up its conversation', async () => {
+test('a direct call that waits across a restart does not block its conversation', async () => {
   const { turnId } = bench.direct('put', { arg: 'a' });
   await bench.rest(turnId);
   await bench.restart();
@@ -110,7 +110,7 @@ test('a direct call that waits over a restart does not hold up its conversation'
   expect(await bench.rest(turnId)).toBe('done');
 });
 
-test('under a panic stop nothing continues, and conversations keep their order', async () => {
+test('during a panic stop nothing continues, and conversations keep their order', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write');
   await bench.rest(turnId);
@@ -137,7 +137,7 @@ test('one unreadable turn does not keep the others from continuing', async () =>
   bench.storage.db.prepare('DELETE FROM turns WHERE turn_id = ?').run(bad.turnId);
 });
 
-test('the conversation reads the same from the log as it was held in memory', async () => {
+test('a conversation read from the log equals the one held in memory', async () => {
   bench.script.push(
     {
       calls: [

@@ -21,7 +21,7 @@ const verified = (verdict: Verified['verdict'], outcome: Verified['outcome'], re
 });
 const valid = verified('VALID', 'pass');
 
-/** Of config.yaml, which alone lets a grave call run without a question. */
+/** A rule of config.yaml: only such a rule lets a grave call run without an approval. */
 const allows = (tool: string) => ({ rules: [{ when: { tools: [tool] }, then: 'allow' as const }] });
 
 function createBench(
@@ -76,7 +76,7 @@ test('a verdict that denies the call names its rule and needs no approval', asyn
   expect(bench.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', text: 'Not allowed: It would delete the only copy.' });
 });
 
-test('control: a valid call waits for a yes and then runs', async () => {
+test('control: a valid call waits for an approval and then runs', async () => {
   const { bench, ran } = createBench(() => valid);
   bench.script.push({ calls: [['wipe', {}]] });
   expect(await bench.ask('go')).toBe('waiting');
@@ -85,13 +85,13 @@ test('control: a valid call waits for a yes and then runs', async () => {
   expect([ran, decided(bench)]).toEqual([['wipe'], [['wipe', 'ask', 'ask.destructive']]]);
 });
 
-test('its yes loosens nothing', async () => {
+test('a positive verdict loosens nothing', async () => {
   const { bench, ran } = createBench(() => valid);
   bench.script.push({ calls: [['pay', {}]] });
   expect([await bench.ask('go'), ran]).toEqual(['waiting', []]);
 });
 
-test('its question makes one of what a rule allows, and takes no wider answer', async () => {
+test('a verdict that asks overrides an allow rule, and takes no wider grant', async () => {
   let answer: Verified = valid;
   const { bench, ran, seen } = createBench(() => answer, allows('pay'));
   bench.script.push({ calls: [['pay', {}]] });
@@ -122,7 +122,7 @@ test('a verifier that breaks denies, whatever a rule allows', async () => {
   expect([decided(bench, 'trn_2'), ran]).toEqual([[['wipe', 'deny', 'verify.unavailable']], ['wipe']]);
 });
 
-test('what was found is on record before the decision, and its cost is part of the turn', async () => {
+test('the verdict is recorded before the decision, and its cost is part of the turn', async () => {
   const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 0 };
   const { bench } = createBench(() => ({ ...valid, usage, costUsd: 0.25 }), allows('wipe'));
   bench.script.push({ calls: [['wipe', {}]] });
@@ -144,7 +144,7 @@ test('stopping a turn does not wait for its verifier', async () => {
   hangs.resolve(valid);
 });
 
-test('a tool that is replaced during the check is read and run as what it is by then', async () => {
+test('a tool replaced during the check is read and run as its new version', async () => {
   const instead: string[] = [];
   const other = defineTool({
     name: 'wipe',

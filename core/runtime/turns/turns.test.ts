@@ -12,7 +12,7 @@ beforeEach(() => {
   bench = new TurnBench({ tools: tools.list(), limits: { queuedMessages: 2 } });
 });
 
-/** Whatever a test did: every turn is decided again as it was, and the conversation reads the same from the log. */
+/** After every test: replaying each turn repeats its decisions, and the conversation reads the same from the log. */
 afterEach(async () => {
   const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
   for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
@@ -27,7 +27,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-test('a plain turn: packed, asked, answered, recorded', async () => {
+test('a plain turn is packed, asked, answered and recorded', async () => {
   bench.script.push({ say: 'hello' });
   const { turnId } = bench.send('hi');
   expect(await bench.rest(turnId)).toBe('done');
@@ -57,7 +57,7 @@ test('a plain turn: packed, asked, answered, recorded', async () => {
   expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }], system: 'You are a test.', tail: undefined }]);
 });
 
-test('a tool turn: the model sees the result, and the next turn sees the whole exchange', async () => {
+test('in a tool turn the model sees the result, and the next turn the whole exchange', async () => {
   bench.script.push({ calls: [['look', { arg: 'a' }]], say: 'I look.' }, { say: 'It is a.' });
   expect(await bench.ask('what is a?')).toBe('done');
   expect(await bench.ask('and now?')).toBe('done');
@@ -72,7 +72,7 @@ test('a tool turn: the model sees the result, and the next turn sees the whole e
   expect(bench.reloaded().slice(0, 5)).toEqual(exchange);
 });
 
-test('reads run side by side; what changes something keeps its place', async () => {
+test('reads run in parallel; calls with effects keep their place', async () => {
   tools.gate = new Deferred();
   bench.script.push({
     calls: [
@@ -120,7 +120,7 @@ test('invalid arguments, unknown and disabled tools are reported to the model, n
   expect(tools.ran).toEqual([]);
 });
 
-test('words for a running turn reach the next request, after the open calls', async () => {
+test('a message to a running turn reaches the next request, after the open calls', async () => {
   tools.gate = new Deferred();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const { turnId } = bench.send('look');
@@ -132,7 +132,7 @@ test('words for a running turn reach the next request, after the open calls', as
   expect(() => bench.runtime.steer(turnId, 'too late', 'ada')).toThrow(expect.objectContaining({ code: 'turn_not_running' }) as Error);
 });
 
-test('words that come while the model answers are not left unanswered', async () => {
+test('a message that arrives while the model answers is not left unanswered', async () => {
   bench.script.push({ say: 'first' }, { say: 'second' });
   bench.onAsked = () => {
     bench.onAsked = () => undefined;
@@ -158,7 +158,7 @@ test('messages to a busy session wait in order, and a full queue refuses', async
   expect(said).toEqual(['one', 'two', 'three\n\nand a half']);
 });
 
-test('a queued message that is cancelled leaves the running turn its calls', async () => {
+test('cancelling a queued message does not affect the calls of the running turn', async () => {
   tools.gate = new Deferred();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const first = bench.send('look');
@@ -173,7 +173,7 @@ test('a queued message that is cancelled leaves the running turn its calls', asy
   expect(bench.asked).toHaveLength(2);
 });
 
-test('a running call is cut off and has its result before the turn ends cancelled', async () => {
+test('a running call is aborted and has its result before the turn ends cancelled', async () => {
   tools.gate = new Deferred();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const { turnId } = bench.send('look');
@@ -185,7 +185,7 @@ test('a running call is cut off and has its result before the turn ends cancelle
   expect(await bench.ask('go on')).toBe('done');
 });
 
-test('the panic stop ends what runs and what is queued, keeps what waits, and lets nothing in', async () => {
+test('the panic stop ends running and queued turns, keeps waiting ones, admits none', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] });
   const waiting = bench.send('write');
   expect(await bench.rest(waiting.turnId)).toBe('waiting');
@@ -203,7 +203,7 @@ test('the panic stop ends what runs and what is queued, keeps what waits, and le
   expect(() => bench.send('hello', { sessionId: 's3' })).toThrow(expect.objectContaining({ code: 'panic_engaged' }) as Error);
 });
 
-test('a model that fails ends the turn with what to do; a refused pack is tried once smaller', async () => {
+test('a failing model ends the turn with a hint; a refused pack is retried smaller', async () => {
   bench.script.push({ fail: new AppError('model_auth', 'The key was refused.') });
   expect(await bench.ask('hi')).toBe('failed');
   expect(bench.of('trn_1', 'turn.finished')).toMatchObject([
@@ -224,12 +224,12 @@ test('the same delivery twice is one message', async () => {
   expect(bench.asked).toHaveLength(1);
 });
 
-test('a call a person makes directly passes the same gate, needs no model, and the conversation learns of it', async () => {
+test('a direct call passes the same gate, needs no model, and is noted for the model', async () => {
   const look = bench.direct('look', { arg: 'a' });
   expect(await bench.rest(look.turnId)).toBe('done');
   const put = bench.direct('put', { arg: 'b' });
   expect(await bench.rest(put.turnId)).toBe('waiting');
-  // It waits next to the conversation, not before it.
+  // The call waits next to the conversation, not before it.
   expect(await bench.ask('what did I do?')).toBe('done');
   bench.decide('approve');
   expect(await bench.rest(put.turnId)).toBe('done');
@@ -240,7 +240,7 @@ test('a call a person makes directly passes the same gate, needs no model, and t
   ]);
 });
 
-test('a turn that is not there, and a runtime that closes', async () => {
+test('an unknown turn and a closing runtime fail with their errors', async () => {
   expect(() => bench.runtime.cancel('trn_9', 'x', 'person')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
   expect(() => bench.runtime.whenResting('trn_9')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
   bench.script.push({ hang: true });

@@ -16,7 +16,7 @@ import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
 import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
-import { findEnded, hasGoneOn } from './taken-up.ts';
+import { findEnded, conversationContinued } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 import { startedChat } from './turn-start.ts';
@@ -72,20 +72,20 @@ export class TurnRuntime {
     return this.#lanes.running;
   }
 
-  /** The message is on the disk when it returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
+  /** The message is on disk when this returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
     const { sessionId, turnId } = this.#accept(message, (work) => ({ value: this.#deps.log.transact(work, true), onDisk: null }));
     return { sessionId, turnId };
   }
 
-  /** The same without the wait: it may be acknowledged after `onDisk`. The model is asked meanwhile; no effect begins before. */
+  /** Like `submit`, without the wait: acknowledge the message after `onDisk`. The model is asked meanwhile; no effect begins before. */
   accept(message: InboundMessage): Accepted {
     return this.#accept(message, (work) => this.#deps.log.transactAhead(work));
   }
 
   #accept(message: InboundMessage, commit: <T>(work: () => T) => { value: T; onDisk: Accepted['onDisk'] }): Accepted {
     const known = message.dedupeKey === null ? null : this.#deps.log.index.findInbound(message.channel, message.dedupeKey);
-    // It may be on its way to the disk still.
+    // The known message may still be on its way to the disk.
     if (known !== null) return { ...known, onDisk: commit(() => undefined).onDisk };
     this.assertOpen(message.sessionId);
     const { log, ids } = this.#deps;
@@ -117,8 +117,8 @@ export class TurnRuntime {
   }
 
   /**
-   * Runs one tool for a person, through the same gate, with no model; a known `dedupeKey` meets the earlier call. Fails with `denied` in a
-   * folder that is not trusted.
+   * Runs one tool for a person through the same gate, without a model. A known `dedupeKey` returns the earlier call. Fails with `denied` in
+   * a folder that is not trusted.
    */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
     this.assertOpen(call.sessionId);
@@ -132,12 +132,12 @@ export class TurnRuntime {
     return { sessionId: call.sessionId, turnId, callId };
   }
 
-  /** Takes up the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
+  /** Continues the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
   takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
     const { log, ids } = this.#deps;
     const { sessionId, agentId, turnIds, ...more } = findEnded(log, turnId);
     this.assertOpen(sessionId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
+    if (this.#lanes.isBusy(sessionId)) throw conversationContinued(turnId, true);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
     const start = startedChat(this.#deps, { turnId: next, sessionId, agentId }, { continues: { turnIds, by }, ...more });
@@ -147,13 +147,13 @@ export class TurnRuntime {
   }
 
   /**
-   * Repeats the message of a conversation's last turn in a new turn, or a changed text in its place; the earlier one stays in the log and
-   * leaves the conversation. Fails with not_found, conflict, panic_engaged, queue_full or a store error.
+   * Repeats the message of a conversation's last turn, or a changed text, in a new turn. The earlier turn stays in the log and leaves the
+   * conversation. Fails with not_found, conflict, panic_engaged, queue_full or a store error.
    */
   retry(turnId: string, { text: changed = null, ...options }: RetryOptions): { sessionId: string; turnId: string } {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
-    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId, true);
-    // Messages sent meanwhile belong to the message as it was.
+    if (this.#lanes.isBusy(sessionId)) throw conversationContinued(turnId, true);
+    // Messages sent meanwhile belong to the original text of the message.
     const again = { turnIds, steers: changed === null ? steers : [], ...options };
     const { text, channel, sender } = message;
     return this.submit({
@@ -169,13 +169,13 @@ export class TurnRuntime {
     });
   }
 
-  /** Words for a turn that is under way. Fails with turn_not_running. */
+  /** Adds a message to a turn in progress. Fails with turn_not_running. */
   steer(turnId: string, text: string, sender: string): void {
     const row = findOpen(this.#deps.log, turnId);
     this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
   }
 
-  /** Stops a turn. A waiting one ends at once, a running one as soon as its work is aborted. */
+  /** Stops a turn. A waiting turn ends at once, a running one as soon as its work is aborted. */
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
     const row = findOpen(this.#deps.log, turnId);
     if (row.status === 'queued') {
@@ -188,7 +188,7 @@ export class TurnRuntime {
     else this.continueTurn(turnId);
   }
 
-  /** Appends to a turn from outside of its loop, and lets a live one know. */
+  /** Appends events to a turn from outside its loop, and informs the turn if it is live. */
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
     return this.#appendToTurn(sessionId, turnId, drafts, alongside);
   }
@@ -210,7 +210,7 @@ export class TurnRuntime {
     this.#lanes.resume(laneOf(runner), () => this.#guarded(runner));
   }
 
-  /** Takes up again what an earlier run left: running turns, then queued messages, in the order they came. Returns how many. */
+  /** Resumes the work that an earlier run left: running turns, then queued messages, in order of arrival. Returns how many. */
   resume(): number {
     const open = this.#deps.log.index.openTurns();
     for (const row of open) this.#attempt(row, () => this.#takeUp(row));
@@ -223,14 +223,14 @@ export class TurnRuntime {
     this.#deadlines.look();
   }
 
-  /** Keeps the lanes of waiting turns taken without continuing any. */
+  /** Keeps the lanes of waiting turns occupied without continuing any. */
   holdWaiting(): void {
     for (const row of this.#deps.log.index.openTurns()) {
       if (row.status === 'waiting') this.#attempt(row, () => this.#holdLane(row, stateOf(this.#deps.log, row)));
     }
   }
 
-  /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
+  /** Ends every running or queued turn, for the panic stop. Waiting turns keep waiting. */
   stopAll(reason: string): void {
     // Includes turns that an earlier run left and that were not continued yet.
     const open = this.#deps.log.index.openTurns().filter((row) => row.status !== 'waiting');
@@ -238,14 +238,14 @@ export class TurnRuntime {
       try {
         this.cancel(turnId, reason, 'panic');
       } catch (cause) {
-        // The process kill must continue even if the store fails.
+        // Processes must still be killed even if the store fails.
         this.#deps.logger.log('error', 'a turn could not record its stop', { turnId, cause: String(cause) });
         this.#live.get(turnId)?.abort.abort();
       }
     }
   }
 
-  /** Resolves when the turn waits or has ended; null when `timeoutMs` passes first. */
+  /** Resolves when the turn waits or has ended; null if `timeoutMs` passes first. */
   whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
     const row = this.#ends.newest(turnId) ?? this.#deps.log.index.turn(turnId);
@@ -290,7 +290,7 @@ export class TurnRuntime {
     this.#ends.abandon();
   }
 
-  /** Fails with panic_engaged, queue_full or shutting_down where a message would. */
+  /** Fails with panic_engaged, queue_full or shutting_down if a message would be refused. */
   assertOpen(sessionId: string): void {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
@@ -321,7 +321,7 @@ export class TurnRuntime {
     try {
       begin?.();
       let step = await runner.run();
-      // An answer may come after the last decision while the turn still counted as live.
+      // An answer may arrive after the last decision while the turn still counts as live.
       while (step === 'rest' && runner.canGoOn) {
         runner.emit('turn.resumed', { reason: answered });
         step = await runner.run();
@@ -368,7 +368,7 @@ export class TurnRuntime {
     else this.continueTurn(row.turnId);
   }
 
-  /** A direct call that waits blocks no conversation. */
+  /** A waiting direct call does not block its conversation. */
   #holdLane(row: TurnRow, state: TurnState): void {
     if (state.kind === 'chat') this.#lanes.hold(row.sessionId);
   }
@@ -393,7 +393,7 @@ export class TurnRuntime {
   }
 }
 
-/** A direct call does not wait; a conversation's turns keep their order. */
+/** A direct call has a separate lane and does not wait; a conversation's turns keep their order. */
 function laneOf(runner: TurnRunner): string {
   return runner.state.kind === 'tool' ? `direct ${runner.place.turnId}` : runner.place.sessionId;
 }

@@ -1,5 +1,5 @@
-// The second check of a call, between the gate's decision and the approval or the run: by what config.yaml names under `verify`, for the
-// classes listed there and where the governor requires it. It may only make the decision stricter, and fails closed.
+// The second check of a call, between the gate's decision and the approval or the run: uses the verifier that config.yaml names under
+// `verify`, for the classes listed there and where the governor requires it. It may only make the decision stricter, and fails closed.
 
 import { orAborted } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -9,7 +9,7 @@ import { budgetPlaceOf } from './ask-budget.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { tighten } from './tighten.ts';
 
-/** Null where nothing is verified: no verifier is set up, the call is of another class, or it is denied already. */
+/** Null if nothing is verified: no verifier is set up, the call is of another class, or it is already denied. */
 export function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<GateDecision> | null {
   const { verifier } = runner.deps;
   const { decision, ruleId } = call;
@@ -20,7 +20,7 @@ export function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<Gat
 export interface VerifiedCall {
   readonly request: GateRequest;
   readonly decision: GateDecision;
-  /** The rule of the governor that requires it. */
+  /** The rule of the governor that requires the verification. */
   readonly ruleId: string | null;
 }
 
@@ -45,7 +45,8 @@ async function ask(runner: RunningTurn, request: GateRequest, decision: GateDeci
     // A verifier that ignores the signal must not block the turn.
     return await orAborted(verifier.verify(about, signal), signal, () => new AppError('cancelled', 'The turn was stopped.'));
   } catch (cause) {
-    // A check that did not take place is no yes. A verifier answers its own failures; this is a bug in it, or the end of the turn.
+    // A check that did not take place does not approve anything. A verifier handles its own failures, so this is a bug in it, or the end of
+    // the turn.
     const { message } = toAppError(cause);
     logger.log('warn', 'a call could not be verified', { callId: request.callId, reason: message });
     return unheard(`This call could not be verified: ${message}`);

@@ -1,4 +1,4 @@
-// Waits for the end of a turn across its approvals, for work that is made of turns. Continues nothing itself.
+// Waits for the end of a turn across its approvals, for work that consists of turns. Does not continue turns itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -10,7 +10,9 @@ interface Watched {
   readonly log: Pick<SessionLog, 'index' | 'reads' | 'nextCommit'>;
 }
 
-/** `onWaiting` is called whenever the turn waits for a person. Rejects with `cancelled` when the signal aborts, which ends no turn. */
+/**
+ * `onWaiting` is called whenever the turn waits for a person. Rejects with `cancelled` when the signal aborts, which does not end the turn.
+ */
 export async function whenTurnEnds(
   { turns, log }: Watched,
   { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string },

@@ -1,4 +1,4 @@
-// Automatic backups: once a day while the program runs, and when it closes if one is due. Yields often; never fails.
+// Automatic backups: once a day while the program runs, and on close if one is due. Yields often; never fails.
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ export interface AutomaticBackupDeps {
 }
 
 const HOUR_MS = 3_600_000;
-/** Before there is this much to lose there is nothing worth a copy. */
+/** With fewer events than this there is too little to lose for a backup. */
 const EVENTS_MIN = 500;
-/** A person waits for the program to close: only a database that is copied and checked in a moment. */
+/** A person waits for the program to close, so only a database that can be copied and checked quickly is backed up then. */
 const CLOSING_BYTES_MAX = 32 * 1024 * 1024;
 const CLOSING_MS_MAX = 2_000;
 
@@ -41,7 +41,7 @@ export class AutomaticBackup {
     return isChanged && clock.nowMs() - newest.createdAtMs >= config.everyHours * HOUR_MS;
   }
 
-  /** For quiet moments. Resolves when it is finished; a second call waits for the first. */
+  /** Meant for idle time. Resolves when the backup is finished; a second call waits for the first. */
   run(): Promise<void> {
     this.#running = this.#running.then(() => this.#attempt(this.#closing.signal));
     return this.#running;
@@ -63,7 +63,7 @@ export class AutomaticBackup {
       const { file } = await createBackup(storage.db, storage.home, { nowMs: clock.nowMs(), automatic: signal });
       const detail = await faultOf(file, signal);
       if (detail !== null) {
-        // A copy of something damaged must not push out a sound one.
+        // A copy of a damaged database must not replace a sound one.
         rmSync(file, { force: true });
         if (!signal.aborted) logger.log('error', 'The automatic backup did not pass its check; run trayclaw audit verify.', { detail });
         return;
@@ -75,7 +75,7 @@ export class AutomaticBackup {
   }
 }
 
-/** The log in the copy, event by event; null where it is whole. */
+/** Verifies the log in the copy, event by event; null if it is intact. */
 async function faultOf(file: string, signal: AbortSignal): Promise<string | null> {
   const copy = openCopy(file);
   try {

@@ -1,4 +1,4 @@
-// The daily removal of content that nothing needs any more.
+// Removes content once a day that is no longer needed.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -16,7 +16,7 @@ export interface GarbageDeps {
   readonly checkpoints: Checkpoints;
 }
 
-/** Content that a session refers to stays; content for undo stays as long as undo may need it; everything else until its retention ends. */
+/** Keeps content that a session refers to, content for undo as long as undo may need it, and everything else until its retention ends. */
 export function collectGarbage({ clock, retention, db, artifacts, checkpoints }: GarbageDeps): void {
   const { artifactDays, undoDays } = retention;
   const nowMs = clock.nowMs();

@@ -1,5 +1,5 @@
-// Work ahead of the first turn: it compiles every check of an event, in pieces. Tested in a separate process, because a check is compiled
-// once a process.
+// Work ahead of the first turn: it compiles every check of an event, in pieces. Runs in a separate process, because a check is compiled
+// once per process.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -24,10 +24,10 @@ const source = `
   console.log(JSON.stringify({ pieces: pieces.length, kinds, ahead, afterwards: compiled.length - ahead }));
 `;
 
-test('after all pieces the first event of each kind is checked without compiling anything', async () => {
+test('after all pieces the first event of each kind is checked without compiling', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', source], { timeout: 20_000 });
   const { pieces, kinds, ahead, afterwards } = JSON.parse(stdout) as Record<'pieces' | 'kinds' | 'ahead' | 'afterwards', number>;
   expect({ pieces, afterwards }).toEqual({ pieces: 1 + kinds, afterwards: 0 });
-  // A check for each kind of event, and more for what they hold.
+  // One check for each kind of event, and more for nested schemas.
   expect(ahead).toBeGreaterThan(pieces);
 });

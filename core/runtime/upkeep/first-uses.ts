@@ -1,22 +1,22 @@
-// Work the first turn would otherwise wait for: loading code and compiling checks at first use. Offered in short pieces, for a host with an
-// idle moment; the host decides when.
+// Work for which the first turn would otherwise wait: loading code and compiling checks at first use. Offered in short pieces, for a host
+// with idle time; the host decides when.
 
 import type * as z from 'zod';
 import { eventBodySchemas } from '../../contracts/events.ts';
 
-/** Each is done once and changes nothing that can be seen; the order does not matter. */
+/** Each piece is done once and has no visible effect; the order does not matter. */
 export function firstUses(): (() => void | Promise<void>)[] {
   const seen = new Set<unknown>();
   const schemas = Object.values(eventBodySchemas).map((schema) => () => compile(schema, seen));
   return [loadTransport, ...schemas];
 }
 
-/** The client every request to a model goes through; loading it takes longer than all the rest. */
+/** Loads the HTTP client that every request to a model uses, which takes longer than all the rest. */
 async function loadTransport(): Promise<void> {
   await import('undici');
 }
 
-/** A schema compiles its check with the first object it sees, and so does each schema inside it. */
+/** A schema compiles its check with the first object it parses, and so does each schema inside it. */
 function compile(schema: unknown, seen: Set<unknown>): void {
   if (!isSchema(schema) || seen.has(schema)) return;
   seen.add(schema);

@@ -45,7 +45,7 @@ const step = (name: string, hasMore: boolean) => (): boolean => {
   return hasMore;
 };
 
-test('works once it is quiet, piece by piece, and rests when there is no more', () => {
+test('works in idle time, piece by piece, and stops when nothing is left', () => {
   work = [step('one', true), step('two', false), step('three', false)];
   commit();
   pass(600);
@@ -93,7 +93,7 @@ test('each piece runs in a separate turn of the loop, and later commits are not 
   expect(seen).toHaveLength(6);
 });
 
-test('what fails is reported and tried again at the next quiet moment', () => {
+test('a failure is reported, and the work is retried in the next idle time', () => {
   work = [
     () => {
       throw new Error('disk full');
@@ -107,7 +107,7 @@ test('what fails is reported and tried again at the next quiet moment', () => {
   expect(seen).toEqual(['upkeep failed', 'again']);
 });
 
-test('daily work comes a minute after the start and then once a day', () => {
+test('daily work runs a minute after the start and then once a day', () => {
   pass(59_000);
   expect(seen).toEqual([]);
   pass(61_000);
@@ -125,7 +125,7 @@ test('nothing happens after it was closed', () => {
   expect(seen).toEqual([]);
 });
 
-test('a long run of commits is not left to the next quiet moment', () => {
+test('a long run of commits is not left until the next idle time', () => {
   for (let i = 0; i < 99; i += 1) commit();
   pass(100);
   expect(seen).toEqual([]);
@@ -134,7 +134,7 @@ test('a long run of commits is not left to the next quiet moment', () => {
   expect(seen).toEqual(['between']);
 });
 
-test('it waits for a gap between turns, but not for ever', () => {
+test('it waits for a gap between turns, but not forever', () => {
   isBusy = true;
   for (let i = 0; i < 199; i += 1) commit();
   pass(100);

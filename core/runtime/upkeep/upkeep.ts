@@ -1,4 +1,4 @@
-// Work that waits for a quiet moment: search index, the file of packs, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
+// Work for idle time: search index, pack file, write-ahead log, garbage. Never on the path of a turn; runs in short steps that yield.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -17,12 +17,14 @@ export interface UpkeepDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   onCommitted(listener: () => void): () => void;
-  /** Each does a bounded piece, in a separate turn of the event loop, and returns true while there is more. */
+  /** Each function does a bounded piece of work, in a separate turn of the event loop, and returns true while there is more. */
   readonly afterCommits: readonly (() => boolean)[];
-  /** Maintenance for a long run of commits without a quiet moment: in a gap where `isBusy` is false, or else after twice as many. */
+  /**
+   * Maintenance for a long run of commits without idle time: runs in a gap where `isBusy` is false, or else after twice as many commits.
+   */
   readonly betweenTurns: () => void;
   readonly isBusy: () => boolean;
-  /** Once a day, from a minute after the start on. */
+  /** Runs once a day, starting a minute after the start. */
   readonly daily: () => void;
 }
 
@@ -42,7 +44,7 @@ export class Upkeep {
   #gap: NodeJS.Timeout | null = null;
   #commits = 0;
   #lastCommitMs = 0;
-  /** Since the first of the pieces was begun. */
+  /** Whether there were commits since the first of the pieces began. */
   #isCommitted = false;
   #dailyAtMs: number;
 
@@ -117,7 +119,7 @@ export class Upkeep {
     try {
       return step();
     } catch (cause) {
-      // A failure here does not affect the log: the next quiet moment tries again.
+      // A failure here does not affect the log: the work is retried in the next idle time.
       this.#deps.logger.log('warn', 'upkeep failed', { cause: String(cause) });
       return false;
     }
@@ -138,7 +140,7 @@ interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
   readonly wings: readonly { catchUp?(): boolean; daily?(): void }[];
 }
 
-/** Over the parts of the program. */
+/** Creates the upkeep over the parts of the program. */
 export function createUpkeep(parts: ProgramParts): Upkeep {
   const { log, head, models, learning, wings, artifactStore: artifacts } = parts;
   return new Upkeep({

@@ -1,5 +1,5 @@
-// Real packages of the AI SDK in a data folder, against an independent mock of the vendors' APIs and a strict server: a tool loop, errors,
-// stopping, and packages that are missing or no provider.
+// Tests real AI SDK packages in a data folder against an independent mock of the vendors' APIs and a strict server: a tool loop, errors,
+// stopping, and packages that are missing or not a provider.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** One speaks the chat format, the other the responses format. */
+/** The first uses the chat format, the second the responses format. */
 const packages: readonly (readonly [string, () => SdkInput])[] = [
   [
     'openai-compatible',
@@ -55,7 +55,7 @@ function open(lab: SdkInput, deps: Parameters<typeof createRouter>[1] = {}) {
   return router;
 }
 
-test.each(packages)('%s: a tool loop', async (_name, config) => {
+test.each(packages)('%s: completes a tool loop', async (_name, config) => {
   const router = open(config());
   const messages: ChatMessage[] = [user('what is the weather?')];
   const sink = new RecordingSink();
@@ -71,7 +71,7 @@ test.each(packages)('%s: a tool loop', async (_name, config) => {
   expect(second).toMatchObject({ text: 'It is 21 °C in Paris 🚀.', calls: [], finishReason: 'stop' });
 });
 
-test.each(packages)('%s: a limit is waited for, a refused key is named and never shown', async (_name, config) => {
+test.each(packages)('%s: waits for a rate limit, and reports a refused key without its value', async (_name, config) => {
   const waits: number[] = [];
   const router = open(config(), { sleep: (ms) => (waits.push(ms), Promise.resolve(true)) });
   const ask = (text: string) => failureOf(router.stream('lab/gpt-4o', createRequest([user(text)]), new RecordingSink(), { signal: never }));
@@ -80,7 +80,7 @@ test.each(packages)('%s: a limit is waited for, a refused key is named and never
   expect(JSON.stringify([refused.message, refused.data])).not.toContain('sk-very-secret-key');
 });
 
-test.each(packages)('%s: stops when told to', async (_name, config) => {
+test.each(packages)('%s: stops when aborted', async (_name, config) => {
   const router = open(config());
   const controller = new AbortController();
   const sink = { text: () => controller.abort() };
@@ -96,7 +96,7 @@ const chat = (baseUrl: string, more: Partial<SdkInput> = {}): SdkInput => ({
   ...more,
 });
 
-test('a strict server takes a conversation with every kind of message', async () => {
+test('a strict server accepts a conversation with every kind of message', async () => {
   await using server = await ScriptedModel.start([{ answer: { text: 'fine', usage: { input: 50, output: 3 } } }]);
   const router = open(chat(`${server.origin}/v1`, { images: true }));
   const messages: ChatMessage[] = [
@@ -127,7 +127,7 @@ test.each([
   expect(error.code).toBe(code);
 });
 
-test('a server that is away, a missing package and one that is no provider have their errors', async () => {
+test('an absent server, a missing package and a package without a provider fail', async () => {
   const failed = async (config: SdkInput) => {
     const router = createRouter({ providers: { lab: config }, models: { retries: 0 } }, { home });
     onTestFinished(() => router.close());

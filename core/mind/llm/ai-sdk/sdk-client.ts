@@ -1,5 +1,5 @@
-// A model behind a package of the AI SDK that a person installed. The package speaks to the vendor with its own client; conversation,
-// limits, retries and errors are those of every other model. Loaded with the first request.
+// A model behind an AI SDK package that a person installed. The package calls the vendor with its own client; conversation, limits, retries
+// and errors are those of every other model. Loaded with the first request.
 
 import { secretRefSchema, type ProviderConfig } from '../../../contracts/config.ts';
 import type { ModelClient, ModelReply, ModelRequest } from '../../../contracts/llm.ts';
@@ -15,7 +15,7 @@ import { SdkReader } from './sdk-reader.ts';
 export type SdkConfig = Extract<ProviderConfig, { kind: 'ai-sdk' }>;
 
 export interface SdkClientDeps {
-  /** The data folder; packages are below it. */
+  /** The data folder, which contains the packages. */
   readonly home: string;
   readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
@@ -25,7 +25,7 @@ export interface SdkClientDeps {
 
 interface Opened {
   readonly modelOf: (modelId: string) => SdkModel;
-  /** Values that must never show. */
+  /** Values that must never be shown. */
   readonly secrets: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export class SdkClient implements ModelClient {
   async stream(request: ModelRequest, sink: ProgressSink, signal: AbortSignal): Promise<ModelReply> {
     this.#opened ??= this.#open();
     const { modelOf, secrets } = await this.#opened.catch((cause: unknown) => {
-      // A package that is installed meanwhile is found by the next request.
+      // Retries at the next request, in case the package has been installed meanwhile.
       this.#opened = null;
       throw cause;
     });

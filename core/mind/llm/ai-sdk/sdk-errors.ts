@@ -1,5 +1,5 @@
-// The errors of packages of the AI SDK as errors of a model call: they report the vendor's HTTP status and body; without one, the request
-// did not get through, or the package refused it.
+// Maps errors of AI SDK packages to errors of a model call. They report the vendor's HTTP status and body; without a status, the request
+// did not get through or the package refused it.
 
 import { parseJson } from '../../../base/json.ts';
 import { AppError } from '../../../contracts/errors.ts';
@@ -11,9 +11,9 @@ export interface SdkFailure {
   readonly provider: string;
   readonly modelId: string;
   readonly package: string;
-  /** Values that must never show. */
+  /** Values that must never be shown. */
   readonly secrets: readonly string[];
-  /** The answer had begun. */
+  /** True if the answer had begun. */
   readonly hasAnswered: boolean;
   readonly nowMs: number;
 }
@@ -41,7 +41,7 @@ function hasVendorSpoken({ statusCode, responseBody }: Fields): boolean {
   return responseBody !== undefined || (typeof statusCode === 'number' && statusCode >= 300);
 }
 
-/** The connection; with a status, it broke after the answer had begun. */
+/** Maps a lost connection. If there is a status, the connection broke after the answer had begun. */
 function lost(cause: unknown, { url, statusCode }: Fields, { provider, package: name, hasAnswered }: SdkFailure): AppError {
   const origin = typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : name;
   return mapNetworkError(cause, { provider, origin, hasAnswered: hasAnswered || statusCode !== undefined });
@@ -56,7 +56,7 @@ function refused(error: Fields, otherwise: number, { provider, modelId, secrets,
   return mapOpenAiFailure({ provider, modelId, status, headers, body, secrets, nowMs });
 }
 
-/** The package itself refused the request: nothing was sent. */
+/** Returns whether the package itself refused the request, so that nothing was sent. */
 function isRefusedHere(name: string): boolean {
   return /^AI_(Unsupported|Invalid|NoSuch|TypeValidation|JSONParse)/.test(name);
 }

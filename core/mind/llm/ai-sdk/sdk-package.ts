@@ -1,11 +1,11 @@
-// Packages of the AI SDK that a person installed into the data folder: loads one and makes its model. Only that folder is looked in, which no
-// tool writes to. Knows no vendor.
+// Loads an AI SDK package that a person installed into the data folder, and creates its model. Loads packages only from that folder, to
+// which no tool writes. Knows no vendor.
 
 import { join } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
 import { loadAddedPackage } from '../../../store/home/home.ts';
 
-/** The used part of a model of the AI SDK; the same in each version of its interface. */
+/** The part of an AI SDK model that is used here; the same in each version of its interface. */
 export interface SdkModel {
   readonly specificationVersion: string;
   doStream(options: Readonly<Record<string, unknown>>): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
@@ -17,7 +17,7 @@ export function packagesFolder(home: string): string {
   return join(home, 'packages');
 }
 
-/** Makes models by their names. Fails with `invalid_config` when the package is missing or is none of the AI SDK. */
+/** Returns a function that creates a model by name. Fails with `invalid_config` if the package is missing or is not an AI SDK provider. */
 export async function openPackage(
   home: string,
   name: string,
@@ -37,11 +37,11 @@ export async function openPackage(
 
 type Factory = (options: Readonly<Record<string, unknown>>) => unknown;
 
-/** Every package of the AI SDK exports one function that makes its provider, such as createAmazonBedrock. */
+/** Every AI SDK package exports one function that creates its provider, such as createAmazonBedrock. */
 function factoryOf(name: string, module: object): Factory {
   const found = Object.entries(module).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === 'function');
   if (found !== undefined) return found[1] as Factory;
-  throw new AppError('invalid_config', `The package ${name} is no provider of the AI SDK.`, {
+  throw new AppError('invalid_config', `The package ${name} is not an AI SDK provider.`, {
     data: { hint: 'Name a provider package, such as @ai-sdk/amazon-bedrock, in config.yaml.' },
   });
 }

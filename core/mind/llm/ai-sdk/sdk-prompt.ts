@@ -1,4 +1,4 @@
-// A request as models of the AI SDK take it. Pure; the order of messages is the one every vendor accepts.
+// Converts a request to the form that AI SDK models accept. Pure; the messages are in the order that every vendor accepts.
 
 import { parseJson } from '../../../base/json.ts';
 import type { ModelRequest } from '../../../contracts/llm.ts';

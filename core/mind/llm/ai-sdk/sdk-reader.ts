@@ -1,5 +1,5 @@
-// The parts of a streamed answer of the AI SDK as one reply. Unknown parts are left alone: packages add new ones. Keeps what a vendor wants
-// back with its calls.
+// Assembles one reply from the parts of an answer that the AI SDK streams. Ignores unknown parts, because packages add new ones. Keeps the
+// data that a vendor wants back with its calls.
 
 import { isPlainObject } from '../../../base/json.ts';
 import type { FinishReason, ReplyCall, Usage } from '../../../contracts/llm.ts';
@@ -39,7 +39,7 @@ export class SdkReader {
     this.#said = new ReplyText(provider, sink);
   }
 
-  /** Throws SdkStreamError, or `model_bad_reply` when the answer has no end. */
+  /** Throws SdkStreamError, or `model_bad_reply` if the answer does not end. */
   part(part: unknown): void {
     this.#sink.alive?.();
     if (!isPlainObject(part)) return;
@@ -60,7 +60,7 @@ export class SdkReader {
     }
   }
 
-  /** Throws `model_cut_off` when the stream ended before the answer did. */
+  /** Throws `model_cut_off` if the stream ended before the answer did. */
   finish(): RawReply {
     if (this.#finish === null) throw cutOff(this.#provider);
     return { text: this.#said.text, reasoning: this.#said.reasoning, calls: this.#calls, usage: this.#usage, finishReason: this.#finish };
@@ -78,19 +78,22 @@ export class SdkReader {
   }
 }
 
-/** Names an item in the vendor's own store, which may be gone; a signature must go back. */
+/**
+ * Returns whether the metadata names an item in the vendor's own store. Such a reference may be stale and is not sent back, unlike a
+ * signature.
+ */
 function namesStoredItem(metadata: Readonly<Record<string, unknown>>): boolean {
   return Object.values(metadata).some((one) => isPlainObject(one) && 'itemId' in one);
 }
 
-/** A word, or since the third version of the interface an object around it. */
+/** The reason is a string, or an object around one since version 3 of the interface. */
 function finishOf(given: unknown, hasCalls: boolean): FinishReason {
   const word: unknown = isPlainObject(given) ? given['unified'] : given;
   const reason = (typeof word === 'string' ? reasons[word] : undefined) ?? 'other';
   return reason === 'stop' && hasCalls ? 'tool_calls' : reason;
 }
 
-/** Numbers, or since the third version of the interface objects with totals. */
+/** The counts are numbers, or objects with totals since version 3 of the interface. */
 function usageOf(given: unknown): Usage | null {
   if (!isPlainObject(given)) return null;
   const { inputTokens, outputTokens, cachedInputTokens } = given;

@@ -16,7 +16,7 @@ test('a call names an offered tool, and its arguments follow the schema', () => 
   ]);
 });
 
-test('without required properties any of them may come, or none', () => {
+test('without required properties, any of them may be present or absent', () => {
   const grammar = callGrammar(tool({ type: 'object', properties: { a: { type: 'boolean' }, b: { enum: ['x', 1] } } }));
   expect(grammar).toContain('r-4 ::= "{" ws (r-1 ("," ws r-3)? | r-3)? ws "}"');
   expect(grammar).toContain('r-2 ::= "\\"x\\"" | "1"');
@@ -32,6 +32,6 @@ test.each([
   ],
   ['either type', { type: 'object', properties: { a: { type: ['string', 'null'] } } }, 'string | null'],
   ['a reference, which a grammar cannot follow', { type: 'object', properties: { a: { $ref: '#/x' } } }, '"\\"a\\"" ":" ws value'],
-])('%s', (_what, schema, rule) => {
+])('writes a rule for %s', (_what, schema, rule) => {
   expect(callGrammar(tool(schema))).toContain(rule);
 });

@@ -1,5 +1,6 @@
-// The grammars (GBNF) of a tool call (the name of an offered tool, and arguments that its schema admits) and of an answer with a schema. Pure.
-// Parts of a schema that a grammar cannot say become any JSON value of the kind: arguments and answers are checked in any case.
+// Builds the grammars (GBNF) of a tool call (the name of an offered tool, and arguments that its schema allows) and of an answer with a
+// schema. Pure. Where a grammar cannot express the schema, any JSON value of the type is allowed: arguments and answers are validated
+// anyway.
 
 import { isPlainObject } from '../../../base/json.ts';
 import type { EngineTool } from './engine-messages.ts';
@@ -34,7 +35,7 @@ export function callGrammar(tools: readonly EngineTool[]): string {
   return [`root ::= ws (${calls.join(' | ')})`, ...rules.lines, common].join('\n');
 }
 
-/** Of an answer that is one JSON value. */
+/** The grammar of an answer that is one JSON value. */
 export function outputGrammar(schema: Schema): string {
   const rules = new Rules();
   const value = rules.of(schema, 0);
@@ -75,7 +76,7 @@ class Rules {
     return this.#named(`"[" ws ${typeof minItems === 'number' && minItems > 0 ? some : `(${some})?`} ws "]"`);
   }
 
-  /** The required properties first, then any of the others, each in the order of the schema. */
+  /** Allows the required properties first, then any of the others, each in the order of the schema. */
   #object({ properties, required, additionalProperties }: Schema, depth: number): string {
     const entries = isPlainObject(properties) ? Object.entries(properties) : [];
     if (entries.length === 0) {
@@ -109,7 +110,7 @@ class Rules {
   }
 }
 
-/** The JSON text of a value as a literal of the grammar. */
+/** Returns the JSON text of a value as a literal of the grammar. */
 function literal(value: unknown): string {
   return JSON.stringify(JSON.stringify(value ?? null));
 }

@@ -1,5 +1,5 @@
-// The prompt of a conversation by the model's own chat template. A template that knows no tools, or another way of calling them than
-// <tool_call>, gets them as plain text. Pure but for the template itself.
+// Renders the prompt of a conversation with the model's own chat template. If the template does not support tools, or uses another call
+// syntax than <tool_call>, tools are described as plain text. Pure except for the template itself.
 
 import type { EngineMessage, EngineTool } from './engine-messages.ts';
 import { callsInWords, resultInWords, toolsInWords } from '../calls-in-text.ts';
@@ -8,7 +8,7 @@ export interface ChatTemplate {
   readonly source: string;
   readonly bosText: string;
   readonly eosText: string;
-  /** Fails with the template's own words. */
+  /** Fails with the template's own message. */
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
@@ -17,11 +17,11 @@ interface PlainMessage {
   readonly content: string;
 }
 
-/** Marks of other ways to call tools; a model trained for one of them follows plain instructions as well. */
+/** Markers of other call syntaxes. A model trained for one of them follows plain instructions as well. */
 const otherWays =
   /<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|channel\|>|<\|tool_call|<｜tool|<tool_calls>|tool_code|"parameters": ?\{?["<]/;
 
-/** Fails with the template's own words where no form of the conversation suits it. */
+/** Fails with the template's own message if it accepts no form of the conversation. */
 export function renderPrompt(template: ChatTemplate, messages: readonly EngineMessage[], tools: readonly EngineTool[]): string {
   const usesCalls =
     tools.length > 0 || messages.some((message) => message.role === 'tool' || (message.role === 'assistant' && message.calls.length > 0));
@@ -30,7 +30,7 @@ export function renderPrompt(template: ChatTemplate, messages: readonly EngineMe
   try {
     return render(template, plain, null);
   } catch {
-    // Some templates refuse a system message, or two of one role in a row.
+    // Some templates refuse a system message, or two consecutive messages of one role.
     return render(template, alternating(plain), null);
   }
 }
@@ -71,7 +71,7 @@ function asText(messages: readonly EngineMessage[], tools: readonly EngineTool[]
   return [{ role: 'system', content: words }, ...joined];
 }
 
-/** Joins messages of one role that follow each other. */
+/** Joins consecutive messages of the same role. */
 function joinRoles(messages: readonly PlainMessage[]): PlainMessage[] {
   const joined: PlainMessage[] = [];
   for (const message of messages) {
@@ -82,7 +82,7 @@ function joinRoles(messages: readonly PlainMessage[]): PlainMessage[] {
   return joined;
 }
 
-/** Without a system message, beginning with the user. */
+/** Turns system messages into user messages and starts with the user. */
 function alternating(messages: readonly PlainMessage[]): PlainMessage[] {
   const asUser = messages.map((message): PlainMessage => (message.role === 'system' ? { ...message, role: 'user' } : message));
   const opened: PlainMessage[] =

@@ -1,4 +1,5 @@
-// A GGUF file as a model: the conversation as the engine takes it, its reports as a reply. Keeps nothing; the engine keeps what it has read.
+// A GGUF file as a model: converts the conversation for the engine and the engine's reports to a reply. Keeps no state; the engine caches
+// what it has read.
 
 import { isPlainObject, parseJson } from '../../../base/json.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';

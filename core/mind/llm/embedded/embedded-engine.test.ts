@@ -1,5 +1,5 @@
-// The engine in a real child process, with a strict double of its library: what it answers, and that nothing it does (crash, hang, be slow,
-// refuse its file) reaches further than the call.
+// Tests the engine in a real child process with a strict double of its library: its answers, and that its failures (crashing, hanging,
+// being slow, refusing its file) affect only the current call.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ class Bench {
     writeFileSync(join(this.home, 'model.gguf'), scriptedGguf(script));
   }
 
-  /** The answer and its pieces; `onText` is called with each piece. */
+  /** Returns the answer and its pieces; `onText` is called with each piece. */
   async ask(order: Partial<CompleteOrder> = {}, signal = never, onText: (piece: string) => void = () => undefined) {
     const said: string[] = [];
     const reasoning: string[] = [];
@@ -92,14 +92,14 @@ async function failureOf(work: Promise<unknown>): Promise<AppError> {
   return failure;
 }
 
-/** Aborts as the limit of a call does. */
+/** Aborts as the time limit of a call does. */
 function limit(ms: number): AbortSignal {
   const controller = new AbortController();
   setTimeout(() => controller.abort(new AppError('model_timeout', 'It took too long.')), ms);
   return controller.signal;
 }
 
-test('an answer streams piece by piece, and the next request reads only what is new', async () => {
+test('an answer streams in pieces, and the next request reads only new tokens', async () => {
   const bench = open();
   const first = await bench.ask();
   expect(first.said.length).toBeGreaterThan(3);
@@ -115,7 +115,7 @@ test('an answer streams piece by piece, and the next request reads only what is 
   expect(bench.engine.pids).toHaveLength(1);
 });
 
-test('a cancelled answer ends at once, its child is used again, and nothing is kept of it', async () => {
+test('a cancelled answer ends at once, and its child is reused without its state', async () => {
   const bench = open({ say: words }, { tokenMs: 5 });
   const controller = new AbortController();
   let nowMs = (): number => performance.now();
@@ -133,7 +133,7 @@ test('a cancelled answer ends at once, its child is used again, and nothing is k
   expect(bench.engine.pids).toEqual([pid]);
 });
 
-test('a crash in mid-answer is one sentence of that call, and the next call starts a new child', async () => {
+test('a crash mid-answer fails only that call, and the next call starts a new child', async () => {
   const bench = open({ say: words }, { abortAfter: 10 });
   const failure = await failureOf(bench.ask());
   expect(failure).toMatchObject({ code: 'model_unavailable', message: 'The engine stopped while model.gguf was in use.' });
@@ -142,13 +142,13 @@ test('a crash in mid-answer is one sentence of that call, and the next call star
   expect(await bench.ask()).toMatchObject({ text: 'Well.' });
 });
 
-test('calls that wait behind a crash fail with the same sentence', async () => {
+test('calls queued behind a crash fail with the same message', async () => {
   const bench = open({ say: words }, { abortAfter: 10 });
   const failures = await Promise.all([bench.ask(), bench.ask(), bench.engine.embed(file, ['a'], never)].map(failureOf));
   expect(new Set(failures.map(({ message }) => message))).toEqual(new Set(['The engine stopped while model.gguf was in use.']));
 });
 
-test('a tool call follows the schema of an offered tool, whatever the model would write', async () => {
+test('a tool call follows the schema of an offered tool, whatever the model prefers', async () => {
   const asked = { tools: [tool] };
   const free = open();
   expect(await free.ask(asked)).toMatchObject({
@@ -159,12 +159,12 @@ test('a tool call follows the schema of an offered tool, whatever the model woul
   const wrong = ['<tool_call>', '{"name": "delete_everything", "arguments": {}}', '</tool_call>'];
   const held = open({ call: wrong });
   expect(await held.ask(asked)).toMatchObject({ finish: 'tool_calls', calls: [{ name: 'read_file', args: '{"path":""}' }] });
-  // The negative control: without a grammar the model writes what it would.
+  // Negative control: without a grammar the model writes whatever it prefers.
   const unheld = open({ call: wrong }, { refusesGrammars: true });
   expect(await unheld.ask(asked)).toMatchObject({ calls: [{ name: 'delete_everything' }] });
 });
 
-test('an answer with a schema is held to it, whatever the model would say', async () => {
+test('an answer with a schema follows it, whatever the model prefers', async () => {
   const output = {
     type: 'object',
     properties: { name: { type: 'string' }, size: { type: 'string', enum: ['small', 'large'] }, people: { type: 'integer' } },
@@ -178,12 +178,12 @@ test('an answer with a schema is held to it, whatever the model would say', asyn
   expect(await unheld.ask({ output })).toMatchObject({ text: 'Berlin.' });
 });
 
-test('reasoning that the model marks is no text of the answer', async () => {
+test('reasoning that the model marks is not part of the answer', async () => {
   const bench = open({ say: ['<think>', 'Hm', '.', '</think>', '\n\n', 'Yes', '?'] });
   expect(await bench.ask()).toMatchObject({ reasoning: 'Hm.', text: 'Yes?' });
 });
 
-test('a template without tools, which refuses a system message, gets the conversation as words', async () => {
+test('a template without tools or system messages gets the conversation as text', async () => {
   const bench = open({
     template: plainTemplate,
     call: ['-'],
@@ -198,7 +198,7 @@ test('a template without tools, which refuses a system message, gets the convers
   expect(await bench.ask({ messages, tools: [tool] })).toMatchObject({ calls: [{ name: 'read_file', args: '{"path":"a"}' }] });
 });
 
-test('embeddings come from the same child, equal for equal texts', async () => {
+test('the same child computes embeddings, equal for equal texts', async () => {
   const bench = open();
   const { vectors, tokens } = await bench.engine.embed(file, ['green', 'green', 'käse'], never);
   expect(vectors.map(({ length }) => length)).toEqual([32, 32, 32]);
@@ -207,7 +207,7 @@ test('embeddings come from the same child, equal for equal texts', async () => {
   expect(tokens).toBe('greengreen'.length + Buffer.byteLength('käse'));
 });
 
-test('a request longer than the window is refused before it is read, and a full window ends the answer', async () => {
+test('a request beyond the window is refused, and a full window ends the answer', async () => {
   const bench = open({ say: words }, { contextTokens: 40 });
   expect(await failureOf(bench.ask({ messages: [{ role: 'user', content: 'x'.repeat(60) }] }))).toMatchObject({
     code: 'model_context_overflow',
@@ -216,11 +216,11 @@ test('a request longer than the window is refused before it is read, and a full 
   expect(await bench.ask()).toMatchObject({ finish: 'length' });
 });
 
-test('a child that hangs is ended after the limit of its call, and the next call is answered', async () => {
+test('a hanging child is ended after the limit of its call, and the next call works', async () => {
   const bench = open({ say: words }, { hangAfter: 3 }, { cancelMs: 100 });
   await bench.ask({ maxTokens: 1 });
   const [pid] = bench.engine.pids;
-  // Cancelled while it hangs. A child that does not hang yet would end the call itself.
+  // Aborts only while the child hangs: a child that does not hang yet would end the call itself.
   const controller = new AbortController();
   let pieces = 0;
   const onText = (): void => {
@@ -233,7 +233,7 @@ test('a child that hangs is ended after the limit of its call, and the next call
   expect(bench.engine.pids).not.toEqual([pid]);
 });
 
-test('a child that ends a cancelled call in time is not ended', async () => {
+test('a child that ends a cancelled call in time keeps running', async () => {
   const bench = open({ say: words }, { tokenMs: 5 }, { cancelMs: 300 });
   await bench.ask({ maxTokens: 1 });
   const before = bench.engine.pids;
@@ -242,12 +242,12 @@ test('a child that ends a cancelled call in time is not ended', async () => {
   expect(bench.engine.pids).toEqual(before);
 });
 
-test('a file that hangs while it is loaded is given up', async () => {
+test('loading a file that hangs is given up', async () => {
   const bench = open({}, { atLoad: 'hang' }, { loadMs: 300 });
   expect(await failureOf(bench.ask())).toMatchObject({ message: 'The engine stopped while loading model.gguf.' });
 });
 
-test('a model that is not asked leaves memory, and comes back with the next request', async () => {
+test('an unused model leaves memory and is loaded again with the next request', async () => {
   const bench = open({}, {}, { idleMs: 50 });
   await bench.ask();
   await expect.poll(() => bench.engine.pids).toEqual([]);
@@ -258,7 +258,7 @@ test('a model that is not asked leaves memory, and comes back with the next requ
 test.each<[string, GgufScript, EngineKnobs, string]>([
   ['crashes the engine', { isBroken: true }, {}, 'The engine stopped while loading model.gguf.'],
   ['the engine refuses', {}, { atLoad: 'refuse' }, 'The engine cannot load model.gguf: Failed to load model.'],
-])('a file that %s rests, longer each time, until it is another file', async (_what, script, knobs, message) => {
+])('a file that %s is retried with growing delays until the file changes', async (_what, script, knobs, message) => {
   const bench = open(script, knobs);
   const waits: number[] = [];
   for (let round = 0; round < 3; round++) {

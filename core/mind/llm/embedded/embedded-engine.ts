@@ -1,5 +1,5 @@
-// The engine for GGUF files: which child serves which file, when it is started, when its memory is given back, and how long a file that
-// brought it down is left alone. Installs nothing, and starts nothing before the first request.
+// The engine for GGUF files: decides which child process serves which file, when it is started, when its memory is released, and how long a
+// file that crashed it is left alone. Installs nothing, and starts nothing before the first request.
 
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -18,12 +18,12 @@ export type StartChild = (script: URL, environment: Readonly<Record<string, stri
 export interface EngineDeps {
   readonly home: string;
   readonly userHome: string;
-  /** The folder of the installed engine; null while there is none. */
+  /** The folder of the installed engine; null if it is not installed. */
   readonly library: () => string | null;
   readonly start: StartChild;
-  /** Of the child: none of the person's keys. */
+  /** The environment of the child, without the person's keys. */
   readonly environment: () => Readonly<Record<string, string>>;
-  /** Registers it with the panic stop. Returns how to take it out. */
+  /** Registers the child with the panic stop. Returns a function that removes it again. */
   readonly track: (pid: number) => () => void;
   readonly clock: Clock;
   readonly later: Later;
@@ -34,9 +34,9 @@ export interface EngineDeps {
 export interface EngineTimes {
   /** An unused model leaves memory after this time. */
   readonly idleMs: number;
-  /** A child that still reads its file after this time is stuck. Generous, because a large model may be on a slow disk. */
+  /** A child that is still loading its file after this time is stuck. Generous, because a large model may be on a slow disk. */
   readonly loadMs: number;
-  /** A child that has not ended a cancelled call after this time is stuck. Within it, it may have to read one batch of a prompt. */
+  /** A child that has not ended a cancelled call after this time is stuck. It may have to finish reading one batch of a prompt. */
   readonly cancelMs: number;
 }
 
@@ -53,7 +53,7 @@ interface Running {
 }
 
 interface Failed {
-  /** Size and time of the file that failed. */
+  /** The size and modification time of the file that failed. */
   readonly stamp: string;
   readonly count: number;
   readonly untilMs: number;
@@ -63,7 +63,7 @@ interface Failed {
 const usualTimes: EngineTimes = { idleMs: 5 * 60_000, loadMs: 10 * 60_000, cancelMs: 30_000 };
 const REST_FIRST_MS = 10_000;
 const REST_MS_MAX = 10 * 60_000;
-/** A child that died once while it was in use may be started again at once. */
+/** A child that died this often while in use may be restarted immediately. */
 const DEATHS_FREE = 1;
 
 export class EmbeddedEngine {
@@ -78,7 +78,7 @@ export class EmbeddedEngine {
     this.#times = { ...usualTimes, ...deps.times };
   }
 
-  /** Fails with `model_*`, or with the signal's reason when that aborts. */
+  /** Fails with `model_*`, or with the signal's reason when the signal aborts. */
   complete(file: EngineFile, order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
     return this.#with(file, signal, (process) => process.complete(order, listener, signal));
   }
@@ -91,12 +91,12 @@ export class EmbeddedEngine {
     return this.#with(file, signal, (process) => process.embed(texts, signal));
   }
 
-  /** The processes that run now. */
+  /** The pids of the running child processes. */
   get pids(): readonly number[] {
     return [...this.#running.values()].flatMap(({ process }) => process.pid ?? []);
   }
 
-  /** Ends every child; the next request starts one again. For an engine that is replaced or removed. */
+  /** Ends every child; the next request starts a new one. For an engine that is replaced or removed. */
   async stop(): Promise<void> {
     const ending = [...this.#running.values()].map(({ process }) => {
       process.kill();
@@ -117,7 +117,7 @@ export class EmbeddedEngine {
     const stamp = stampOf(path);
     this.#assertMayTry(key, stamp, path);
     const known = this.#running.get(key);
-    // One that was ended may still be there for a moment.
+    // A child that is being ended may still be in the map for a moment.
     const running = known === undefined || known.process.isEnded ? this.#start(key, file, path) : known;
     running.stopIdle();
     try {
@@ -143,7 +143,7 @@ export class EmbeddedEngine {
     const process = new EngineProcess(child, order, basename(path), (id) => this.#endIfStuck(process, id));
     const running: Running = { process, stopIdle: () => undefined };
     let untrack = (): void => undefined;
-    // Node knows the pid at once, Electron a moment later.
+    // Node knows the pid immediately, Electron a moment later.
     const register = (): void => {
       untrack();
       if (child.pid !== undefined && !process.isEnded) untrack = track(child.pid);
@@ -153,7 +153,7 @@ export class EmbeddedEngine {
     this.#running.set(key, running);
     logger.log('info', 'the engine was started', { file: basename(path), pid: child.pid });
     const stopLoading = later(this.#times.loadMs, () => process.kill());
-    // The caller may be gone by then.
+    // The caller may be gone by the time the file is loaded.
     void process.loaded
       .then(
         () => this.#rest(running),
@@ -168,7 +168,7 @@ export class EmbeddedEngine {
     return running;
   }
 
-  /** A program that rests keeps no model in memory. */
+  /** Starts the idle timer of a child without calls, so that an unused model leaves memory. */
   #rest(running: Running): void {
     const { later, logger } = this.#deps;
     running.stopIdle();
@@ -180,7 +180,7 @@ export class EmbeddedEngine {
     });
   }
 
-  /** The calls behind one that a child does not end would wait without end. */
+  /** Ends a child that does not end a cancelled call, because calls queued behind it would wait forever. */
   #endIfStuck(process: EngineProcess, id: number): void {
     this.#deps.later(this.#times.cancelMs, () => {
       if (!process.isEnding(id)) return;
@@ -204,7 +204,7 @@ export class EmbeddedEngine {
     const leftMs = failed.untilMs - this.#deps.clock.monotonicMs();
     if (leftMs <= 0) return;
     const { code, message, data } = failed.error;
-    const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file is another one.`;
+    const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file changes.`;
     throw new AppError(code, message, { data: { ...data, hint } });
   }
 }
@@ -215,9 +215,9 @@ export function notInstalled(): AppError {
   });
 }
 
-/** One core is left to everything else: with all of them the engine's threads wait for each other on a busy computer. */
+/** Leaves one core to everything else: with all cores in use, the engine's threads wait for each other on a busy computer. */
 export function usualThreads(cores: number): number {
-  // Two threads share a core on most processors, and a second one of a core slows the engine down.
+  // Most processors run two threads per core, and a second engine thread on the same core slows the engine down.
   const physical = cores > 2 ? Math.ceil(cores / 2) : cores;
   return Math.max(1, physical - 1);
 }
@@ -230,7 +230,7 @@ function stampOf(path: string): string {
   return `${stat.size}:${stat.mtimeMs}`;
 }
 
-/** The source file in the checkout, a separate entry in the build. */
+/** The script is a source file in the checkout and a separate entry point in the build. */
 function childScript(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./engine-child.ts', here);

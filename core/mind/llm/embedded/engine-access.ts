@@ -1,11 +1,11 @@
-// The way to the engine for those who may need it: its code is loaded with the first request, and until then nothing of it runs.
+// Gives access to the engine, whose code is loaded only with the first request.
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { EmbeddedEngine, EngineDeps } from './embedded-engine.ts';
 import { modelFilePath } from './engine-place.ts';
 
 export interface EngineAccessDeps extends Omit<EngineDeps, 'start'> {
-  /** By default children are started as Node does. */
+  /** Defaults to starting children with Node. */
   readonly start?: EngineDeps['start'] | undefined;
 }
 
@@ -28,7 +28,7 @@ export class EngineAccess {
     return this.#engine;
   }
 
-  /** Ends every child; the next request starts one again. */
+  /** Ends every child; the next request starts a new one. */
   async stop(): Promise<void> {
     await (await this.#engine)?.stop();
   }

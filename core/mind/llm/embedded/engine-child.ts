@@ -1,5 +1,5 @@
-// The child process of the engine: one model, one order after the other, reports over the channel it was started with. It ends with its
-// parent. A damaged file takes down this process and nothing else.
+// The child process of the engine. Holds one model, processes one order at a time, and reports over the channel it was started with. It
+// exits with its parent. A damaged file crashes this process and nothing else.
 
 import { setPriority } from 'node:os';
 import { openModel, type EngineModel } from './engine-library.ts';
@@ -9,7 +9,7 @@ import { AnswerWriter, JobFailure } from './write-answer.ts';
 type Job = Extract<EngineOrder, { kind: 'complete' | 'embed' }>;
 type Load = Extract<EngineOrder, { kind: 'load' }>;
 
-/** Electron's utility processes have a port, Node's children a channel. */
+/** Electron's utility processes have a port, Node's child processes a channel. */
 interface Channel {
   send(report: EngineReport): void;
   listen(onOrder: (order: EngineOrder) => void): void;
@@ -121,7 +121,7 @@ try {
   // The person's other programs have priority.
   setPriority(10);
 } catch {
-  // Where that is not allowed it runs as any other.
+  // If the priority cannot be changed, the process runs with the normal one.
 }
 const channel = channelOf(process);
 const child = new EngineChild(channel);

@@ -1,5 +1,6 @@
-// The installed engine (node-llama-cpp) as the few calls that the child needs. Loads its prebuilt library by path: the parts of the package
-// that would compile, download or start a test process are never used. Its types are declared here, because it is no dependency.
+// Wraps the installed engine (node-llama-cpp) in the few calls that the child needs. Loads its prebuilt library by path, so that the parts
+// of the package that compile, download or start a test process are never used. Its types are declared here, because it is not a
+// dependency.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,25 +9,25 @@ import { pathToFileURL } from 'node:url';
 import type { LoadOrder } from './engine-messages.ts';
 import { engineTarget } from './engine-place.ts';
 
-/** One model in memory with one sequence of tokens. One call at a time. */
+/** One model in memory with one token sequence. Allows one call at a time. */
 export interface EngineModel {
   readonly contextTokens: number;
-  /** The chat template of the file; null where it has none. */
+  /** The chat template of the file; null if it has none. */
   readonly template: string | null;
   readonly bosText: string;
   readonly eosText: string;
-  /** Fails with the template's own words. */
+  /** Fails with the template's own message. */
   render(variables: Readonly<Record<string, unknown>>): string;
-  /** `continues`: it follows other text, so no word begins with it. */
+  /** `continues` means that the text follows other text, so its first token does not start a word. */
   tokenize(text: string, continues?: boolean): readonly number[];
   detokenize(tokens: readonly number[], before: readonly number[]): string;
   isEnd(token: number): boolean;
-  /** The tokens whose state is kept. */
+  /** The tokens whose state is cached. */
   kept(): readonly number[];
-  /** Forgets the state from this place on. It may forget more. */
+  /** Drops the state from this position on. It may drop more. */
   forgetFrom(place: number): Promise<void>;
   read(tokens: readonly number[]): Promise<void>;
-  /** Reads the tokens, then yields those that follow, one by one. `rule` is asked before each. */
+  /** Reads the tokens, then yields the generated ones, one by one. `rule` is called before each. */
   write(tokens: readonly number[], rule: () => CallRule | null): AsyncIterable<number>;
   createRule(gbnf: string): Promise<() => CallRule>;
   embed(text: string): Promise<{ readonly vector: readonly number[]; readonly tokens: number }>;
@@ -71,7 +72,7 @@ interface Library {
 
 const BATCH_TOKENS = 256;
 const EMBEDDING_TOKENS_MAX = 8_192;
-/** The vendor's own defaults are for chat as well. */
+/** The vendor's own defaults, which suit chat as well. */
 const sampling = { temperature: 0.6, topK: 40, topP: 0.95, minP: 0.05 };
 
 export async function openModel(order: LoadOrder): Promise<EngineModel> {
@@ -81,7 +82,7 @@ export async function openModel(order: LoadOrder): Promise<EngineModel> {
   const source = model.fileInfo.metadata.tokenizer?.chat_template;
   const template = typeof source === 'string' ? source : null;
   const chat = template === null ? null : new library.Template(template);
-  // An embedding model has no template, and needs no room for a conversation.
+  // An embedding model has no template, and needs no context for a conversation.
   const context =
     chat === null
       ? null

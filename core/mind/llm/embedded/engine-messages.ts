@@ -1,5 +1,5 @@
-// The messages between the program and the child process of the engine: plain data over the channel that the child was started with.
-// Nothing else reaches the child, and it opens no port.
+// The messages between the program and the engine's child process: plain data over the channel that the child was started with. Nothing
+// else reaches the child, and it opens no port.
 
 export interface EngineTool {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface EngineTool {
 export interface EngineToolCall {
   readonly id: string;
   readonly name: string;
-  /** A JSON object; templates print it themselves. */
+  /** A JSON object; templates serialise it themselves. */
   readonly args: Readonly<Record<string, unknown>>;
 }
 
@@ -20,10 +20,10 @@ export type EngineMessage =
   | { readonly role: 'tool'; readonly id: string; readonly name: string; readonly content: string };
 
 export interface LoadOrder {
-  /** The folder that holds the installed engine's node_modules. */
+  /** The folder that contains the installed engine's node_modules. */
   readonly library: string;
   readonly file: string;
-  /** The largest window wanted; the file's own and the free memory may make it smaller. */
+  /** The largest window wanted; the file's own window and the free memory may make it smaller. */
   readonly contextTokens: number;
   readonly threads: number;
 }
@@ -32,7 +32,7 @@ export interface CompleteOrder {
   readonly messages: readonly EngineMessage[];
   readonly tools: readonly EngineTool[];
   readonly maxTokens: number | null;
-  /** The schema of the answer; null for words. */
+  /** The schema of the answer; null for free text. */
   readonly output: Readonly<Record<string, unknown>> | null;
 }
 
@@ -50,7 +50,7 @@ export interface EngineAnswer {
   readonly finish: 'stop' | 'tool_calls' | 'length';
 }
 
-/** `too-long`: the request does not fit the window. `refused`: the model or its template cannot do it. `failed`: anything else. */
+/** `too-long`: the request does not fit the window. `refused`: the model or its template does not support it. `failed`: anything else. */
 export type EngineFailure =
   | { readonly why: 'too-long'; readonly requestTokens: number; readonly limitTokens: number }
   | { readonly why: 'refused' | 'failed'; readonly message: string };
@@ -58,7 +58,7 @@ export type EngineFailure =
 export type EngineReport =
   | { readonly kind: 'loaded'; readonly contextTokens: number }
   | { readonly kind: 'text' | 'reasoning'; readonly id: number; readonly text: string }
-  /** A call has begun; it comes whole, with the answer. */
+  /** A call has begun; the complete call is part of the answer. */
   | { readonly kind: 'calling'; readonly id: number }
   /** The prompt is still being read. */
   | { readonly kind: 'alive'; readonly id: number }

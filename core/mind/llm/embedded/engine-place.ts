@@ -1,12 +1,12 @@
-// Where the engine and the files it runs lie. Reads whether something is there; changes nothing.
+// The locations of the engine and of the files it runs. Only checks whether something exists; changes nothing.
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** The newest that has a prebuilt library for every platform below. */
+/** The newest version with a prebuilt library for every platform below. */
 export const engineVersion = '3.21.1';
 
-/** The name that the engine gives this platform; null where it has no prebuilt library for it. */
+/** The engine's name for this platform; null if it has no prebuilt library for it. */
 export function engineTarget(platform: NodeJS.Platform, arch: string): string | null {
   const targets: Readonly<Record<string, string>> = {
     'linux-x64': 'linux-x64',
@@ -19,7 +19,7 @@ export function engineTarget(platform: NodeJS.Platform, arch: string): string | 
   return targets[`${platform}-${arch}`] ?? null;
 }
 
-/** Of this version and platform. What is there is whole: it is put there in one step. */
+/** The folder for this version and platform. If it exists it is complete, because the engine is moved there in one step. */
 export function engineFolder(home: string): string {
   return join(home, 'engine', `${engineVersion}-${process.platform}-${process.arch}`);
 }
@@ -29,7 +29,7 @@ export function installedEngine(home: string): string | null {
   return existsSync(join(folder, 'node_modules')) ? folder : null;
 }
 
-/** The path that a file in config.yaml means: absolute, below ~/ or below the data folder. */
+/** Resolves a file of config.yaml: absolute, below ~/ or below the data folder. */
 export function modelFilePath(file: string, home: string, userHome: string): string {
   return resolve(home, /^~[\\/]/.test(file) ? resolve(userHome, file.slice(2)) : file);
 }

@@ -1,20 +1,20 @@
-// One child process with one model: started, told what to do, listened to, ended. A child that dies fails the calls it had, each with one
-// sentence. Knows nothing of when to start it again.
+// Manages one child process with one model: starts it, sends orders, reads reports, ends it. If the child dies, its calls fail, each with
+// one message. Does not decide when to restart it.
 
 import { Deferred, orAborted } from '../../../base/deferred.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
 
-/** A started child, under Node or Electron. */
+/** A started child process, of Node or Electron. */
 export interface ChildHandle {
-  /** Undefined before it was spawned. */
+  /** Undefined before the process has spawned. */
   readonly pid: number | undefined;
-  /** Told once it has a pid. */
+  /** Calls the listener once the process has a pid. */
   onSpawn(listener: () => void): void;
   send(message: EngineOrder): void;
   onMessage(listener: (message: unknown) => void): void;
   onExit(listener: () => void): void;
-  /** Receives its standard error. */
+  /** Receives the text of its standard error. */
   onError(listener: (text: string) => void): void;
   kill(): void;
 }
@@ -38,7 +38,7 @@ export class EngineProcess {
   readonly #name: string;
   readonly #onCancel: (id: number) => void;
   readonly #open = new Map<number, Open>();
-  /** Cancelled calls that the child has not yet ended. */
+  /** Cancelled calls that the child has not ended yet. */
   readonly #ending = new Set<number>();
   readonly #loaded = new Deferred<number>();
   readonly #ended = new Deferred<void>();
@@ -47,12 +47,12 @@ export class EngineProcess {
   #isEnded = false;
   #errors = '';
 
-  /** `name` is the file as people know it. `onCancel` hears of each call that was given up while the child may still work on it. */
+  /** `name` is the file name to show. `onCancel` is called for each abandoned call that the child may still be working on. */
   constructor(child: ChildHandle, order: LoadOrder, name: string, onCancel: (id: number) => void) {
     this.#child = child;
     this.#name = name;
     this.#onCancel = onCancel;
-    // A failure without a waiting caller is no unhandled rejection.
+    // Prevents an unhandled rejection if no caller is waiting.
     this.#loaded.promise.catch(() => undefined);
     child.onMessage((message) => this.#take(message as EngineReport));
     child.onExit(() => this.#end());
@@ -66,7 +66,7 @@ export class EngineProcess {
     return this.#child.pid;
   }
 
-  /** It takes no more orders. */
+  /** True if the child accepts no more orders. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -79,22 +79,22 @@ export class EngineProcess {
     return this.#open.size > 0 || this.#ending.size > 0 || !this.#hasLoaded;
   }
 
-  /** A cancelled call that the child still works on. */
+  /** Returns whether the child is still working on a cancelled call. */
   isEnding(id: number): boolean {
     return !this.#isEnded && this.#ending.has(id);
   }
 
-  /** Resolves when its process is gone. */
+  /** Resolves when the process has exited. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Its window, once it has loaded. Fails where the file cannot be loaded. */
+  /** Resolves to the window once the file is loaded. Fails if it cannot be loaded. */
   get loaded(): Promise<number> {
     return this.#loaded.promise;
   }
 
-  /** Fails with `model_*`, or with the signal's reason at once when that aborts. */
+  /** Fails with `model_*`, or immediately with the signal's reason when the signal aborts. */
   async complete(order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
     const report = await this.#ask((id) => ({ kind: 'complete', id, ...order }), listener, signal);
     if (report.kind === 'answered') return report.answer;
@@ -107,14 +107,14 @@ export class EngineProcess {
     throw this.#unexpected();
   }
 
-  /** It takes no more orders from now on; `ended` resolves when it is gone. */
+  /** The child accepts no more orders from now on; `ended` resolves when it has exited. */
   kill(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#child.kill();
   }
 
-  /** Fails with the signal's reason as soon as that aborts. */
+  /** Fails with the signal's reason as soon as the signal aborts. */
   async #ask(order: (id: number) => EngineOrder, listener: AnswerListener | null, signal: AbortSignal): Promise<EngineReport> {
     if (this.#isEnded) throw this.#died();
     signal.throwIfAborted();

@@ -16,7 +16,7 @@ test('the head states the window', () => {
   expect(readGgufHead(written(scriptedGguf()))).toEqual({ contextTokens: 131_072 });
 });
 
-test('every cut of the head is read or refused, and never throws anything else', () => {
+test('every truncated head is read or refused, and throws nothing else', () => {
   const whole = scriptedGguf();
   for (let size = 0; size < 400; size++) {
     const path = written(whole.subarray(0, size));
@@ -29,7 +29,7 @@ test('every cut of the head is read or refused, and never throws anything else',
   }
 });
 
-test('what is not there, or is something else, says so', () => {
+test('a missing file and another kind of file are reported as such', () => {
   expect(() => readGgufHead('/nonexistent/m.gguf')).toThrow('/nonexistent/m.gguf cannot be read.');
   expect(() => readGgufHead(written(Buffer.from('<html>'.repeat(20))))).toThrow('m.gguf is not a GGUF file.');
 });

@@ -1,4 +1,4 @@
-// The beginning of a GGUF file: whether it is one, and how large a window the model was trained with. Reads a bounded piece; the engine reads
+// Reads the beginning of a GGUF file: whether it is one, and the window the model was trained with. Reads a bounded piece; the engine reads
 // the rest. Source: the GGUF specification, version 3.
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
 
 export interface GgufHead {
-  /** Null where it comes later than the piece that is read. */
+  /** Null if it is beyond the piece that is read. */
   readonly contextTokens: number | null;
 }
 
@@ -16,7 +16,7 @@ const ENTRIES_MAX = 500;
 const VERSION_MIN = 2;
 const TYPE_STRING = 8;
 const TYPE_ARRAY = 9;
-/** By type of a value; strings and arrays say their size themselves. */
+/** Sizes in bytes by value type. Strings and arrays (0) state their own size. */
 const sizes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /** Fails with model_unavailable if the file is missing, and with model_rejected if it is not a GGUF file. */

@@ -19,11 +19,11 @@ function split(pieces: readonly string[], how: Partial<ConstructorParameters<typ
 test.each([
   ['plain text', 'Hello.', { text: 'Hello.', reasoning: '', callAt: null }],
   ['reasoning, then text', '<think>\nHm.\n</think>\n\nYes.', { text: 'Yes.', reasoning: 'Hm.\n', callAt: null }],
-  ['a call after words', 'I look.<tool_call>{', { text: 'I look.', reasoning: '', callAt: 7 }],
+  ['a call after text', 'I look.<tool_call>{', { text: 'I look.', reasoning: '', callAt: 7 }],
   ['a call after reasoning', '<think>a</think><tool_call>', { text: '', reasoning: 'a', callAt: 16 }],
-  ['a mark that is none', 'a < b and <tool', { text: 'a < b and <tool', reasoning: '', callAt: null }],
+  ['a tag that is not one', 'a < b and <tool', { text: 'a < b and <tool', reasoning: '', callAt: null }],
   ['<think> later in a text', 'Write <think> first', { text: 'Write <think> first', reasoning: '', callAt: null }],
-])('%s, whole or in pieces of any size', (_what, whole, expected) => {
+])('splits %s, whole or in pieces of any size', (_what, whole, expected) => {
   expect(split([whole])).toEqual(expected);
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 40 }), (sizes) => {
@@ -35,10 +35,10 @@ test.each([
   );
 });
 
-test('a prompt that ends in <think> begins in reasoning', () => {
+test('a prompt that ends in <think> begins with reasoning', () => {
   expect(split(['Hm.', '</think>', 'Yes.'], { isThinking: true })).toEqual({ text: 'Yes.', reasoning: 'Hm.', callAt: null });
 });
 
-test('where no tools are offered, a mark is text', () => {
+test('if no tools are offered, a call tag is plain text', () => {
   expect(split(['<tool_call>'], { findsCalls: false })).toMatchObject({ text: '<tool_call>', callAt: null });
 });

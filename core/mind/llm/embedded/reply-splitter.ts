@@ -1,5 +1,5 @@
-// Splits what a model writes into reasoning, text, and the place where a tool call begins, while it is being written. Holds back what may
-// still become a mark. Knows nothing of tokens.
+// Splits streamed model output into reasoning, text, and the place where a tool call begins. Holds back text that may become a tag. Knows
+// nothing about tokens.
 
 import { callOpening } from '../calls-in-text.ts';
 
@@ -9,7 +9,7 @@ export const thinkClosing = '</think>';
 export interface Split {
   readonly text: string;
   readonly reasoning: string;
-  /** Where in everything that was pushed the call's mark begins; null while there is none. What follows it is left out. */
+  /** The offset of the call's opening tag in everything that was pushed; null if there is none. Text after it is left out. */
   readonly callAt: number | null;
 }
 
@@ -39,7 +39,7 @@ export class ReplySplitter {
       if (mark.word === callOpening) return { text, reasoning, callAt: this.#passed };
       this.#take(mark.word.length);
       this.#isThinking = mark.word === thinkOpening;
-      // The line breaks around reasoning are the template's.
+      // The line breaks around reasoning come from the template.
       this.#isFirst = true;
     }
     const ready = this.#take(this.#held.length - this.#heldBack());
@@ -48,7 +48,7 @@ export class ReplySplitter {
     return { text, reasoning, callAt: null };
   }
 
-  /** The end: what was held back is plain. */
+  /** Ends the input: held text is plain text. */
   end(): Split {
     const rest = this.#take(this.#held.length);
     return this.#isThinking ? { text: '', reasoning: rest, callAt: null } : { text: rest, reasoning: '', callAt: null };
@@ -61,7 +61,7 @@ export class ReplySplitter {
     return found.sort((a, b) => a.at - b.at)[0] ?? null;
   }
 
-  /** Reasoning comes first; later the same words are text. */
+  /** Reasoning is recognised only at the beginning; later the same tag is text. */
   #marks(): string[] {
     if (this.#isThinking) return [thinkClosing];
     return [...(this.#isFirst ? [thinkOpening] : []), ...(this.#findsCalls ? [callOpening] : [])];
@@ -69,7 +69,7 @@ export class ReplySplitter {
 
   #heldBack(): number {
     const longest = Math.max(0, ...this.#marks().map((word) => overlap(this.#held, word)));
-    // Space before the first word may be the template's.
+    // White space before the first word may come from the template.
     return this.#isFirst && this.#held.trim() === '' ? this.#held.length : longest;
   }
 
@@ -83,7 +83,7 @@ export class ReplySplitter {
   }
 }
 
-/** How many characters at the end of a text are the beginning of a word. */
+/** The number of characters at the end of `text` that are the beginning of `word`. */
 function overlap(text: string, word: string): number {
   for (let length = Math.min(text.length, word.length - 1); length > 0; length--) if (text.endsWith(word.slice(0, length))) return length;
   return 0;

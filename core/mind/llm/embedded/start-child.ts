@@ -1,4 +1,4 @@
-// Starts the child of the engine under Node. The desktop app, whose program is no Node, brings its own way.
+// Starts the engine's child process with Node. The desktop app, which is not plain Node, provides its own function.
 
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ export const startNodeChild: StartChild = (script, environment) => {
     pid: child.pid,
     onSpawn: (listener) => void child.once('spawn', listener),
     send: (message) => {
-      // It may have ended in between, which its exit reports.
+      // The child may have exited in between, which its exit event reports.
       if (child.connected) child.send(message, () => undefined);
     },
     onMessage: (listener) => void child.on('message', listener),

@@ -1,5 +1,5 @@
-// One answer of a model in memory: reads the prompt from where the last one differs, writes token by token, and once a tool call has begun
-// holds the model to the grammar of the offered tools. Runs no tool; knows nothing of processes.
+// Writes one answer of a model in memory: reads the prompt from where it differs from the last one, generates token by token, and applies
+// the grammar of the offered tools once a tool call has begun. Runs no tools; knows nothing about processes.
 
 import { callGrammar, outputGrammar } from './call-grammar.ts';
 import { renderPrompt } from './chat-prompt.ts';
@@ -8,13 +8,13 @@ import type { CompleteOrder, EngineAnswer, EngineFailure } from './engine-messag
 import { callClosing, callOpening } from '../calls-in-text.ts';
 import { ReplySplitter, thinkClosing } from './reply-splitter.ts';
 
-/** Between two of them the work can be called off. */
+/** The batch size of reading; the work can be cancelled between two batches. */
 const READ_TOKENS = 256;
-/** An answer needs some room. */
+/** The minimum room for an answer. */
 const ROOM_TOKENS = 16;
 const CALLS_MAX = 16;
 const CALL_CHARS_MAX = 200_000;
-/** A sign of several bytes is complete after so many tokens at the latest. */
+/** The maximum number of tokens until a multi-byte character is complete. */
 const SIGN_TOKENS_MAX = 4;
 const GRAMMARS_KEPT = 8;
 
@@ -44,7 +44,7 @@ export class AnswerWriter {
     this.#model = model;
   }
 
-  /** Null when it was called off. Fails with JobFailure, or as the library does. */
+  /** Null if it was cancelled. Fails with JobFailure, or as the library does. */
   async write(order: CompleteOrder, sink: AnswerSink, signal: AbortSignal): Promise<EngineAnswer | null> {
     const prompt = this.#prompt(order);
     const tokens = [...this.#model.tokenize(prompt)];
@@ -71,7 +71,7 @@ export class AnswerWriter {
     }
   }
 
-  /** Reads all but the last token, which is where writing begins. Returns how many needed no reading. */
+  /** Reads all but the last token, at which generation starts. Returns how many tokens were cached. */
   async #read(tokens: readonly number[], sink: AnswerSink, signal: AbortSignal): Promise<number> {
     const kept = await this.#keep(tokens);
     for (let at = kept; at < tokens.length - 1 && !signal.aborted; at += READ_TOKENS) {
@@ -81,7 +81,7 @@ export class AnswerWriter {
     return kept;
   }
 
-  /** Forgets everything from where the kept state differs. */
+  /** Drops the cached state from the first difference on. */
   async #keep(tokens: readonly number[]): Promise<number> {
     const kept = this.#model.kept();
     let same = 0;
@@ -98,9 +98,9 @@ export class AnswerWriter {
     const { sink, signal } = how;
     const calls: Call[] = [];
     const findsCalls = tools.length > 0;
-    // Where tools are offered, the answer may be a call.
+    // If tools are offered, the answer may be a call, so the answer's grammar does not apply.
     const rule = output === null || findsCalls ? null : await this.#rule(outputGrammar(output));
-    // The grammar begins with the answer: a template that has opened the reasoning gets it closed.
+    // The grammar starts with the answer, so reasoning that the template has opened is closed first.
     if (rule !== null && how.isThinking) draft.append(`${thinkClosing}\n\n`);
     const splitter = new ReplySplitter({ findsCalls, isThinking: how.isThinking && rule === null });
     if (!(await this.#writeText(draft, splitter, { ...how, rule }))) return calls;
@@ -117,7 +117,7 @@ export class AnswerWriter {
     return calls;
   }
 
-  /** True when a call begins; the draft then ends with its mark. */
+  /** Returns true if a call begins; the draft then ends with its opening tag. */
   async #writeText(
     draft: Draft,
     splitter: ReplySplitter,
@@ -133,7 +133,7 @@ export class AnswerWriter {
       const split = splitter.push(piece);
       tell(split);
       callAt = split.callAt;
-      // After a call, text is no use to anyone.
+      // Text after a call is not needed.
       return callAt !== null;
     });
     if (callAt === null) {
@@ -144,7 +144,7 @@ export class AnswerWriter {
     return true;
   }
 
-  /** Null where what was written is no call. */
+  /** Null if the generated text is not a call. */
   async #writeCall(draft: Draft, rule: CallRule | null, signal: AbortSignal): Promise<Call | null> {
     const scan = new ObjectScan();
     await this.#generate(draft, rule, signal, (piece) => scan.push(piece) || scan.text.length > CALL_CHARS_MAX);
@@ -162,7 +162,7 @@ export class AnswerWriter {
     }
   }
 
-  /** Null where the library refuses the grammar: then the call or answer is written freely, and checked as every one is. */
+  /** Null if the library refuses the grammar. The call or answer is then generated freely, and validated like any other. */
   async #rule(gbnf: string): Promise<CallRule | null> {
     const known = this.#rules.get(gbnf);
     if (known !== undefined) return known();
@@ -179,7 +179,7 @@ export class AnswerWriter {
 
 const silent: AnswerSink = { text: () => undefined, reasoning: () => undefined, calling: () => undefined, alive: () => undefined };
 
-/** The tokens of prompt and answer, and the text of the answer's tokens. */
+/** The tokens of the prompt and the answer, and the text of the answer's tokens. */
 class Draft {
   readonly tokens: number[];
   readonly #model: EngineModel;
@@ -199,7 +199,7 @@ class Draft {
     return this.written >= this.#max;
   }
 
-  /** The text that is complete with this token. */
+  /** Returns the text that this token completes. */
   add(token: number): string {
     const before = this.tokens.slice(-4 - this.#pending.length, this.tokens.length - this.#pending.length);
     this.tokens.push(token);
@@ -217,7 +217,7 @@ class Draft {
     return { place: this.tokens.length, length: this.#length };
   }
 
-  /** Goes back to `at` characters after the mark, and continues with these words: the tokens then end where they end. */
+  /** Rewinds to `at` characters after the mark and continues with these words, so that the tokens end exactly where the words end. */
   rewind(from: { readonly place: number; readonly length: number }, at: number, words: string): void {
     const whole = this.#texts.findLast(({ place, end }) => place > from.place && end <= from.length + at);
     const texts = this.#texts.filter(({ place }) => place > (whole?.place ?? from.place));
@@ -243,7 +243,7 @@ class ObjectScan {
   #isInString = false;
   #isEscaped = false;
 
-  /** True once the object is whole; what follows it is left out. */
+  /** Returns true once the object is complete; text after it is left out. */
   push(piece: string): boolean {
     for (const sign of piece) {
       if (this.#depth > 0 || sign === '{') this.text += sign;
@@ -265,7 +265,7 @@ class ObjectScan {
   }
 }
 
-/** Arguments that were cut off stay as they are: the tool host reports what is wrong with them. */
+/** Truncated arguments are kept as they are: the tool host reports what is wrong with them. */
 function parseCall(text: string): Call | null {
   try {
     const { name, arguments: args } = JSON.parse(text) as { name?: unknown; arguments?: unknown };

@@ -1,5 +1,5 @@
-// The effect of a failed model call on a route: whether it asks another candidate, and what cools down for how long. One row per class of
-// error. Pure; decides by codes and by what was read of the answer, never by text.
+// The effect of a failed model call on a route: whether another candidate is asked, and what cools down for how long. One row per class of
+// error. Pure; decides by error codes and the parsed failure, never by text.
 
 import type { AppError, ErrorCode } from '../../../contracts/errors.ts';
 
@@ -24,10 +24,10 @@ export type CoolScope = 'key' | 'key and model' | 'model' | 'server';
 export interface FailoverRule {
   /** Whether the next candidate is asked. */
   readonly advances: boolean;
-  /** Whether the same candidate may answer when it is asked again in the same step. */
+  /** Whether the same candidate may answer if it is asked again in the same step. */
   readonly mayRecover: boolean;
   readonly cools: CoolScope | null;
-  /** The first cool-down; each further failure doubles it up to `coolMsMax`. A server's own `retry-after` beats both. */
+  /** The first cool-down; each further failure doubles it up to `coolMsMax`. A server's own `retry-after` overrides both. */
   readonly coolMs: number;
   readonly coolMsMax: number;
 }
@@ -49,7 +49,7 @@ export const failoverTable: Readonly<Record<FailureClass, FailoverRule>> = {
   'unknown model': { advances: true, mayRecover: false, cools: 'model', ...long },
   // Another server may accept the request: nothing is wrong with the model.
   rejected: { advances: true, mayRecover: false, ...none },
-  // Only to a candidate with a larger window; else a smaller request is built.
+  // Advances only to a candidate with a larger window; otherwise a smaller request is built.
   'too long': { advances: true, mayRecover: false, ...none },
   // A refusal is an answer: asking another model would circumvent the vendor.
   refusal: { advances: false, mayRecover: false, ...none },
@@ -77,7 +77,7 @@ export function classOf({ code, data }: AppError): FailureClass {
   return byCode[code] ?? 'stop';
 }
 
-/** In a reason a person reads: what was wrong with it when it was left alone. */
+/** The reason to show for a candidate that is cooling down. */
 export const failureWords: Readonly<Record<FailureClass, string>> = {
   key: 'its key was refused or could not be read',
   quota: 'its account has no credit left',
@@ -94,10 +94,10 @@ export const failureWords: Readonly<Record<FailureClass, string>> = {
   stop: 'the call was stopped',
 };
 
-/** A spend cap can name hours; a person who raised it does not wait that long. */
+/** A spend cap can state hours; a person who raised it does not have to wait that long. */
 const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
 
-/** How long to leave it alone after so many failures in a row, 1 for the first. */
+/** How long to avoid it after this many failures in a row, 1 for the first. */
 export function coolMsOf(rule: FailoverRule, failures: number, retryAfterMs: number | null): number {
   if (retryAfterMs !== null) return Math.min(Math.max(0, retryAfterMs), RETRY_AFTER_MS_MAX);
   return Math.min(rule.coolMsMax, rule.coolMs * 2 ** Math.min(20, failures - 1));

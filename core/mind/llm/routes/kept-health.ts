@@ -1,4 +1,4 @@
-// The health of models across starts, in a small table. Losing it costs one request to a model that is still down.
+// Stores the health of models across restarts in a small table. Losing it costs one request to a model that is still down.
 
 import type Database from 'better-sqlite3';
 import type { HealthRow, HealthStore } from './model-health.ts';

@@ -33,11 +33,11 @@ const classes: readonly (readonly [ErrorCode, Record<string, string | number | b
   ['internal', {}, 'stop'],
 ];
 
-test.each(classes)('%s %o is of the class %s', (code, data, expected) => {
+test.each(classes)('%s %o is in the class %s', (code, data, expected) => {
   expect(classOf(failure(code, data))).toBe(expected);
 });
 
-test('what stops a turn and what a filter refused never goes to another model', () => {
+test('a stopped turn and a filtered answer never go to another model', () => {
   const still = Object.entries(failoverTable).filter(([, { advances }]) => !advances);
   expect(still.map(([name]) => name)).toEqual(['refusal', 'stop']);
 });
@@ -50,14 +50,14 @@ test('a rate limit cools one model of one key, and no other', () => {
   expect(health.of(sister.model, sister.server, sister.key, sister.keyAndModel).state).toBe('ok');
 });
 
-test("a server's own retry-after is what is waited, and a shorter one does not shorten it", () => {
+test('the wait is the retry-after of the server, and a shorter one does not shorten it', () => {
   const { health, now } = healthAt();
   expect(health.failed(subjects, failure('model_rate_limited', { retryAfterMs: 7_000 }))?.untilMs).toBe(8_000);
   now.ms += 1_000;
   expect(health.failed(subjects, failure('model_rate_limited', { retryAfterMs: 10 }))?.untilMs).toBe(8_000);
 });
 
-test('a cool-down doubles with each failure after it, up to its most, and an answer ends it', () => {
+test('a cool-down doubles with each failure up to its maximum, and an answer ends it', () => {
   const { health, now } = healthAt();
   const lasted: number[] = [];
   for (let round = 0; round < 8; round++) {
@@ -71,13 +71,13 @@ test('a cool-down doubles with each failure after it, up to its most, and an ans
   expect(health.of(subjects.model).state).toBe('ok');
 });
 
-test('failures of requests under way together count as one', () => {
+test('failures of concurrent requests count as one', () => {
   const { health } = healthAt();
   for (let n = 0; n < 5; n++) health.failed(subjects, failure('model_timeout'));
   expect(health.of(subjects.model).untilMs).toBe(31_000);
 });
 
-test('after a cool-down one request is let through at a time', () => {
+test('after a cool-down only one request is allowed at a time', () => {
   const { health, now } = healthAt();
   health.failed(subjects, failure('model_cut_off'));
   now.ms += 15_000;
@@ -91,7 +91,7 @@ test('after a cool-down one request is let through at a time', () => {
   expect(health.of(subjects.model).state).toBe('open');
 });
 
-test('what is known is read at the first question, and what is new is saved once', () => {
+test('stored health is read at the first lookup, and changes are saved once', () => {
   const row: HealthRow = { subject: 'model lab/a', untilMs: 9_000, failures: 2, why: 'timeout', latencyMs: 40 };
   const { health, saved } = healthAt([row]);
   expect([health.of(subjects.model), health.latencyMs('lab/a')]).toEqual([{ state: 'cooling', untilMs: 9_000, why: 'timeout' }, 40]);
@@ -103,7 +103,7 @@ test('what is known is read at the first question, and what is new is saved once
   expect(saved).toMatchObject([{ subject: 'model lab/a', untilMs: 0, failures: 0, latencyMs: 70 }]);
 });
 
-test('other settings of a provider end its cool-downs and those of no other', () => {
+test('changing the settings of a provider ends its cool-downs and no others', () => {
   const { health } = healthAt();
   const other = subjectsOf('labour/a', null);
   for (const one of [subjects, other]) for (const code of ['model_auth', 'model_timeout'] as const) health.failed(one, failure(code));

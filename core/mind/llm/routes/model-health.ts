@@ -1,5 +1,5 @@
-// How models, servers and keys did lately: cool-downs with a half-open trial at their end, and how soon models begin to answer. In memory,
-// so that a turn writes nothing for it; saved in a quiet moment and read at the first question.
+// The recent health of models, servers and keys: cool-downs with a half-open trial at their end, and how soon models start to answer. Kept
+// in memory, so that a turn writes nothing; saved in idle time and read at the first lookup.
 
 import type { AppError } from '../../../contracts/errors.ts';
 import { classOf, coolMsOf, failoverTable, retryAfterOf, type FailureClass } from './failover-table.ts';
@@ -12,14 +12,14 @@ export interface HealthRow {
   readonly latencyMs: number | null;
 }
 
-/** Where it is kept across starts. */
+/** Stores health across restarts. */
 export interface HealthStore {
   load(): readonly HealthRow[];
   save(rows: readonly HealthRow[]): void;
 }
 
 export interface Health {
-  /** `open` once a cool-down is over and no request has come through since; `trying` while one is on its way. */
+  /** `open` once a cool-down is over and no request has succeeded since; `trying` while a trial request is in flight. */
   readonly state: 'ok' | 'cooling' | 'open' | 'trying';
   readonly untilMs: number;
   /** The class of the last failure; meaningless in the state `ok`. */
@@ -31,7 +31,7 @@ interface Entry {
   failures: number;
   why: FailureClass;
   latencyMs: number | null;
-  /** A trial that does not come back is forgotten then. */
+  /** A trial without a result is forgotten at this time. */
   trialUntilMs: number;
 }
 
@@ -43,13 +43,13 @@ export interface Subjects {
 }
 
 const ENTRIES_MAX = 1_000;
-/** Weight of the newest answer. */
+/** The weight of the newest answer in the average latency. */
 const LATENCY_SHARE = 0.3;
 const fine: Health = { state: 'ok', untilMs: 0, why: 'stop' };
 /** Worst first. */
 const order = ['cooling', 'trying', 'open', 'ok'] as const;
 
-/** `keyRef` names where the key lies; null for a provider that wants none. */
+/** `keyRef` is the reference of the key; null for a provider without one. */
 export function subjectsOf(ref: string, keyRef: string | null): Subjects {
   const provider = ref.slice(0, ref.indexOf('/'));
   const key = `key ${provider} ${keyRef ?? ''}`;
@@ -67,7 +67,7 @@ export class ModelHealth {
     this.#store = store;
   }
 
-  /** The worst of them. */
+  /** The worst health of the subjects. */
   of(...subjects: readonly string[]): Health {
     let worst = fine;
     for (const subject of subjects) {
@@ -78,12 +78,12 @@ export class ModelHealth {
     return worst;
   }
 
-  /** From request to the first piece of the answer, newer ones weighing more; null before the first. */
+  /** The average time from request to the first piece of the answer, with newer ones weighing more; null before the first. */
   latencyMs(ref: string): number | null {
     return this.#all().get(`model ${ref}`)?.latencyMs ?? null;
   }
 
-  /** Returns what cools down from now on, and until when; null where nothing does. The later of two ends holds. */
+  /** Records a failure. Returns what cools down, and until when; null if nothing does. An earlier, longer cool-down is kept. */
   failed(subjects: Subjects, error: AppError): { readonly subject: string; readonly untilMs: number } | null {
     const failureClass = classOf(error);
     const rule = failoverTable[failureClass];
@@ -92,7 +92,7 @@ export class ModelHealth {
       rule.cools
     ];
     const entry = this.#entry(subject);
-    // Failures of requests that were under way together count as one.
+    // Failures of concurrent requests count as one.
     if (entry.untilMs <= this.#nowMs()) entry.failures += 1;
     entry.untilMs = Math.max(entry.untilMs, this.#nowMs() + coolMsOf(rule, Math.max(1, entry.failures), retryAfterOf(error)));
     entry.why = failureClass;
@@ -115,14 +115,14 @@ export class ModelHealth {
     this.#dirty.add(`model ${ref}`);
   }
 
-  /** A request is on its way that tells whether it is well again; the others wait for what comes of it, no longer than `forMs`. */
+  /** Marks a trial request as in flight. Others wait for its result, but no longer than `forMs`. */
   beginTrial(subjects: Subjects, forMs: number): void {
     for (const subject of [subjects.model, subjects.server, subjects.key, subjects.keyAndModel]) {
       if (this.#one(subject).state === 'open') this.#entry(subject).trialUntilMs = this.#nowMs() + forMs;
     }
   }
 
-  /** The request of a trial was given up: nothing was learned. */
+  /** The trial request was cancelled, so nothing was learned. */
   endTrial(subjects: Subjects): void {
     const known = this.#all();
     for (const subject of [subjects.model, subjects.server, subjects.key, subjects.keyAndModel]) {
@@ -131,7 +131,7 @@ export class ModelHealth {
     }
   }
 
-  /** The person changed its settings: what was wrong with it may be so no more. */
+  /** Forgets a provider's failures, because the person changed its settings. */
   forget(provider: string): void {
     for (const [subject, entry] of this.#all()) {
       const [, about = ''] = subject.split(' ');
@@ -141,7 +141,7 @@ export class ModelHealth {
     }
   }
 
-  /** Writes what is new. For a quiet moment. */
+  /** Saves changes. Meant for idle time. */
   save(): void {
     if (this.#dirty.size === 0 || this.#store === undefined) return;
     const known = this.#all();

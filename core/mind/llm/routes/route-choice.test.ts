@@ -56,8 +56,8 @@ const table: readonly (readonly [what: string, given: Case, chosen: string | nul
   ['one drawn by weight, at the other end', { draw: 0.7, candidates: [a({ weight: 3 }), b({ weight: 1 })] }, 'lab/a', 'drawn by weight'],
   ['never one of weight 0', { draw: 0, candidates: [a({ weight: 0 }), b({ weight: 1 })] }, 'lab/b', 'drawn by weight'],
   ['the one the turn uses', { sticky: 'lab/b', candidates: [a(), b()] }, 'lab/b', 'the turn has used it until now'],
-  ['another once that one failed', { sticky: 'lab/b', tried: new Set(['lab/b']), candidates: [a(), b()] }, 'lab/a', /only one/],
-  ['another once that one cools down', { sticky: 'lab/b', candidates: [a(), b({ health: cooling(9) })] }, 'lab/a', /only one/],
+  ['another if that one failed', { sticky: 'lab/b', tried: new Set(['lab/b']), candidates: [a(), b()] }, 'lab/a', /only one/],
+  ['another if that one is cooling down', { sticky: 'lab/b', candidates: [a(), b({ health: cooling(9) })] }, 'lab/a', /only one/],
   [
     'one made for long requests',
     { request: { tokens: 40_000 }, candidates: [a(), c({ when: { contextOver: 30_000 } })] },
@@ -85,7 +85,7 @@ const table: readonly (readonly [what: string, given: Case, chosen: string | nul
     'lab/b',
     /only one/,
   ],
-  ['the first where none sees', { request: { hasImages: true }, candidates: [a(), b()] }, 'lab/a', 'the first in order'],
+  ['the first if none sees images', { request: { hasImages: true }, candidates: [a(), b()] }, 'lab/a', 'the first in order'],
   [
     'one made for pictures',
     { request: { hasImages: true }, candidates: [a({ seesImages: true }), b({ seesImages: true, when: { vision: true } })] },
@@ -105,19 +105,19 @@ const table: readonly (readonly [what: string, given: Case, chosen: string | nul
     'lab/a',
     /only one/,
   ],
-  ['a remote one where nothing is private', { candidates: [c({ when: { private: false } }), a()] }, 'cloud/c', 'the first in order'],
+  ['a remote one if nothing is private', { candidates: [c({ when: { private: false } }), a()] }, 'cloud/c', 'the first in order'],
   ['one below its price limit', { candidates: [a({ when: { usdUnder: 0.005 } }), b()] }, 'lab/b', /only one/],
-  ['none of unknown price below a limit', { candidates: [a({ expectedUsd: null, when: { usdUnder: 5 } }), b()] }, 'lab/b', /only one/],
-  ['a local one where only those are wanted', { localOnly: true, candidates: [c(), a({ isLocal: true })] }, 'lab/a', /only one/],
-  ['none where no local one is there', { localOnly: true, candidates: [c()] }, null, /takes only models that run on this computer/],
-  ['one the budget can pay', { usdLeft: 0.005, candidates: [a(), b({ expectedUsd: 0.001 })] }, 'lab/b', /only one/],
+  ['none with an unknown price below a limit', { candidates: [a({ expectedUsd: null, when: { usdUnder: 5 } }), b()] }, 'lab/b', /only one/],
+  ['a local one if only local ones are allowed', { localOnly: true, candidates: [c(), a({ isLocal: true })] }, 'lab/a', /only one/],
+  ['none if there is no local one', { localOnly: true, candidates: [c()] }, null, /takes only models that run on this computer/],
+  ['one that the budget can pay for', { usdLeft: 0.005, candidates: [a(), b({ expectedUsd: 0.001 })] }, 'lab/b', /only one/],
   [
     'the cheapest where the budget can pay none',
     { usdLeft: 0.0001, candidates: [a(), b({ expectedUsd: 0.001 })] },
     'lab/b',
     /though it would cost more/,
   ],
-  ['one that is well', { candidates: [a({ health: cooling(5_000) }), b()] }, 'lab/b', /only one/],
+  ['a healthy one', { candidates: [a({ health: cooling(5_000) }), b()] }, 'lab/b', /only one/],
   [
     'one whose cool-down is over',
     { candidates: [a({ health: { state: 'open', untilMs: 0, why: 'server' } }), b()] },
@@ -125,19 +125,19 @@ const table: readonly (readonly [what: string, given: Case, chosen: string | nul
     'the first in order',
   ],
   ['not one on trial', { candidates: [a({ health: { state: 'trying', untilMs: NOW_MS + 9, why: 'server' } }), b()] }, 'lab/b', /only one/],
-  ['the one that is well again first', { candidates: [a({ health: cooling(5_000) }), b({ health: cooling(2_000) })] }, 'lab/b', /in 2 s/],
+  ['the one whose cool-down ends first', { candidates: [a({ health: cooling(5_000) }), b({ health: cooling(2_000) })] }, 'lab/b', /in 2 s/],
   ['none without a provider', { candidates: [a({ problem: 'no provider "lab" is set up' })] }, null, /no provider "lab"/],
-  ['none once all were asked', { tried: new Set(['lab/a', 'lab/b']), candidates: [a(), b()] }, null, /was asked and failed/],
+  ['none if all were asked', { tried: new Set(['lab/a', 'lab/b']), candidates: [a(), b()] }, null, /was asked and failed/],
 ];
 
-test.each(table)('%s is chosen', (_what, given, chosen, reason) => {
+test.each(table)('chooses %s', (_what, given, chosen, reason) => {
   const choice = choose(given);
   expect(choice.chosen).toBe(chosen);
   if (typeof reason === 'string') expect(choice.reason).toBe(reason);
   else expect(choice.reason).toMatch(reason);
 });
 
-test('every candidate says why it may be used or not, and how it is', () => {
+test('every candidate states its health and whether it may be used', () => {
   const { candidates, passed } = choose({ candidates: [c({ when: { contextOver: 9_000 } }), a({ health: cooling(30_000) }), b()] });
   expect(candidates).toEqual([
     { model: 'cloud/c', allowed: false, reason: 'only for requests of more than 9000 tokens', health: 'ok', expectedUsd: 0.01 },
@@ -147,7 +147,7 @@ test('every candidate says why it may be used or not, and how it is', () => {
   expect(passed.map(({ model }) => model)).toEqual(['cloud/c', 'lab/a']);
 });
 
-test('only a wait that was asked for is waited', () => {
+test('waits only if a candidate asked for it', () => {
   expect(choose({ candidates: [a({ health: cooling(5_000, 'rate limit') })] }).waitMs).toBe(5_000);
   expect(choose({ candidates: [a({ health: cooling(5_000) })] }).waitMs).toBe(0);
   expect(choose({ candidates: [a({ health: cooling(5_000, 'rate limit') }), b()] }).waitMs).toBe(0);

@@ -1,5 +1,5 @@
-// The choice among the candidates of a route: a pure function of a snapshot. Conditions first, then health, then what the route prefers.
-// Must not read a clock, draw a number, or know how a snapshot is made.
+// Chooses among the candidates of a route: a pure function of a snapshot. Conditions come first, then health, then the route's preference.
+// Must not read a clock, draw a random number, or know how a snapshot is made.
 
 import type { CandidateVerdict, RouteConfig, RouteWhen } from '../../../contracts/model-routes.ts';
 import { failureWords } from './failover-table.ts';
@@ -8,9 +8,9 @@ import type { Health } from './model-health.ts';
 export interface CandidateFacts {
   readonly model: string;
   readonly when: RouteWhen | undefined;
-  /** Null where the route draws by no weights. */
+  /** Null if the route does not draw by weight. */
   readonly weight: number | null;
-  /** Why it cannot be asked, such as a provider that is not set up. */
+  /** Why the candidate cannot be asked, such as a provider that is not set up. */
   readonly problem: string | null;
   readonly isLocal: boolean;
   readonly seesImages: boolean;
@@ -32,13 +32,13 @@ export interface RouteSnapshot {
   readonly localOnly: boolean;
   readonly candidates: readonly CandidateFacts[];
   readonly request: RequestFacts;
-  /** The budget left for this turn; null without a limit. */
+  /** The budget left for this turn; null if there is no limit. */
   readonly usdLeft: number | null;
-  /** The model the turn has used until now, which has cached the beginning of the conversation. */
+  /** The model that the turn has used so far, which has cached the beginning of the conversation. */
   readonly sticky: string | null;
-  /** Asked in this step without success. */
+  /** The candidates that failed in this step. */
   readonly tried: ReadonlySet<string>;
-  /** [0, 1), the same for all of a turn. */
+  /** A number in [0, 1), the same for the whole turn. */
   readonly draw: number;
   readonly nowMs: number;
 }
@@ -47,26 +47,26 @@ export interface RouteChoice {
   readonly candidates: readonly CandidateVerdict[];
   readonly chosen: string | null;
   readonly reason: string;
-  /** Those that were passed over, and why. */
+  /** The candidates that were passed over, and why. */
   readonly passed: readonly { readonly model: string; readonly reason: string }[];
-  /** How long the chosen one asked to be left alone yet; 0 where another could be chosen or nothing was asked. */
+  /** How long the chosen candidate still asks to be left alone; 0 if another could be chosen or no wait was requested. */
   readonly waitMs: number;
 }
 
-/** Room an answer needs at least. */
+/** The minimum room for an answer. */
 const ANSWER_TOKENS_MIN = 1_000;
 
 interface Weighed {
   readonly facts: CandidateFacts;
-  /** It must not be used. */
+  /** The reason why it must not be used. */
   readonly barrier: string | null;
-  /** It should not be used while there is another. */
+  /** The reason why another candidate is preferred. */
   readonly doubt: Doubt | null;
   readonly isTried: boolean;
 }
 
 interface Doubt {
-  /** The lower, the less is lost: pictures are described by their names, a long conversation is shortened, a budget refuses. */
+  /** The lower the rank, the less is lost: pictures are replaced by their names, a long conversation is shortened, a budget refuses. */
   readonly rank: number;
   readonly words: string;
 }
@@ -105,7 +105,7 @@ export function chooseCandidate(snapshot: RouteSnapshot): RouteChoice {
 
 const healthWords = { ok: 'ok', cooling: 'cooling', open: 'on trial', trying: 'on trial' } as const;
 
-/** Its own trial may be made; while one is under way the others do not follow it. */
+/** Returns whether a candidate may be asked: it is healthy or due for a trial. While a trial is in flight, other requests avoid it. */
 function isWell({ facts: { health } }: Weighed): boolean {
   return health.state === 'ok' || health.state === 'open';
 }
@@ -158,7 +158,7 @@ function doubtOf(
   return hasImages && !seesImages && somebodySees ? { rank: 1, words: 'it sees no pictures' } : null;
 }
 
-/** Those with the least doubt; the largest window first and, of equals, the lowest price. */
+/** Those with the lowest-ranked doubt, the largest window first and, among equals, the lowest price. */
 function leastBad(usable: readonly Weighed[]): Weighed[] {
   const lowest = Math.min(...usable.map(({ doubt }) => doubt?.rank ?? 0));
   return usable
@@ -204,7 +204,7 @@ function pickBy(pool: readonly Weighed[], wish: RouteConfig['prefer'], draw: num
   return { pick: first, reason: 'the first in order' };
 }
 
-/** Whether its conditions single it out for this request, not only allow it. */
+/** Returns whether its conditions single it out for this request rather than merely allow it. */
 function isMeantFor({ when }: CandidateFacts, { hasImages }: RequestFacts): boolean {
   return when?.contextOver !== undefined || (when?.vision === true && hasImages);
 }
@@ -213,7 +213,7 @@ function occasion({ when }: CandidateFacts): string {
   return when?.contextOver === undefined ? 'there are pictures' : `the request has more than ${when.contextOver} tokens`;
 }
 
-/** All are to be left alone: the one whose time is over first. */
+/** All candidates are cooling down: picks the one that is ready first. */
 function soonest(pool: readonly Weighed[], nowMs: number): Pick {
   const pick = least(pool, ({ facts }) => facts.health.untilMs);
   return {
@@ -225,7 +225,7 @@ function soonest(pool: readonly Weighed[], nowMs: number): Pick {
   };
 }
 
-/** The first of the lowest. */
+/** Returns the first entry with the lowest value. */
 function least(pool: readonly Weighed[], value: (one: Weighed) => number): Weighed | null {
   let best: Weighed | null = null;
   for (const one of pool) if (best === null || value(one) < value(best)) best = one;

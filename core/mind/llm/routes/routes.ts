@@ -1,5 +1,5 @@
-// Applies the routes of config.yaml: a snapshot of their candidates, the choice, and how each candidate did. Must not ask a server; the
-// router reports the result of each call.
+// Applies the routes of config.yaml: takes a snapshot of the candidates, chooses one, and records how each candidate did. Must not ask a
+// server; the router reports the result of each call.
 
 import type { Clock } from '../../../base/clock.ts';
 import type { Config, ProviderConfig } from '../../../contracts/config.ts';
@@ -15,16 +15,16 @@ import { subjectsOf, type Health, type ModelHealth } from './model-health.ts';
 import { chooseCandidate, type CandidateFacts, type RouteChoice, type RouteSnapshot } from './route-choice.ts';
 
 export interface RouteAsk {
-  /** Of the request. */
+  /** The size of the request. */
   readonly tokens: number;
   readonly hasTools: boolean;
-  /** Asked only where a condition is about it. */
+  /** Called only if a condition depends on it. */
   readonly hasImages: () => boolean;
   readonly isPrivate: () => boolean;
   readonly usdLeft: () => number | null;
   readonly sticky: string | null;
   readonly tried: ReadonlySet<string>;
-  /** The same draw for the same seed. */
+  /** Equal seeds give equal draws. */
   readonly seed: string;
 }
 
@@ -59,7 +59,7 @@ interface Route {
   readonly asksPrivate: boolean;
 }
 
-/** An answer to reckon with when a price is compared. */
+/** The size of an answer assumed when prices are compared. */
 const ANSWER_TOKENS = 1_000;
 const TRIAL_MS = 60_000;
 const noTried: ReadonlySet<string> = new Set();
@@ -67,7 +67,7 @@ const noTried: ReadonlySet<string> = new Set();
 export class Routes {
   readonly #deps: RoutesDeps;
   #routes = new Map<string, Route>();
-  /** Facts that follow from a provider's settings alone, keyed by them. */
+  /** Facts derived from a provider's settings alone, keyed by those settings. */
   readonly #sites = new WeakMap<ProviderConfig, Site>();
   /** Every candidate of every route. */
   #models: ReadonlySet<string> = new Set();
@@ -84,7 +84,7 @@ export class Routes {
     this.#models = new Set([...this.#routes.values()].flatMap(({ candidates }) => candidates.map(({ model }) => model)));
   }
 
-  /** How often a round over all candidates begins again. */
+  /** How often all candidates are tried again from the start. */
   get retries(): number {
     return this.#retries;
   }
@@ -97,7 +97,7 @@ export class Routes {
     return isRouteRef(ref) && this.#routes.has(routeNameOf(ref));
   }
 
-  /** Whether a route may lead there. */
+  /** Returns whether a route may lead to the model. */
   leadsTo(model: string): boolean {
     return this.#models.has(model);
   }
@@ -122,21 +122,21 @@ export class Routes {
     };
   }
 
-  /** For a request that is about to be made: a candidate that is to show whether it is well again is not chosen twice meanwhile. */
+  /** Chooses a candidate for a request that is about to be sent. A candidate on trial is not chosen a second time meanwhile. */
   choose(ref: string, ask: RouteAsk): RouteChoice {
     const choice = this.preview(ref, ask);
     if (choice.chosen !== null) this.#deps.health.beginTrial(this.#subjects(choice.chosen), TRIAL_MS);
     return choice;
   }
 
-  /** The same, with nothing changed. */
+  /** Like `choose`, but changes nothing. */
   preview(ref: string, ask: RouteAsk): RouteChoice {
     const snapshot = this.#snapshot(ref, ask);
     if (snapshot === null) return { ...nothing, reason: `there is no route "${routeNameOf(ref)}" in models.routes` };
     return chooseCandidate(snapshot);
   }
 
-  /** With what is known of each candidate. A model that is named directly is its own only candidate. */
+  /** Returns the choice with the facts about each candidate. A directly named model is its own only candidate. */
   explain(ref: string, ask: RouteAsk): ExplainedRoute {
     const snapshot = this.has(ref) ? this.#snapshot(ref, ask) : isRouteRef(ref) ? null : this.#direct(ref, ask);
     if (snapshot === null) return { ...nothing, reason: `there is no route "${routeNameOf(ref)}" in models.routes`, details: [] };
@@ -153,8 +153,8 @@ export class Routes {
   }
 
   /**
-   * Which candidates need not be asked after the failure of one; null where none is to be asked any more. A request that was too long fits
-   * none with a window that is no larger. `forGood`: for the rest of the turn.
+   * Returns the candidates that are not worth asking after a failure; null if no other may be asked. A request that was too long also
+   * excludes candidates whose window is no larger. `forGood` excludes them for the rest of the turn.
    */
   excludedBy(ref: string, model: string, error: AppError): { readonly models: readonly string[]; readonly forGood: boolean } | null {
     const failure = classOf(error);
@@ -218,7 +218,7 @@ export class Routes {
     };
   }
 
-  /** As well as its best key, its server and the model itself. */
+  /** A model is as healthy as its best key, its server and the model itself. */
   #healthOf(model: string, site: Site | null): Health {
     const { health } = this.#deps;
     const subjects = subjectsOf(model, null);
@@ -265,7 +265,7 @@ function takesImages(config: ProviderConfig): boolean {
   );
 }
 
-/** [0, 1) from a text: FNV-1a, and a last mix so that ids that differ in one letter lie far apart. */
+/** Maps a text to [0, 1): FNV-1a with a final mix, so that ids that differ in one letter get distant values. */
 function drawOf(seed: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193);
@@ -274,13 +274,13 @@ function drawOf(seed: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** A question outside a turn's conversation, such as a summary: it has no budget and no earlier choice. */
+/** A request outside a turn's conversation, such as a summary: it has no budget and no earlier choice. */
 export function askBeside(tokens: number, tried: ReadonlySet<string> = noTried): RouteAsk {
   return {
     tokens,
     hasTools: false,
     hasImages: () => false,
-    // It is about the person's own conversation.
+    // The request is about the person's own conversation.
     isPrivate: () => true,
     usdLeft: () => null,
     sticky: null,

@@ -1,5 +1,5 @@
-// Asks a route outside a turn's conversation, such as for a summary: candidate after candidate until one answers. A turn has its own loop,
-// since it records and pays for each attempt.
+// Asks a route outside a turn's conversation, such as for a summary: tries the candidates until one answers. A turn has a separate loop,
+// because it records and pays for each attempt.
 
 import { toAppError, AppError } from '../../../contracts/errors.ts';
 import type { DeltaSink, ModelReply, ModelRequest } from '../../../contracts/llm.ts';
