@@ -13,7 +13,7 @@ export interface BubblewrapRun extends Pick<SandboxJob, 'policy' | 'cwd' | 'temp
   readonly places: readonly ProtectedPlace[];
   /** True if an outer layer has already removed the network, except for the way to its proxy. */
   readonly keepsNetwork: boolean;
-  /** Already open descriptor of the syscall filter. */
+  /** The open descriptor of the syscall filter. */
   readonly filterDescriptor: number;
 }
 
