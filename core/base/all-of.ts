@@ -1,3 +1,3 @@
-// A type that has everything the members of a union have.
+// A type with all the properties of every member of a union.
 
 export type AllOf<Union> = (Union extends unknown ? (each: Union) => void : never) extends (each: infer Each) => void ? Each : never;

@@ -1,4 +1,4 @@
-// Assertions: a failed one is a bug in the program, never a person's mistake.
+// Assertions. A failed assertion is a bug in the program, never a person's mistake.
 
 export class AssertionFailure extends Error {
   override readonly name = 'AssertionFailure';
@@ -8,7 +8,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailure(message);
 }
 
-/** Closes a switch over a union: adding a member makes the call a type error. */
+/** Makes a switch over a union exhaustive: if a member is added, the call becomes a type error. */
 export function unreachable(value: never, what: string): never {
   throw new AssertionFailure(`unexpected ${what}: ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,6 @@
-// Reads the token out of an Authorization header. Form only.
+// Extracts the token from an Authorization header. Checks only its form.
 
-/** Null unless it is one bearer token of printable characters. */
+/** Returns null unless the header is a single bearer token of printable characters. */
 export function bearerIn(header: string | undefined): string | null {
   return header === undefined ? null : (/^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? null);
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AssertionFailure } from './assert.ts';
 import { BoundedQueue } from './bounded-queue.ts';
 
-test('behaves as a plain array that refuses beyond its capacity', () => {
+test('behaves like an array that refuses items beyond its capacity', () => {
   const action = fc.oneof({ weight: 6, arbitrary: fc.nat() }, { weight: 5, arbitrary: fc.constant('shift') }, fc.constant('clear'));
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100 }), fc.array(action, { maxLength: 600 }), (capacity, actions) => {
@@ -26,6 +26,6 @@ test('behaves as a plain array that refuses beyond its capacity', () => {
   );
 });
 
-test('a queue without room is a defect', () => {
+test('throws for a capacity of zero', () => {
   expect(() => new BoundedQueue(0)).toThrow(AssertionFailure);
 });

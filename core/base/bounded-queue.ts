@@ -1,4 +1,4 @@
-// A queue with a limit: a full one refuses, so that a slow consumer is noticed and memory stays flat.
+// A queue with a capacity. A full queue refuses items, so that a slow consumer is noticed and memory stays bounded.
 
 import { assert } from './assert.ts';
 
@@ -16,7 +16,7 @@ export class BoundedQueue<T> {
     return this.#items.length - this.#head;
   }
 
-  /** False when the queue is full; the item was not taken. */
+  /** Returns false, and does not add the item, if the queue is full. */
   push(item: T): boolean {
     if (this.size >= this.capacity) return false;
     this.#items.push(item);
@@ -28,7 +28,7 @@ export class BoundedQueue<T> {
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
     this.#head += 1;
-    // Compact now and then: amortised constant time, and no growth over the life of the queue.
+    // Compacts from time to time: amortized constant time, and no growth over the life of the queue.
     if (this.#head > 64 && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

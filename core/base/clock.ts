@@ -1,9 +1,9 @@
-// Time as a port, so that nothing in the core reads the wall clock behind a test's back.
+// Time as a port, so that tests control every clock in the core.
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. May jump when the machine's clock is set. */
   nowMs(): number;
-  /** Milliseconds from an arbitrary origin; never goes back. For durations. */
+  /** Milliseconds from an arbitrary origin. Never goes back. For durations. */
   monotonicMs(): number;
 }
 

@@ -12,7 +12,7 @@ test('a deferred settles from outside, once', async () => {
   await expect(failed.promise).rejects.toThrow('no');
 });
 
-test('sleep ends true in time, false when cut off, and never starts when it already was', async () => {
+test('sleep resolves true in time, and false if the signal aborts or has aborted', async () => {
   expect(await sleep(0)).toBe(true);
   const cut = new AbortController();
   const slept = sleep(60_000, cut.signal);
@@ -21,7 +21,7 @@ test('sleep ends true in time, false when cut off, and never starts when it alre
   expect(await sleep(60_000, cut.signal)).toBe(false);
 });
 
-test('work ends with its own result, or with the error as soon as the signal aborts', async () => {
+test('returns the result of the work, or fails as soon as the signal aborts', async () => {
   const stopped = (): Error => new Error('stopped');
   const { signal } = new AbortController();
   expect(await orAborted(Promise.resolve(1), signal, stopped)).toBe(1);
@@ -33,7 +33,7 @@ test('work ends with its own result, or with the error as soon as the signal abo
   await expect(orAborted(new Promise(() => undefined), cut.signal, stopped)).rejects.toThrow('stopped');
 });
 
-test('work that fails after the signal aborted is not an unhandled rejection', async () => {
+test('work that fails after the abort is not an unhandled rejection', async () => {
   const cut = new AbortController();
   const late = new Deferred<number>();
   const raced = orAborted(late.promise, cut.signal, () => new Error('stopped'));
@@ -43,7 +43,7 @@ test('work that fails after the signal aborted is not an unhandled rejection', a
   await expect(late.promise).rejects.toThrow('late');
 });
 
-test('a signal that outlives the work keeps no listener of it', async () => {
+test('leaves no listener on a signal that outlives the work', async () => {
   const { signal } = new AbortController();
   await orAborted(Promise.resolve(1), signal, () => new Error('stopped'));
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);

@@ -1,4 +1,4 @@
-// A promise with its handles outside, a wait that a signal ends, and the race of work against a signal.
+// A promise that is settled from outside, a sleep that a signal ends, and a race of work against a signal.
 
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -13,7 +13,7 @@ export class Deferred<T> {
   }
 }
 
-/** Resolves true after `ms`, or false at once when the signal aborts. Never rejects. */
+/** Resolves true after `ms`, or false at once if the signal aborts. Never rejects. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
@@ -39,7 +39,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of `work`, or a failure with `error()` as soon as the signal aborts, even if the work ignores the signal. */
+/** Returns the result of `work`, or throws `error()` as soon as the signal aborts, even if the work ignores the signal. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal, error: () => Error): Promise<T> {
   const over = new AbortController();
   const aborted = new Promise<never>((_, reject) => {

@@ -5,10 +5,10 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Above this many pairs of lines, everything between the common beginning and the common end counts as changed. */
+/** Above this number of line pairs, everything between the common prefix and the common suffix counts as changed. */
 const PAIRS_MAX = 4_000_000;
 
-/** Based on the longest common run of lines. */
+/** Based on the longest common subsequence of lines. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before === '' ? [] : before.split('\n');
   const b = after === '' ? [] : after.split('\n');
@@ -40,7 +40,7 @@ function diffBetween(a: readonly string[], b: readonly string[]): DiffLine[] {
   return [...lines, ...rest('removed', a.slice(i)), ...rest('added', b.slice(j))];
 }
 
-/** The number of common lines from each position on. */
+/** Returns a function that gives the length of the longest common subsequence from two positions on. */
 function sharedLengths(a: readonly string[], b: readonly string[]): (i: number, j: number) => number {
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Lifetimes } from './disposable.ts';
 
-test('parts are disposed last first, one after the other, and once', async () => {
+test('disposes parts in reverse order, one after the other, once', async () => {
   const lifetimes = new Lifetimes();
   const seen: string[] = [];
   lifetimes.add({ dispose: () => void seen.push('first') });
@@ -15,7 +15,7 @@ test('parts are disposed last first, one after the other, and once', async () =>
   expect(seen).toEqual(['third', 'second', 'first']);
 });
 
-test('a part that fails does not keep the others; one failure is thrown as it is, several together', async () => {
+test('disposes all parts despite errors; throws one error as is, several together', async () => {
   const one = new Lifetimes();
   const seen: string[] = [];
   const failure = new Error('broken');

@@ -1,10 +1,10 @@
-// Lifetimes: functions that start something return a Disposable; our DisposableStack disposes in reverse and collects errors.
+// Lifetimes of parts that are started and must be closed. `Lifetimes` disposes them in reverse order and collects errors.
 
 export interface AsyncLifetime {
   dispose(): void | Promise<void>;
 }
 
-/** Disposes its parts, last first. Every part is tried; errors are thrown together at the end. */
+/** Disposes its parts in reverse order. Every part is disposed; errors are thrown together at the end. */
 export class Lifetimes implements AsyncLifetime {
   readonly #parts: AsyncLifetime[] = [];
   #disposed = false;

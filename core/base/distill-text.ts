@@ -1,14 +1,14 @@
-// Shortens a long text by rule: keeps its beginning, its end, and lines in between that report an error or an outcome; counts repeated
-// lines. For logs, listings and files on their way into a summary. Pure.
+// Shortens a long text by rules: keeps its start, its end, and lines in between that report an error or an outcome, and counts repeated
+// lines. For logs, listings and files that go into a summary. Pure.
 
 const telling =
   /\b(error|errors|fail(ed|ure|s)?|exception|panic|fatal|warn(ing)?|denied|refused|not found|missing|timeout|total|summary|result|passed)\b/i;
 
 const HEAD_SHARE = 0.3;
 const TELLING_SHARE = 0.35;
-/** The maximum number of lines examined; a longer text is cut in its middle first. */
+/** The maximum number of lines examined. Later lines are dropped. */
 const LINES_MAX = 20_000;
-/** The maximum length of the note about a cut. */
+/** The maximum length of the note about omitted text. */
 const LEFT_OUT_CHARS = 36;
 
 export function distillText(text: string, charsMax: number): string {
@@ -31,7 +31,7 @@ export function distillText(text: string, charsMax: number): string {
   return cutInside([...head, `[${left} lines left out]`, ...middle, ...tail].join('\n'), charsMax);
 }
 
-/** Lines that differ in figures only, one after the other, become one with their number. */
+/** Replaces consecutive lines that differ only in numbers with the first line and a count. */
 function countRepeats(lines: readonly string[]): string[] {
   const out: string[] = [];
   let form: string | null = null;

@@ -1,4 +1,4 @@
-// How many letters one has to add, drop or change to make one word of another (Levenshtein). Pure.
+// The number of letters to add, remove or change to turn one word into another (Levenshtein distance). Pure.
 
 export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

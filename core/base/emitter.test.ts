@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Emitter } from './emitter.ts';
 
-test('listeners are called in order; one that throws is reported and stops no other', () => {
+test('calls listeners in order; reports one that throws and calls the others', () => {
   const errors: unknown[] = [];
   const emitter = new Emitter<number>((cause) => errors.push(cause));
   const seen: string[] = [];
@@ -19,7 +19,7 @@ test('listeners are called in order; one that throws is reported and stops no ot
   expect(emitter.size).toBe(2);
 });
 
-test('next waits for one value, or for the signal, and leaves no listener', async () => {
+test('next waits for one value or the signal, and leaves no listener', async () => {
   const emitter = new Emitter<number>(() => undefined);
   const stop = new AbortController();
   const waits = [emitter.next(), emitter.next(stop.signal), emitter.next(AbortSignal.abort())];

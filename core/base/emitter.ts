@@ -1,4 +1,4 @@
-// A typed event emitter. A listener that throws is reported to `onError` and never stops the others.
+// A typed event emitter. A listener that throws is reported to `onError` and does not stop the others.
 
 export type Listener<T> = (value: T) => void;
 
@@ -14,7 +14,7 @@ export class Emitter<T> {
     return this.#listeners.size;
   }
 
-  /** Returns the function that ends the subscription. */
+  /** Returns a function that ends the subscription. */
   on(listener: Listener<T>): () => void {
     this.#listeners.add(listener);
     return () => {

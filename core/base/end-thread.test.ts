@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Deferred } from './deferred.ts';
 import { endThread } from './end-thread.ts';
 
-test('a thread that is going is waited for', async () => {
+test('waits for a thread that ends', async () => {
   const worker = new Worker('for (;;);', { eval: true });
   const calls: string[] = [];
   await endThread({
@@ -21,7 +21,7 @@ test('a thread that is going is waited for', async () => {
   expect(worker.threadId).toBe(-1);
 });
 
-test('a thread that does not go is waited for only so long, and then holds no process open', async () => {
+test('waits only a limited time for a stuck thread, which then keeps no process alive', async () => {
   const calls: string[] = [];
   const gone = new Deferred<number>();
   await endThread({ terminate: () => gone.promise, unref: () => calls.push('unref') }, 5);

@@ -24,8 +24,8 @@ const parsed = {
   ids: ['7', '8', '9'],
 };
 
-test('comments, ids without data, several data lines and all three line ends', () => {
-  // The last CR waits for a possible LF, so one more character ends it.
+test('parses comments, ids without data, several data lines and all three line ends', () => {
+  // The last CR may be followed by LF, so one more character completes the line.
   expect(parse([stream, '\n'])).toEqual(parsed);
 });
 
@@ -39,6 +39,6 @@ test('chunks may end anywhere', () => {
   );
 });
 
-test('an endless line is refused', () => {
+test('refuses an endless line', () => {
   expect(() => parse(['data: ' + 'x'.repeat(lineCharsMax)])).toThrow(RangeError);
 });

@@ -1,14 +1,15 @@
-// Server-sent events from text chunks, after the WHATWG HTML standard, section 9.2.6 (September 2025). Pure parsing, no network.
+// Parses server-sent events from text chunks according to the WHATWG HTML standard, section 9.2.6 (September 2025). Pure parsing, no
+// network.
 
 export interface StreamMessage {
-  /** The event field; `message` where the server gave none. */
+  /** The event field, or `message` if the server sent none. */
   readonly event: string;
   readonly data: string;
 }
 
 export interface StreamSink {
   message(message: StreamMessage): void;
-  /** The last event id changed, with or without data. */
+  /** Called when the last event id changed, with or without data. */
   id(id: string): void;
 }
 
@@ -19,16 +20,16 @@ export class EventStreamParser {
   #event = '';
   #data: string[] = [];
 
-  /** A line longer than `lineCharsMax` is that of a broken server. */
+  /** A line longer than `lineCharsMax` indicates a broken server. */
   constructor(sink: StreamSink, lineCharsMax: number) {
     this.#sink = sink;
     this.#lineCharsMax = lineCharsMax;
   }
 
-  /** Feeds a chunk; may end anywhere, even between CR and LF. Throws a RangeError for an endless line. */
+  /** Feeds a chunk, which may end anywhere, even between CR and LF. Throws a RangeError for an endless line. */
   push(chunk: string): void {
     let text = this.#rest + chunk;
-    // A CR at the very end may be half of a CRLF: wait for the next chunk.
+    // A CR at the very end may be half of a CRLF, so it waits for the next chunk.
     const held = text.endsWith('\r') ? '\r' : '';
     if (held) text = text.slice(0, -1);
     const lines = text.split(/\r\n|\n|\r/);

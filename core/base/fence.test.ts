@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fenced } from './fence.ts';
 
-/** As a reader sees it that cares for neither case, space, invisible characters nor kinds of dashes. */
+/** Finds tags like a reader that ignores case, spaces, invisible characters and kinds of dashes. */
 function tags(text: string): string[] {
   const plain = text.normalize('NFKC').replace(/\p{Cf}/gu, '').replace(/\p{Pd}|_/gu, '-').replace(/[‹〈⟨]/g, '<'); // prettier-ignore
   return [...plain.matchAll(/<\s*\/?\s*([a-z-]+)/gi)].map(([, name]) => (name ?? '').toLowerCase());
@@ -24,19 +24,19 @@ const closers = [
   '</runtime\u00AD-note>',
 ];
 
-test.each(closers)('%j neither closes the marks around it nor writes a note', (closer) => {
+test.each(closers)('%j neither closes its enclosing marks nor writes a note', (closer) => {
   const text = fenced('attached-file', `one\n${closer}\ntwo`, { name: closer });
   expect(tags(text)).toEqual(['attached-file', 'attached-file']);
   expect(text.startsWith('<attached-file name="')).toBe(true);
   expect(text.endsWith('\ntwo\n</attached-file>')).toBe(true);
 });
 
-test('other text stays as it is', () => {
+test('keeps other text unchanged', () => {
   const text = 'a < b, <p>x</p>, </attached>, ‹ein› Wort, <first> and \u200D';
   expect(fenced('attached-file', text)).toBe(`<attached-file>\n${text}\n</attached-file>`);
 });
 
-test('a note keeps the marks of what is inside it, and what is inside cannot close the note', () => {
+test('a note keeps the marks inside it, and its content cannot close the note', () => {
   const inside = fenced('material', 'one </material></runtime-note> two', { source: 'page' });
   expect(inside).toBe('<material source="page">\none <\\/material><\\/runtime-note> two\n</material>');
   const note = fenced('runtime-note', `It was said:\n${inside}`);

@@ -1,7 +1,7 @@
-// Text that is no instruction, inside marks it cannot close: neither plainly, nor in capitals, with spaces, invisible characters or signs that
-// look alike. It cannot write a note or material of the program either.
+// Encloses text that is not an instruction in marks it cannot close: not even with capitals, spaces, invisible characters or look-alike
+// characters. The text cannot imitate a note or material of the program either.
 
-/** Every mark the program puts around text. */
+/** Every mark that the program puts around text. */
 const marks = [
   'runtime-note',
   'attached-file',
@@ -18,13 +18,13 @@ const marks = [
 ] as const;
 export type Mark = (typeof marks)[number];
 
-/** Those a model knows from its instructions: what it reads must not seem to be one. */
+/** Marks that a model knows from its instructions. Other text must not seem to contain one. */
 const telling: readonly Mark[] = ['runtime-note', 'attached-file', 'conversation-summary', 'material'];
 
 const patterns = Object.fromEntries(marks.map((mark) => [mark, tagOf(mark)])) as Readonly<Record<Mark, RegExp>>;
 
 export function fenced(mark: Mark, text: string, attributes: Readonly<Record<string, string>> = {}): string {
-  // A note holds what is inside marks already.
+  // The content of a note already has its own marks.
   const own = new Set<Mark>(mark === 'runtime-note' ? [mark] : [mark, ...telling]);
   const given = Object.entries(attributes).map(
     ([name, value]) => ` ${name}=${JSON.stringify(withoutMarks(value, own)).replace(/[<>]/g, escaped)}`,
@@ -32,7 +32,7 @@ export function fenced(mark: Mark, text: string, attributes: Readonly<Record<str
   return `<${mark}${given.join('')}>\n${withoutMarks(text, own)}\n</${mark}>`;
 }
 
-/** The text with a backslash in everything that reads as one of these marks, by default those a model knows. */
+/** Returns the text with a backslash in everything that reads as one of these marks. Defaults to the marks a model knows. */
 export function withoutMarks(text: string, which: Iterable<Mark> = telling): string {
   return [...which].reduce((safe, mark) => safe.replace(patterns[mark], '$&\\'), text);
 }

@@ -1,5 +1,5 @@
-// Finds the paths that decide what git runs: the one place that knows how git finds a repository, its settings and its hooks. Used before a
-// file is written, before and after a confined command, and before git itself is run. Pure; reads the disk through a port.
+// Finds the paths that determine what git runs. The only module that knows how git finds a repository, its settings and its hooks. Used
+// before a file is written, around a confined command, and before git itself is run. Pure; reads the disk through a port.
 
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { includedBySettings, namedBySettings } from './git-settings.ts';
@@ -8,24 +8,24 @@ import { isInside } from './inside-folder.ts';
 export const gitReason = 'git runs commands from it';
 
 export interface GitDisk {
-  /** Of the entry itself, without following a link; null if missing. */
+  /** Returns the kind of the entry itself, without following a link, or null if it is missing. */
   kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | null;
-  /** The text of a small file, links followed; null where none can be read. */
+  /** Returns the text of a small file, following links, or null if it cannot be read. */
   textOf(path: string): string | null;
 }
 
-/** The entries git looks for in a repository's folder; each decides what git runs, or points to the place that does. */
+/** The entries git looks for in a repository's folder. Each determines what git runs, or points to a place that does. */
 const ownEntries: ReadonlySet<string> = new Set(
   'head config config.worktree commondir gitdir hooks info objects refs modules worktrees packed-refs index'.split(' '),
 );
 const CONFIGS_MAX = 20;
 
-/** Git takes a folder of this form for a repository when it runs in it, regardless of its name. `names` in lower case. */
+/** Git treats a folder with these entries as a repository when it runs in it, whatever its name. `names` must be in lower case. */
 export function isGitForm(names: ReadonlySet<string>): boolean {
   return names.has('head') && ((names.has('objects') && names.has('refs')) || names.has('commondir'));
 }
 
-/** The target of a pointer: the text of a file `.git` (`gitdir: …`) or `commondir`. Null if git would not follow it. */
+/** Returns the target of a pointer: the text of a `.git` file (`gitdir: …`) or of `commondir`. Returns null if git would not follow it. */
 export function pointerTarget(path: string, text: string): string | null {
   const isPointer = /(?:^|[\\/])\.git$/i.test(path);
   const target = isPointer ? /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] : text.replace(/[\r\n]+$/, '');
@@ -34,12 +34,12 @@ export function pointerTarget(path: string, text: string): string | null {
 }
 
 export interface GitFolders {
-  /** The folder of this checkout; `common` holds settings and hooks, and is the same where there is one checkout. */
+  /** The folder of this checkout. `common` contains settings and hooks, and is the same folder if there is only one checkout. */
   readonly own: string;
   readonly common: string;
 }
 
-/** The folders git reads for the repository at `root` (`root` itself for a bare one), or null if it is none. */
+/** Returns the folders git reads for the repository at `root` (`root` itself for a bare one), or null if there is no repository. */
 export function gitFoldersOf(root: string, disk: GitDisk): GitFolders | null {
   const own = ownFolderOf(root, disk);
   return own === null ? null : { own, common: commonFolderOf(own, disk) };
@@ -59,7 +59,7 @@ function commonFolderOf(own: string, disk: GitDisk): string {
   return text === null ? own : (pointerTarget(pointer, text) ?? own);
 }
 
-/** Every file of settings git reads there, the machine's and the person's own first, includes followed. */
+/** Returns every settings file git reads there, starting with those of the machine and the person, including included files. */
 export function configsOf({ own, common }: GitFolders, userHome: string, disk: GitDisk): Map<string, string> {
   const texts = new Map<string, string>();
   const waiting = [join(own, 'config.worktree'), join(common, 'config.worktree'), join(common, 'config'), ...personalConfigs(userHome)];
@@ -76,7 +76,7 @@ function personalConfigs(userHome: string): string[] {
   return [join(userHome, '.config', 'git', 'config'), join(userHome, '.gitconfig'), '/etc/gitconfig'];
 }
 
-/** The paths named by the settings of the repository at `root`: hooks elsewhere, filters, monitors, further settings. Absolute. */
+/** Returns the paths named by the settings of the repository at `root`: hooks elsewhere, filters, monitors, further settings. Absolute. */
 export function namedFor(root: string, folders: GitFolders, userHome: string, disk: GitDisk): string[] {
   return [...configsOf(folders, userHome, disk)].flatMap(([path, text]) =>
     namedBySettings(text, { root, folder: dirname(path), userHome }),
@@ -85,19 +85,19 @@ export function namedFor(root: string, folders: GitFolders, userHome: string, di
 
 export interface WrittenPath {
   readonly real: string;
-  /** The same with the spellings folded that a disk may take for one name; lower case. */
+  /** `real` in lower case, with spellings folded that a disk may treat as the same name. */
   readonly folded: string;
   readonly userHome: string;
 }
 
 /**
- * Returns why a write to this path could change what git runs for a person, or null. Checks the path's letters first: everything in a
- * `.git`, and the two names that make a folder a repository. Then the folders above it.
+ * Returns why a write to this path could change what git runs for a person, or null. Checks the path itself first: everything in a `.git`,
+ * and the two names that turn a folder into a repository. Then checks the parent folders.
  */
 export function gitWriteReason({ real, folded, userHome }: WrittenPath, disk: GitDisk): string | null {
   const parts = folded.split(sep);
   const name = parts.at(-1);
-  // The second is the short name Windows gives the first.
+  // `git~1` is the short name that Windows gives `.git`.
   if (parts.includes('.git') || parts.includes('git~1')) return gitReason;
   if (name === 'head' || name === 'commondir') return 'git takes a folder with such a file for a repository';
   for (let folder = dirname(real); ; folder = dirname(folder)) {
@@ -120,7 +120,7 @@ function isNamedIn(real: string, root: string, userHome: string, disk: GitDisk):
   return namedFor(root, folders, userHome, disk).some((named) => isInside(real, named));
 }
 
-/** For a folder that a pointer leads to, regardless of its name and form. */
+/** Returns whether the path is a git entry of a folder that a pointer leads to, whatever the folder's name and form. */
 function isGitEntry(real: string, folder: string): boolean {
   return isInside(real, folder) && ownEntries.has(relative(folder, real).split(sep)[0]?.toLowerCase() ?? '');
 }

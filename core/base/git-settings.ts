@@ -1,17 +1,17 @@
-// Parses a git configuration by git's own rules: its settings, whether one of them could make git run something or look elsewhere, and the
+// Parses a git configuration by git's rules: its settings, whether one of them could make git run something or use other places, and the
 // files it names. Pure.
 
 import { isAbsolute, join } from 'node:path';
 import { isInside } from './inside-folder.ts';
 
 export interface GitSetting {
-  /** Lower case: `core.hookspath`, `filter.x.clean`. */
+  /** In lower case: `core.hookspath`, `filter.x.clean`. */
   readonly key: string;
   /** The literal text, including quotes. */
   readonly value: string;
 }
 
-/** Settings known to run nothing and to refer to nothing. Any other may. */
+/** Settings known to run nothing and to refer to nothing. Any other setting may do so. */
 const harmless = new RegExp(
   [
     '^(?:core\\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf',
@@ -28,20 +28,20 @@ const harmless = new RegExp(
   'i',
 );
 
-/** The person's own git may fetch something for these later, but runs nothing that a repository names. */
+/** For these settings, the person's git may later fetch something, but runs nothing that a repository names. */
 const harmlessUnread = /^(?:core\.bare|extensions\.(?:objectformat|refstorage|partialclone)|remote\..+\.(?:promisor|partialclonefilter))$/;
 
 const section = /^\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\["\\])*)")?\s*\](.*)$/;
 const assignment = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$/;
 
 export interface SettingsReader {
-  /** Tells whether a path named by a setting is the submodule's own folder. */
+  /** Returns whether a path named by a setting is the submodule's own folder. */
   readonly isOwnFolder: (path: string) => boolean;
-  /** read: git is run here unasked, now. kept: it is a person who may run git here later. */
+  /** read: TrayClaw runs git here now, without an approval. kept: a person may run git here later. */
   readonly as: 'read' | 'kept';
 }
 
-/** Why the settings may not be harmless, or null. A form that is not fully understood is a reason. */
+/** Returns why the settings may not be harmless, or null. A form that is not fully understood is a reason. */
 export function configProblem(text: string, { isOwnFolder, as }: SettingsReader): string | null {
   for (const setting of readSettings(text)) {
     if (setting === null) return 'a setting that cannot be read';
@@ -53,7 +53,7 @@ export function configProblem(text: string, { isOwnFolder, as }: SettingsReader)
   return null;
 }
 
-/** Line by line; null for a line that is not understood (a value that continues in the next line, for one). */
+/** Parses line by line. A line that is not understood (for example a value that continues in the next line) becomes null. */
 function readSettings(text: string): (GitSetting | null)[] {
   const settings: (GitSetting | null)[] = [];
   let prefix: string | null = null;
@@ -74,7 +74,7 @@ function readSettings(text: string): (GitSetting | null)[] {
 
 function isHarmless({ key, value }: GitSetting): boolean {
   if (!harmless.test(key)) return false;
-  // A remote helper is a program; git runs none of these unasked, and this keeps it so.
+  // A remote helper is a program. Git runs none of these unless asked, and this rule keeps it so.
   if (key.endsWith('url') && /^\s*(?:ext|fd)::/i.test(unquoted(value))) return false;
   return key !== 'core.bare' || /^"?(?:false|no|off|0)"?$/i.test(value.trim());
 }
@@ -85,9 +85,9 @@ function unquoted(value: string): string {
 }
 
 export interface NamingPlace {
-  /** The folder git runs things in. */
+  /** The folder in which git runs commands. */
   readonly root: string;
-  /** The folder of the file that holds the settings: includes are named from there. */
+  /** The folder of the settings file, which include paths are relative to. */
   readonly folder: string;
   readonly userHome: string;
 }
@@ -95,8 +95,8 @@ export interface NamingPlace {
 const pathSetting = /^(?:core\.(?:hookspath|attributesfile|sshcommand|fsmonitor)|include\.path|includeif\..+\.path|init\.templatedir)$/;
 
 /**
- * Files and folders that settings name, absolute: what hooks, filters, monitors and includes are. Words that only might be a file of
- * the repository (`clean.sh`) count, plain words (`git-lfs`) do not.
+ * Returns the absolute paths that settings name: hooks, filters, monitors and includes. Words that may be a file of the repository
+ * (`clean.sh`) count; plain words (`git-lfs`) do not.
  */
 export function namedBySettings(text: string, place: NamingPlace): string[] {
   const named: string[] = [];
@@ -108,11 +108,11 @@ export function namedBySettings(text: string, place: NamingPlace): string[] {
     const meant = pathSetting.test(setting.key) ? [value.trim(), ...words] : words;
     named.push(...meant.filter((word) => word !== '').map((word) => absolute(word, base, place.userHome)));
   }
-  // A folder that contains the repository itself is not protected as a whole, even if a setting names it.
+  // A folder that contains the repository is not protected as a whole, even if a setting names it.
   return [...new Set(named)].filter((path) => !isInside(place.root, path));
 }
 
-/** The files that settings include, absolute. */
+/** Returns the absolute paths of the files that settings include. */
 export function includedBySettings(text: string, folder: string, userHome: string): string[] {
   return readSettings(text).flatMap((setting) =>
     setting !== null && /^include(?:if\..+)?\.path$/.test(setting.key) ? [absolute(unquoted(setting.value).trim(), folder, userHome)] : [],

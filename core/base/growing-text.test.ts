@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingText } from './growing-text.ts';
 
-test('it is its pieces joined', () => {
+test('gives the joined pieces', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 9_000 }), { maxLength: 20 }), (pieces) => {
       const text = new GrowingText();

@@ -1,5 +1,5 @@
-// A text that grows by many small pieces. Plain concatenation would cost each piece many times its size until the whole is first read; here
-// the newest pieces are regularly joined into one flat text.
+// A text that grows by many small pieces. With plain concatenation, each piece would cost many times its size until the whole is first
+// read. Here the newest pieces are regularly joined into one flat text.
 
 const FLAT_CHARS = 16_384;
 
@@ -10,7 +10,7 @@ export class GrowingText {
   add(piece: string): void {
     this.#newest += piece;
     if (this.#newest.length < FLAT_CHARS) return;
-    // Asking for a character makes the engine write the pieces out as one.
+    // Reading a character makes the engine flatten the pieces.
     this.#newest.charCodeAt(0);
     this.#whole += this.#newest;
     this.#newest = '';

@@ -1,5 +1,5 @@
-// A lockout after too many wrong tokens. It never applies to a right one, so guessing cannot lock a person out; it makes guessing noticeable
-// and slow.
+// A lockout after too many wrong tokens. Never applies to the right token, so that guessing cannot lock a person out, but is slow and
+// noticeable.
 
 import type { Clock } from './clock.ts';
 
@@ -15,7 +15,7 @@ export class GuessLimit {
     this.#clock = clock;
   }
 
-  /** Counts a wrong token; returns the seconds until wrong ones are judged again, or null. */
+  /** Counts a wrong token if `isGuess`. Returns the seconds until wrong tokens are judged again, or null if there is no lockout. */
   count(isGuess: boolean): number | null {
     const nowMs = this.#clock.monotonicMs();
     this.#failuresMs = this.#failuresMs.filter((atMs) => nowMs - atMs < WINDOW_MS);

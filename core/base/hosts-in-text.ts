@@ -1,6 +1,6 @@
 // Finds the hosts of the web addresses that a text names. Pure.
 
-/** Addresses of documents and examples, which nothing is asked of. */
+/** Hosts of documents and examples, to which no request is sent. */
 const quiet = /^(?:www\.w3\.org|schemas?\..*|(?:.*\.)?example\.(?:com|org|net)|localhost|127\.0\.0\.1|\[::1\]|agentskills\.io)$/;
 
 export function hostsInText(text: string): Set<string> {

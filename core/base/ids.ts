@@ -1,5 +1,5 @@
-// Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by creation time.
-// ULID layout after https://github.com/ulid/spec (48 bits of time, 80 of randomness, Crockford base 32).
+// Identifiers: a short prefix for the kind and a ULID, so that ids of one kind sort by creation time. ULID layout according to
+// https://github.com/ulid/spec (48 bits of time, 80 bits of randomness, Crockford base 32).
 
 export type IdPrefix =
   | 'ses'
@@ -37,7 +37,7 @@ export interface IdSource {
   next(prefix: IdPrefix): string;
 }
 
-/** Ids from the platform's random source; within one millisecond they still ascend. */
+/** Ids from the platform's random source. Ids of the same millisecond still ascend. */
 export class RandomIds implements IdSource {
   readonly #nowMs: () => number;
   readonly #pool = new Uint8Array(POOL_SIZE);
@@ -70,7 +70,7 @@ export class RandomIds implements IdSource {
       this.#used = 0;
     }
     for (let i = 0; i < 16; i++) this.#tail[i] = (this.#pool[this.#used++] ?? 0) & 31;
-    // Room to count upwards within the millisecond.
+    // Leaves room to count upwards within the millisecond.
     this.#tail[0] = (this.#tail[0] ?? 0) & 15;
   }
 

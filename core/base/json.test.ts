@@ -12,7 +12,7 @@ function shuffled(value: unknown): unknown {
   );
 }
 
-test('canonical JSON means the same and does not depend on the order of keys', () => {
+test('canonical JSON keeps the value and does not depend on the order of keys', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const text = canonicalJson(value);
@@ -23,11 +23,11 @@ test('canonical JSON means the same and does not depend on the order of keys', (
   );
 });
 
-test('keys are in code-unit order, undefined is left out of objects and null in arrays', () => {
+test('sorts keys by code unit; omits undefined in objects, writes null in arrays', () => {
   expect(canonicalJson({ a: 1, b: [undefined], c: undefined, ä: 'é', B: null })).toBe('{"B":null,"a":1,"b":[null],"ä":"é"}');
 });
 
-test('text that is not JSON is a value, not an exception', () => {
+test('returns an error for text that is not JSON instead of throwing', () => {
   expect(parseJson('{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
   expect(parseJson('{')).toMatchObject({ ok: false });
 });

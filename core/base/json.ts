@@ -1,4 +1,4 @@
-// JSON helpers: plain JSON types, a canonical form for hashing, and a parse that returns a value instead of throwing.
+// JSON helpers: plain JSON types, a canonical form for hashing, and a parser that returns errors instead of throwing.
 
 import { err, ok, type Result } from './result.ts';
 
@@ -16,7 +16,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON with object keys in code-unit order (as RFC 8785 orders them), so equal values give equal text. */
+/** JSON with object keys in code-unit order (as in RFC 8785), so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return '[' + value.map((item) => canonicalJson(item ?? null)).join(',') + ']';
   if (isPlainObject(value)) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { systemLater } from './later.ts';
 
-test('a time that has passed is due soon, without a warning of Node', async () => {
+test('a time in the past is due soon, without a warning from Node', async () => {
   const ended = new AbortController();
   const warned = once(process, 'warning', { signal: ended.signal }).then(
     () => true,
@@ -11,13 +11,13 @@ test('a time that has passed is due soon, without a warning of Node', async () =
   await new Promise<void>((resolve) => {
     systemLater(-3_592, resolve);
   });
-  // Warnings are emitted at the next tick.
+  // Warnings are emitted in the next tick.
   await new Promise((resolve) => setTimeout(resolve, 5));
   ended.abort();
   expect(await warned).toBe(false);
 });
 
-test('one that is called off does not run', async () => {
+test('a cancelled action does not run', async () => {
   let ran = false;
   systemLater(1, () => (ran = true))();
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,8 +1,8 @@
 // One delayed action as a port, so that a test controls the time.
 
 /**
- * Calls `action` once after at least `delayMs`; soon, if that is negative: the time has passed. Returns how to call it off. A pending one never
- * keeps the process alive.
+ * Calls `action` once after at least `delayMs`, or soon if `delayMs` is negative because the time has passed. Returns a function that
+ * cancels the action. A pending action never keeps the process alive.
  */
 export type Later = (delayMs: number, action: () => void) => () => void;
 

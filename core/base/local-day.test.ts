@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { localDay, localDayStartMs } from './local-day.ts';
 
-test('a day starts at its first instant and ends just before the next one', () => {
+test('a day starts at its first instant and ends just before the next day', () => {
   const noon = new Date(2026, 2, 29, 12).getTime();
   const start = localDayStartMs(noon);
   expect(localDay(start)).toBe('2026-03-29');

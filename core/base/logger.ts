@@ -1,4 +1,4 @@
-// The logging port. Diagnostics only: what must be remembered goes to the event log instead.
+// The logging port. For diagnostics only; data that must be kept goes to the event log instead.
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 

@@ -1,5 +1,5 @@
-// Reads a value that is nearly JSON, as models write it: single quotes, trailing commas, comments, plain keys, line breaks in strings,
-// Python's None, True, False and tuples. Guesses nothing: what can be read in two ways cannot be read.
+// Parses almost-JSON as models write it: single quotes, trailing commas, comments, plain keys, line breaks in strings, Python's None, True,
+// False and tuples. Does not guess: text with two possible readings is not parsed.
 
 const DEPTH_MAX = 64;
 const WORD = /[A-Za-z_$][\w$-]*/y;
@@ -21,11 +21,11 @@ class Unreadable extends Error {}
 
 export interface LooseRead<T> {
   readonly value: T;
-  /** The position after it. */
+  /** The position after the value. */
   readonly end: number;
 }
 
-/** Null where no value begins at `at`, or one that does not end. */
+/** Returns null if no complete value begins at `at`. */
 export function readLooseValue(text: string, at = 0): LooseRead<unknown> | null {
   return attempt(() => {
     const reader = new LooseReader(text, at);
@@ -33,7 +33,7 @@ export function readLooseValue(text: string, at = 0): LooseRead<unknown> | null 
   });
 }
 
-/** Arguments of a Python call between its parentheses: `(city='Rome', days=3)`; those without a name are in `''`. */
+/** Parses the arguments of a Python call between its parentheses: `(city='Rome', days=3)`. Arguments without a name are in `plain`. */
 export function readCallArguments(text: string, at: number): LooseRead<{ named: Record<string, unknown>; plain: unknown[] }> | null {
   return attempt(() => {
     const reader = new LooseReader(text, at);
@@ -95,7 +95,7 @@ class LooseReader {
     return [key, this.value(depth + 1)];
   }
 
-  /** A trailing comma is left out; two in a row are not read. */
+  /** Accepts a trailing comma, but not two commas in a row. */
   #list<T>(close: string, item: () => T): T[] {
     const items: T[] = [];
     this.at += 1;
@@ -141,7 +141,7 @@ class LooseReader {
     return parts.join('');
   }
 
-  /** The characters up to the next that may mean something. */
+  /** Reads the characters up to the next one that may have a special meaning. */
   #run(sign: string): string {
     let end = this.at + 1;
     while (end < this.#text.length && this.#text[end] !== '\\' && this.#text[end] !== sign) end += 1;
@@ -161,7 +161,7 @@ class LooseReader {
     const sign = this.#text[this.at + 1];
     if (sign === undefined) throw new Unreadable();
     this.at += 2;
-    // Python keeps the backslash of an escape it does not know.
+    // Python keeps the backslash of an unknown escape.
     return escapes[sign] ?? (sign === '\n' ? '' : `\\${sign}`);
   }
 

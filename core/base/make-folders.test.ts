@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test('what is missing is made with its mode, and the highest of it is named', () => {
+test('creates missing folders with the mode and returns the highest of them', () => {
   expect(makeFolders(fs, join(root, 'a', 'b', 'c'))).toBe(join(root, 'a'));
   expect(statSync(join(root, 'a', 'b', 'c')).mode & 0o777).toBe(0o700);
   expect(makeFolders(fs, join(root, 'a', 'b'))).toBeNull();
@@ -23,7 +23,7 @@ test('what is missing is made with its mode, and the highest of it is named', ()
   chmodSync(join(root, 'a', 'x'), 0o700);
 });
 
-test('a file, a broken link, a loop and a too long name fail instead of hanging', () => {
+test('fails for a file, a broken link, a loop and a too long name instead of hanging', () => {
   writeFileSync(join(root, 'file'), '');
   symlinkSync('gone', join(root, 'broken'));
   symlinkSync('loop', join(root, 'loop'));
@@ -45,11 +45,11 @@ test('a file, a broken link, a loop and a too long name fail instead of hanging'
   ]);
 });
 
-test('below /proc it fails at once', needs('Linux'), () => {
+test('fails at once below /proc', needs('Linux'), () => {
   for (const path of ['/proc/trayclaw/data', '/proc/sys/trayclaw']) expect(() => makeFolders(fs, path)).toThrow('ENOENT');
 });
 
-test('no other place of the program makes folders recursively', () => {
+test('no other code of the program creates folders recursively', () => {
   const files = ['core', 'main', 'preload'].flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: projectRoot }));
   const own = files.filter((file) => !/(\.test|-bench)\.ts$/.test(file));
   const recursive = /\bmkdir(Sync)?\((?:[^;]|\n)*?recursive: true/;

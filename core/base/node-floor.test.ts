@@ -10,7 +10,7 @@ test.each(['22.19.0', '22.19.1', '22.21.0', '24.0.0', '24.21.0', '25.0.0-nightly
   expect(describeOldNode(version)).toBeNull();
 });
 
-test('package.json asks for the same Node', () => {
+test('package.json requires the same Node', () => {
   const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { engines: { node: string } };
   expect(engines.node).toBe(`>=${NODE_FLOOR}`);
 });

@@ -1,4 +1,4 @@
-// The join of two texts.
+// The overlap of two texts.
 
 import { expect, test } from 'vitest';
 import { overlap } from './overlap.ts';

@@ -1,6 +1,6 @@
-// How two texts join. Pure.
+// The overlap of two texts. Pure.
 
-/** How much of the beginning of `text` the end of `sent` is; the failure function of Knuth, Morris and Pratt. */
+/** Returns the length of the longest end of `sent` that is a prefix of `text`, using the failure function of Knuth, Morris and Pratt. */
 export function overlap(sent: string, text: string): number {
   const joined = `${text}\0${sent.slice(-text.length)}`;
   const lengths = [0];

@@ -8,29 +8,29 @@ const ranked = (weight: number, kind: Ranking<string>['kind'], scores: Record<st
 });
 const keysOf = (rankings: readonly Ranking<string>[]): string[] => fuseRankings(rankings).map(({ key }) => key);
 
-test('what leads every ranking scores 1 and says where it was found', () => {
+test('the leader of every ranking scores 1 and lists its rankings', () => {
   const fused = fuseRankings([ranked(0.6, 'bm25', { a: 9, b: 3 }), ranked(0.4, 'cosine', { a: 0.8, c: 0.5 })]);
   expect(fused[0]).toEqual({ key: 'a', score: 1, rankings: [0, 1] });
   expect(fused.find(({ key }) => key === 'b')).toMatchObject({ rankings: [0] });
   expect(fused.find(({ key }) => key === 'b')?.score).toBeCloseTo(0.2);
-  // The least of a ranking that is measured from its least.
+  // The last entry of a ranking that is scaled from its lowest score.
   expect(fused.find(({ key }) => key === 'c')).toEqual({ key: 'c', score: 0, rankings: [1] });
 });
 
-test('a clear first stays first although the other ranking has no clear result', () => {
+test('a clear leader stays first if the other ranking has no clear result', () => {
   const words = ranked(0.7, 'bm25', { right: 12, other: 4, another: 3 });
   const meaning = ranked(0.3, 'cosine', { other: 0.52, another: 0.51, third: 0.5 });
   expect(keysOf([words, meaning])[0]).toBe('right');
 });
 
-test('cosines that hardly differ say little, and one alone says all there is', () => {
+test('close cosines say little, and a single cosine scores 1', () => {
   const near = ranked(1, 'cosine', { a: 0.52, b: 0.51, c: 0.5 });
   expect(fuseRankings([near])[0]?.score).toBeLessThan(0.1);
   expect(keysOf([near])).toEqual(['a', 'b', 'c']);
   expect(fuseRankings([ranked(1, 'cosine', { a: 0.5 })])).toEqual([{ key: 'a', score: 1, rankings: [0] }]);
 });
 
-test('an empty ranking leaves its share to the others', () => {
+test('an empty ranking leaves its weight to the others', () => {
   expect(fuseRankings([ranked(0.25, 'bm25', {}), ranked(0.75, 'cosine', { a: 0.9, b: 0.1 })])).toEqual([
     { key: 'a', score: 1, rankings: [1] },
     { key: 'b', score: 0, rankings: [1] },
@@ -38,7 +38,7 @@ test('an empty ranking leaves its share to the others', () => {
   expect(fuseRankings<string>([ranked(0.5, 'bm25', {}), ranked(0.5, 'bm25', {})])).toEqual([]);
 });
 
-test('a key counts once, by its best place; equal ones keep their order; equal scores all count whole', () => {
+test('a key counts once by its best rank; equal scores keep order and count fully', () => {
   const twice: Ranking<string> = {
     weight: 1,
     kind: 'bm25',
@@ -55,7 +55,7 @@ test('a key counts once, by its best place; equal ones keep their order; equal s
   expect(fuseRankings([ranked(1, 'bm25', { x: 4, y: 4 })]).map(({ key, score }) => `${key}${score}`)).toEqual(['x1', 'y1']);
 });
 
-test('a query in the words of the text is matched by words, a paraphrase by meaning', () => {
+test('full-text search decides if words match, vector search for a paraphrase', () => {
   const words = { worded: 5, weak: 4 };
   const meaning = { meant: 0.9, weak: 0.5 };
   const fusedAt = (coverage: number): string | undefined => {

@@ -1,28 +1,28 @@
-// Merges rankings of the same things: scales their scores to 0 to 1 and adds them by weight. Compared with rank fusion, it keeps a clear
-// first of one ranking first where the other has no clear result (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
+// Merges rankings of the same items: scales their scores to 0 to 1 and adds them by weight. Unlike rank fusion, a clear leader of one
+// ranking stays first if the other ranking has no clear result (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
 // 2023).
 
 export interface Ranking<K> {
-  /** The weights add up to 1; the share of an empty ranking goes to the others. */
+  /** Weights add up to 1. The weight of an empty ranking goes to the others. */
   readonly weight: number;
-  /** BM25 counts from 0. Cosines never come near 0: they count from the least found. */
+  /** BM25 scores are scaled from 0. Cosines never come close to 0, so they are scaled from the lowest score found. */
   readonly kind: 'bm25' | 'cosine';
   /** Best first. */
   readonly found: readonly { readonly key: K; readonly score: number }[];
 }
 
-/** A best cosine that stands out less than this from the least found says little, and counts for less. */
+/** If the best cosine exceeds the lowest by less than this, the ranking says little and counts for less. */
 const COSINE_SPREAD = 0.3;
 
 export interface Fused<K> {
   readonly key: K;
-  /** 1 for what clearly leads every ranking. */
+  /** 1 for an item that clearly leads every ranking. */
   readonly score: number;
-  /** The indexes of the rankings that contain it. */
+  /** The indexes of the rankings that contain the item. */
   readonly rankings: readonly number[];
 }
 
-/** Best first; equal ones in the order they were met. A key counts once in each ranking. */
+/** Best first; equal scores in order of first occurrence. A key counts once per ranking. */
 export function fuseRankings<K>(rankings: readonly Ranking<K>[]): Fused<K>[] {
   const weights = rankings.reduce((sum, { weight, found }) => sum + (found.length === 0 ? 0 : weight), 0);
   const fused = new Map<K, { score: number; rankings: number[] }>();
@@ -43,7 +43,7 @@ export function fuseRankings<K>(rankings: readonly Ranking<K>[]): Fused<K>[] {
 
 type Found<K> = Ranking<K>['found'];
 
-/** Fuses full-text and vector search, in this order; `coverage` is called for the best full-text hit, and only if both found something. */
+/** Merges full-text and vector search, in this order. `coverage` is called for the best full-text hit, and only if both found something. */
 export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, coverage: (best: K) => number): Fused<K>[] {
   const [best] = words;
   const weight = best === undefined || meaning.length === 0 ? 1 : wordsWeight(coverage(best.key));
@@ -54,8 +54,8 @@ export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, cover
 }
 
 /**
- * The weight of full-text search against vector search, from the share, 0 to 1, of the query's terms that its best hit contains: a query in
- * the words of the text relies on its words, a paraphrase on its meaning.
+ * Returns the weight of full-text search relative to vector search, from the share, 0 to 1, of the query's terms that the best full-text
+ * hit contains: a query in the words of the text is matched by words, a paraphrase by meaning.
  */
 export function wordsWeight(coverage: number): number {
   return 0.3 + 0.6 * coverage;

@@ -18,9 +18,9 @@ export type PlainFile =
   | { readonly kind: 'not-utf8' }
   | { readonly kind: 'too-large'; readonly sizeBytes: number };
 
-/** Fails with the error of the file system where the file cannot be opened. */
+/** Fails with the error of the file system if the file cannot be opened. */
 export function readPlainFile(fs: ReadCalls, path: string, bytesMax: number): PlainFile {
-  // Without it, opening a pipe waits for a writer. Windows has no such flag.
+  // Without this flag, opening a pipe waits for a writer. Windows does not have it.
   const handle = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   try {
     const stat = fs.fstatSync(handle);

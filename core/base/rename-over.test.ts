@@ -1,11 +1,11 @@
-// A file that Windows holds for a moment is still replaced; one that is held permanently, or refused elsewhere, is an error.
+// A file that Windows holds briefly is still replaced. A file that is held permanently, or an error elsewhere, fails.
 
 import { expect, test } from 'vitest';
 import { renameOver, renameOverLater } from './rename-over.ts';
 
 const held = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Refuses so many times. */
+/** Refuses the given number of times. */
 function disk(refusals: number, code = 'EPERM'): { tried: number; renameSync(): void; rename(): Promise<void> } {
   return {
     tried: 0,
@@ -22,7 +22,7 @@ function disk(refusals: number, code = 'EPERM'): { tried: number; renameSync(): 
   };
 }
 
-test.each(['EPERM', 'EACCES', 'EBUSY'])('%s on Windows is tried again, with longer and longer pauses', async (code) => {
+test.each(['EPERM', 'EACCES', 'EBUSY'])('retries %s on Windows with increasing pauses', async (code) => {
   const paused: number[] = [];
   const fs = disk(5, code);
   renameOver(fs, 'a', 'b', { isWindows: true, pause: (ms) => paused.push(ms) });
@@ -32,14 +32,14 @@ test.each(['EPERM', 'EACCES', 'EBUSY'])('%s on Windows is tried again, with long
   expect(later.tried).toBe(3);
 });
 
-test('what Windows holds for good fails with its own error', async () => {
+test('fails with the original error if Windows holds the file permanently', async () => {
   const fs = disk(9);
   expect(() => renameOver(fs, 'a', 'b', { isWindows: true, pause: () => undefined })).toThrow('EPERM');
   expect(fs.tried).toBe(6);
   await expect(renameOverLater(disk(9, 'EBUSY'), 'a', 'b', true)).rejects.toThrow('EBUSY');
 });
 
-test('elsewhere, and for any other error, the first answer counts', async () => {
+test('does not retry on other systems or for other errors', async () => {
   const pause = (): never => {
     throw new Error('it waited');
   };

@@ -1,5 +1,6 @@
-// Replaces a file with a finished one. The only place that does: Windows refuses while a virus scanner, an editor or a backup briefly holds
-// one of the two, so there it retries. Elsewhere the first answer counts. Calls the file system only through its parameters.
+// Replaces a file with a finished one. The only module that does so: Windows refuses while a virus scanner, an editor or a backup briefly
+// holds one of the two files, so renames are retried there only. Calls the file system only through its
+// parameters.
 
 import { sleep } from './deferred.ts';
 
@@ -13,13 +14,13 @@ export interface LaterRenameCall {
   rename(from: string, to: string): Promise<void>;
 }
 
-/** A third of a second in all: scanners are done sooner, and a file that is held for longer is held on purpose. */
+/** A third of a second in total: scanners finish sooner, and a file that is held for longer is held on purpose. */
 const PAUSES_MS = [10, 20, 40, 80, 160] as const;
 const passing: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
 
 export interface RenameTries {
   readonly isWindows: boolean;
-  /** Waits in place. */
+  /** Blocks for the given time. */
   readonly pause: (ms: number) => void;
 }
 
@@ -42,7 +43,7 @@ export function renameOver(fs: RenameCall, from: string, to: string, tries = own
   fs.renameSync(from, to);
 }
 
-/** The same without holding up others. */
+/** The same without blocking other work. */
 export async function renameOverLater(fs: LaterRenameCall, from: string, to: string, isWindows = ownTries.isWindows): Promise<void> {
   for (const ms of PAUSES_MS) {
     try {

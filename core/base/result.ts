@@ -1,4 +1,4 @@
-// Expected failures as values. Owns the Result shape; throws nothing.
+// Expected failures as values. Owns the Result type; throws nothing.
 
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

@@ -1,5 +1,5 @@
 // Treats a union of objects as one object: the key that distinguishes the branches, the keys of each branch, and the branch a value is
-// meant for. Both directions of a sendable schema use it.
+// meant for. Used by both directions of a sendable schema.
 
 import { isPlainObject } from './json.ts';
 import { either, isOf, joined, type Kind, type ObjectKind, type Reading, type Scalar } from './schema-reading.ts';
@@ -7,10 +7,10 @@ import { valueWords } from './schema-words.ts';
 
 export interface FlatKey {
   readonly key: string;
-  /** The name under which it is sent; models and servers take only plain ones. */
+  /** The name under which the key is sent. Models and servers accept only plain names. */
   readonly sentAs: string;
   readonly reading: Reading;
-  /** Every branch wants it. */
+  /** True if every branch requires the key. */
   readonly isRequired: boolean;
   /** "For add (required): …", and the description of each branch. */
   readonly about: string;
@@ -41,7 +41,7 @@ export function flatten(branches: readonly ObjectKind[]): FlatObject {
   return { keys, note: joined([...branches.map(({ about }) => about), teller === null ? formsNote(branches) : '']) };
 }
 
-/** The first key whose values differ in every branch. */
+/** Returns the first key whose values differ in every branch. */
 export function tellingKey(branches: readonly ObjectKind[]): string | null {
   const [first] = branches;
   if (first === undefined || branches.length < 2) return null;
@@ -91,17 +91,17 @@ function keyWords(key: string, { holders, wanting, branches, teller }: KeyPlace)
   return head === '' || said === '' ? head + said + (head !== '' && said === '' ? '.' : '') : `${head}: ${said}`;
 }
 
-/** The value that names a branch, with the branch's description. */
+/** Returns the value that names a branch, with the branch's description. */
 function tagWords(tag: string, about: string): string {
   return about === '' ? '' : `${tag}: ${about.replace(/\.$/, '')}`;
 }
 
-/** Removes descriptions of a key that is described once, next to the names of its branches. */
+/** Removes the description of a key that is described once, next to the names of its branches. */
 function withoutAbout(reading: Reading | undefined): Reading[] {
   return reading === undefined ? [] : [{ ...reading, about: '' }];
 }
 
-/** Without a key that tells them apart the forms are listed: "Give either url; or path and depth (optional)." */
+/** Lists the forms if no key distinguishes them: "Give the keys of one form: url; or path, depth (optional)." */
 function formsNote(branches: readonly ObjectKind[]): string {
   const forms = new Set(
     branches.map(({ properties, required }) =>
@@ -111,7 +111,7 @@ function formsNote(branches: readonly ObjectKind[]): string {
   return forms.size < 2 ? '' : `Give the keys of one form: ${[...forms].map((form) => (form === '' ? 'none' : form)).join('; or ')}.`;
 }
 
-/** Plain names, each once: letters, digits and _, not beginning with a digit. */
+/** Returns distinct plain names: letters, digits and _, not starting with a digit. */
 function sentNames(keys: readonly string[]): ReadonlyMap<string, string> {
   const isPlain = (key: string): boolean => NAME.test(key) && key.length <= NAME_CHARS_MAX;
   const taken = new Set(keys.filter(isPlain));
@@ -130,7 +130,10 @@ function sentNames(keys: readonly string[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** The branch a value is meant for: by the key that tells them apart, else the first that takes it as it is, else the first it fits. */
+/**
+ * Returns the branch a value is meant for: by the key that distinguishes the branches, else the first that accepts it unchanged, else the
+ * first it fits.
+ */
 export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record<string, unknown>>): ObjectKind | undefined {
   if (branches.length < 2) return branches[0];
   const teller = tellingKey(branches);
@@ -157,7 +160,7 @@ export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record
   );
 }
 
-/** Whether the value is valid in the form of the schema itself. Limits, such as a length, are not looked at. */
+/** Returns whether the value is valid in the form of the schema itself. Ignores limits, such as a length. */
 function takes({ takesAny, takesNull, kinds }: Reading, value: unknown): boolean {
   if (takesAny || (value === null && takesNull)) return true;
   return kinds.some((kind) => takesAsIs(kind, value));
@@ -173,7 +176,7 @@ function takesAsIs(kind: Kind, value: unknown): boolean {
   });
 }
 
-/** The reading of a key in a branch: by its name, or as one of any further keys. */
+/** Returns the reading of a key in a branch: by its name, or as one of the additional keys. */
 function readingOf({ properties, others }: ObjectKind, key: string): Reading | undefined {
   return properties.get(key) ?? (typeof others === 'boolean' ? undefined : others);
 }

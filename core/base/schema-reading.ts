@@ -1,5 +1,5 @@
-// Parses a JSON schema of any draft into one plain form: the kinds of values it accepts, each kind once per way to accept it. References
-// are followed, combinations merged. Does not know who reads the result.
+// Parses a JSON schema of any draft into one plain form: the kinds of values it accepts, each kind once per way to accept it. Follows
+// references and merges combinations. Does not know who uses the result.
 
 import { isPlainObject } from './json.ts';
 import { limitWords } from './schema-words.ts';
@@ -8,7 +8,7 @@ export type Scalar = string | number | boolean;
 
 export interface ScalarKind {
   readonly kind: 'string' | 'number' | 'integer' | 'boolean';
-  /** The only values, where they are listed. */
+  /** The only accepted values, if they are listed. */
   readonly values: readonly Scalar[] | null;
   readonly about: string;
 }
@@ -25,7 +25,7 @@ export interface ObjectKind {
   readonly kind: 'object';
   readonly properties: ReadonlyMap<string, Reading>;
   readonly required: ReadonlySet<string>;
-  /** The reading of further keys, or whether they are allowed at all. */
+  /** The reading of additional keys, or whether they are allowed at all. */
   readonly others: Reading | boolean;
   readonly about: string;
 }
@@ -35,7 +35,7 @@ export type Kind = ScalarKind | ArrayKind | ObjectKind;
 export interface Reading {
   readonly takesAny: boolean;
   readonly takesNull: boolean;
-  /** One for each kind of value; several objects are the branches of a union. */
+  /** One entry per kind of value. Several objects are the branches of a union. */
   readonly kinds: readonly Kind[];
   readonly about: string;
   readonly fallback: unknown;
@@ -51,7 +51,7 @@ interface Place {
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
 type TypeName = (typeof TYPES)[number];
 
-/** A schema that contains itself is followed this often; deeper it takes anything. */
+/** A schema that contains itself is followed this many times. Any deeper value is accepted. */
 const RECURSION_MAX = 2;
 const DEPTH_MAX = 40;
 const BRANCHES_MAX = 64;
@@ -84,7 +84,7 @@ function readReference($ref: string, own: Record<string, unknown>, at: Place): R
   return { ...there, about: about === '' ? there.about : about, fallback: own['default'] ?? there.fallback };
 }
 
-/** Only references in the same document; nothing is fetched. */
+/** Follows only references in the same document; nothing is fetched. */
 function followed($ref: string, root: unknown): unknown {
   if ($ref !== '#' && !$ref.startsWith('#/')) return undefined;
   let value = root;
@@ -162,7 +162,7 @@ function readObject(schema: Record<string, unknown>, at: Place): ObjectKind {
   };
 }
 
-/** The union of the readings. */
+/** Returns the union of the readings. */
 export function either(readings: readonly Reading[]): Reading {
   const [first] = readings;
   if (first === undefined) return anything;
@@ -176,7 +176,7 @@ export function either(readings: readonly Reading[]): Reading {
   };
 }
 
-/** The intersection of two readings. */
+/** Returns the intersection of two readings. */
 function both(a: Reading, b: Reading): Reading {
   const about = joined([a.about, b.about]);
   const fallback = a.fallback ?? b.fallback;
@@ -184,7 +184,7 @@ function both(a: Reading, b: Reading): Reading {
   if (b.takesAny) return { ...a, about, fallback };
   const kinds = a.kinds.flatMap((one) => b.kinds.flatMap((other) => bothKinds(one, other) ?? []));
   const takesNull = a.takesNull && b.takesNull;
-  // The intersection is empty: a contradictory schema is described by its first part.
+  // If the intersection is empty, the schema is contradictory and is described by its first part.
   return { takesAny: false, takesNull, kinds: (kinds.length === 0 ? a.kinds : kinds).slice(0, BRANCHES_MAX), about, fallback };
 }
 
@@ -211,12 +211,12 @@ function bothObjects(a: ObjectKind, b: ObjectKind, about: string): ObjectKind {
     const known = properties.get(key);
     properties.set(key, known === undefined ? value : both(known, value));
   }
-  // With both sides closed, each knows only its own keys; the keys of both together are meant.
+  // If both sides are closed, each knows only its own keys. The keys of both together are meant.
   const others = a.others === true ? b.others : a.others;
   return { kind: 'object', properties, required: new Set([...a.required, ...b.required]), others, about };
 }
 
-/** Texts one after the other, each once. */
+/** Joins the distinct texts. */
 export function joined(texts: readonly string[]): string {
   return [...new Set(texts.filter((text) => text !== ''))].join(' ');
 }

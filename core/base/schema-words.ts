@@ -1,12 +1,12 @@
-// Describes in words the parts of a schema that some model servers reject: limits, formats, lists of values.
+// Describes the parts of a schema that some model servers reject: limits, formats, lists of values.
 
-/** Lengths beyond this are never met by accident; naming them only costs tokens. */
+/** Longer lengths are never reached by accident, and mentioning them only costs tokens. */
 const LENGTH_SAID_MAX = 2000;
 const PATTERN_CHARS_MAX = 120;
 const VALUES_SAID_MAX = 40;
 const DEFAULT_CHARS_MAX = 60;
 
-/** "(1–50; default 8)", or nothing. */
+/** For example "(1–50; default 8)". Empty if there are no limits. */
 export function limitWords(schema: Readonly<Record<string, unknown>>, type: string): string {
   const words = [...limitsOf(schema, type), ...defaultWords(schema)];
   return words.length === 0 ? '' : `(${words.join('; ')})`;
@@ -38,7 +38,7 @@ function lengthWords(schema: Readonly<Record<string, unknown>>): string[] {
 
 function formatWords(schema: Readonly<Record<string, unknown>>): string[] {
   const { format, pattern } = schema;
-  // A format with a pattern is described by its name alone: the pattern only spells it out.
+  // A format with a pattern is described by its name alone, because the pattern only spells it out.
   if (typeof format === 'string' && format !== '') return [`format ${format}`];
   return typeof pattern === 'string' && pattern.length <= PATTERN_CHARS_MAX ? [`matches ${pattern}`] : [];
 }
@@ -74,7 +74,7 @@ function defaultWords(schema: Readonly<Record<string, unknown>>): string[] {
   return text.length > DEFAULT_CHARS_MAX ? [] : [`default ${text}`];
 }
 
-/** Values a server accepts only in a description: "1, 2 or 3". */
+/** Values that a server accepts only in a description: "1, 2 or 3". */
 export function valueWords(values: readonly unknown[]): string {
   const shown = [...new Set(values)].slice(0, VALUES_SAID_MAX).map((value) => (value === '' ? '"" (empty)' : String(value)));
   const last = shown.pop() ?? '';

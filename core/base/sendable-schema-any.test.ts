@@ -1,5 +1,5 @@
-// Any schema a program or a server brings: what is sent is taken by every vendor, and what a model answers in that form is what the
-// schema wants.
+// For any schema of a program or a server: every vendor accepts the sent form, and arguments in that form convert back to valid arguments
+// of the schema.
 
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { refusalWords, vendorRefusal, vendors, type Vendor } from '../../tests/d
 import { isPlainObject } from './json.ts';
 import { cutDescription, sendableSchema, type SentSchema } from './sendable-schema.ts';
 
-/** A request with one tool, as each vendor takes it. */
+/** A request with one tool, in the form of each vendor. */
 function requestOf(vendor: Vendor, name: string, parameters: unknown, description: string): Record<string, unknown> {
   const messages = [{ role: 'user', content: 'hi' }];
   if (vendor === 'anthropic') return { model: 'm', max_tokens: 9, messages, tools: [{ name, description, input_schema: parameters }] };
@@ -98,14 +98,14 @@ function tagged(a: Parts, b: Parts): Spec {
 
 const jsonSchemaOf = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
-test('whatever schema a program brings, every vendor takes the tool', () => {
+test('every vendor accepts the tool for any schema of a program', () => {
   fc.assert(
     fc.property(any, ({ schema }) => expectTaken(jsonSchemaOf(schema))),
     { numRuns: 400 },
   );
 });
 
-test('whatever JSON a server calls a schema, every vendor takes the tool', () => {
+test('every vendor accepts the tool for any JSON that a server calls a schema', () => {
   const wordOf = fc.constantFrom('type', 'properties', 'required', 'items', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'prefixItems', 'additionalProperties', 'not', 'pattern', 'format', 'default', 'description', 'minimum', 'nullable'); // prettier-ignore
   const typeOf = fc.constantFrom('object', 'array', 'string', 'number', 'integer', 'boolean', 'null', 'any', '#', '#/$defs/x', '');
   const schema = fc.letrec((tie) => ({
@@ -140,7 +140,7 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
 }
 
-test('what a model gives in the sent form is what the schema wants, with null for all it leaves out', () => {
+test('converts arguments in the sent form back, with null for omitted values', () => {
   const flat = objectParts(leaf).chain((parts) => valueOf(parts).map((value) => ({ schema: z.strictObject(shapeOf(parts)), value })));
   fc.assert(
     fc.property(flat, ({ schema, value }) => {
@@ -155,7 +155,7 @@ test('what a model gives in the sent form is what the schema wants, with null fo
           return [name, Object.hasOwn(value, key) ? asModel(node, value[key]) : null];
         }),
       );
-      // Where null is taken it is what was said; elsewhere it is what was left out.
+      // Where null is accepted, it is a value. Elsewhere it marks an omitted value.
       expect(withoutNulls(schema.parse(sendable.fromModel(args)))).toEqual(withoutNulls(value));
     }),
     { numRuns: 500 },

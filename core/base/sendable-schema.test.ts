@@ -12,7 +12,7 @@ const union = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('drop'), id: z.string().nullable(), at: z.int() }),
 ]);
 
-test('a union of objects becomes one object that says what goes with what', () => {
+test('a union of objects becomes one object that describes its branches', () => {
   expect(ofZod(union).parameters).toEqual({
     type: 'object',
     properties: {
@@ -25,7 +25,7 @@ test('a union of objects becomes one object that says what goes with what', () =
   });
 });
 
-test('a union without a key that tells the branches apart lists its forms', () => {
+test('a union without a distinguishing key lists its forms', () => {
   const sent = ofZod(z.union([z.object({ url: z.string() }), z.object({ path: z.string(), deep: z.boolean().optional() })]));
   expect(sent.note).toBe('Give the keys of one form: url; or path, deep (optional).');
   expect(sent.parameters).toEqual({
@@ -57,7 +57,7 @@ test.each<[string, unknown, unknown]>([
   expect(inside(schema)).toEqual(sent);
 });
 
-test('references are written out, a schema inside itself ends after two rounds', () => {
+test('resolves references; a recursive schema ends after two rounds', () => {
   const tree = {
     type: 'object',
     properties: { name: { $ref: '#/$defs/name' }, under: { type: 'array', items: { $ref: '#' } } },
@@ -69,7 +69,7 @@ test('references are written out, a schema inside itself ends after two rounds',
   expect(inside({ $ref: 'https://example.org/other.json' })).toMatchObject({ type: 'string' });
 });
 
-test('keys that servers refuse are sent under plain names and come back as they were', () => {
+test('sends refused keys under plain names and converts them back', () => {
   const { parameters, fromModel } = sendableSchema({
     properties: { 'a-b': { type: 'string' }, a_b: { type: 'string' }, 7: { type: 'number' } },
   });
@@ -77,7 +77,7 @@ test('keys that servers refuse are sent under plain names and come back as they 
   expect(fromModel({ a_b_2: 'one', a_b: 'two', _7: 3 })).toEqual({ 'a-b': 'one', a_b: 'two', 7: 3 });
 });
 
-test('arguments that are no object with keys are asked for under one key', () => {
+test('asks for arguments without named keys under one key', () => {
   const { parameters, fromModel } = ofZod(z.record(z.string(), z.number()));
   expect(Object.keys(parameters.properties)).toEqual(['input']);
   expect(fromModel({ input: [{ key: 'a', value: 1 }] })).toEqual({ a: 1 });
@@ -86,7 +86,7 @@ test('arguments that are no object with keys are asked for under one key', () =>
   expect(sendableSchema({ type: 'object' }).parameters).toEqual({ type: 'object', properties: {} });
 });
 
-test('null counts as absent where null is not taken, and only there', () => {
+test('null counts as absent only where null is not accepted', () => {
   const schema = z.strictObject({
     a: z.string().optional(),
     b: z.string().nullable(),
@@ -97,14 +97,14 @@ test('null counts as absent where null is not taken, and only there', () => {
   expect(fromModel({})).toEqual({ b: null });
 });
 
-test('what a model fills in for another branch is left out, what it means is kept', () => {
+test('drops placeholders for other branches and keeps real values', () => {
   const { fromModel } = ofZod(union);
   expect(fromModel({ action: 'list', text: null, at: null, id: '' })).toEqual({ action: 'list' });
   expect(fromModel({ action: 'list', text: 'milk' })).toEqual({ action: 'list', text: 'milk' });
   expect(union.safeParse(fromModel({ action: 'drop', at: '3' })).data).toEqual({ action: 'drop', id: null, at: 3 });
 });
 
-test('a branch that takes any further keys is meant only where their values fit', () => {
+test('chooses a branch with additional keys only if their values fit', () => {
   const schema = z.union([
     z.record(z.string(), z.literal(3)),
     z.strictObject({ kind: z.literal('one'), none: z.null(), text: z.string() }),
@@ -114,14 +114,14 @@ test('a branch that takes any further keys is meant only where their values fit'
   expect(fromModel({ x: { a: 3 } })).toEqual({ x: { a: 3 } });
 });
 
-test('the branch that takes a value as it is comes before one that would convert it', () => {
+test('prefers a branch that accepts a value unchanged to one that would convert it', () => {
   const branch = (item: z.ZodType) => z.strictObject({ inner: z.strictObject({ list: z.array(item) }) });
   const { fromModel } = ofZod(z.strictObject({ x: z.union([branch(z.int()), branch(z.string())]) }));
   expect(fromModel({ x: { inner: { list: ['1'] } } })).toEqual({ x: { inner: { list: ['1'] } } });
   expect(fromModel({ x: { inner: { list: [1] } } })).toEqual({ x: { inner: { list: [1] } } });
 });
 
-test('JSON text comes back as the value it says', () => {
+test('parses JSON text back into its value', () => {
   const { fromModel } = ofZod(z.object({ any: z.unknown(), list: z.array(z.int()), text: z.string(), bag: z.looseObject({}) }));
   expect(fromModel({ any: '{"a":[1]}', list: '[1,2]', text: '[1]', bag: '{"k":true}' })).toEqual({
     any: { a: [1] },
@@ -132,7 +132,7 @@ test('JSON text comes back as the value it says', () => {
   expect(fromModel({ any: 'plain words', list: 'no', text: '', bag: {} })).toMatchObject({ any: 'plain words', list: 'no' });
 });
 
-test('an object key called __proto__ is a key like any other', () => {
+test('treats an object key called __proto__ like any other', () => {
   const { fromModel } = ofZod(z.looseObject({ a: z.string().optional() }));
   expect(Object.hasOwn(fromModel(JSON.parse('{"__proto__":{"x":1}}')) as object, '__proto__')).toBe(true);
 });

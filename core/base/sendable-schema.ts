@@ -1,6 +1,6 @@
-// Converts any JSON schema to the one form every model server accepts, and a model's arguments back to the original schema. The form: an
-// object of plain keys, one type a node, text lists as enum, no references, no unions of objects. Anything else goes into descriptions;
-// only the original schema decides whether arguments are valid.
+// Converts any JSON schema to the form every model server accepts, and a model's arguments back to the original schema. The form: an object
+// of plain keys, one type per node, text lists as enum, no references, no unions of objects. Everything else goes into descriptions. Only
+// the original schema decides whether arguments are valid.
 
 import { isPlainObject, parseJson } from './json.ts';
 import { branchOf, flatten } from './schema-branches.ts';
@@ -26,9 +26,9 @@ export interface SendableSchema {
 }
 
 export const descriptionCharsMax = 1024;
-/** The maximum nesting of objects and arrays; deeper values are sent as JSON text. */
+/** The maximum nesting of objects and arrays. Deeper values are sent as JSON text. */
 const DEPTH_MAX = 5;
-/** The one key of arguments that are not an object with named keys. */
+/** The single key for arguments that are not an object with named keys. */
 const WRAP_KEY = 'input';
 const VALUES_MAX = 500;
 
@@ -51,7 +51,7 @@ export function sendableSchema(schema: unknown): SendableSchema {
   };
 }
 
-/** `{}` as the whole schema, or none: a tool without arguments. */
+/** `{}` as the whole schema, or no schema: a tool without arguments. */
 function isEmpty(schema: unknown): boolean {
   return !isPlainObject(schema) || Object.keys(schema).every((word) => word.startsWith('$'));
 }
@@ -60,7 +60,7 @@ function unwrapped(args: unknown): unknown {
   return isPlainObject(args) && Object.hasOwn(args, WRAP_KEY) && Object.keys(args).length === 1 ? args[WRAP_KEY] : args;
 }
 
-// To the model.
+// Conversion to the model's form.
 
 function sent(reading: Reading, depth: number, about: string): SentSchema {
   if (reading.takesAny) return described({ type: 'string' }, [about, '(any value, as JSON text)']);
@@ -89,7 +89,7 @@ function sentKinds({ kinds }: Reading, depth: number): SentSchema[] {
   return withOneText(nodes);
 }
 
-/** JSON text and plain text are one type; a server cannot tell them apart. */
+/** JSON text and plain text are the same type, which a server cannot distinguish. */
 function withOneText(nodes: readonly SentSchema[]): SentSchema[] {
   const texts = nodes.filter(({ type }) => type === 'string');
   if (texts.length < 2) return [...nodes];
@@ -107,7 +107,7 @@ function sentText(kinds: readonly ScalarKind[]): SentSchema {
     return described({ type: 'string' }, [...abouts, known.length === 0 ? '' : `(such as ${valueWords(known)})`]);
   }
   const values = [...new Set(kinds.flatMap((kind) => kind.values ?? []))].map(String);
-  // An empty text in a list is refused by some servers.
+  // Some servers refuse an empty text in a list.
   if (values.includes('') || values.length > VALUES_MAX) return described({ type: 'string' }, [...abouts, `(${valueWords(values)})`]);
   return described({ type: 'string', enum: values }, abouts);
 }
@@ -188,7 +188,7 @@ function back(reading: Reading, value: unknown): unknown {
   return isPlainObject(value) && objects.length > 0 ? backObject(objects, value) : value;
 }
 
-/** Text for a value that is not text is parsed as JSON: that is the sent form, and models write numbers and lists as text anyway. */
+/** If a value is not text, its text is parsed as JSON: that is the sent form, and models also write numbers and lists as text. */
 function backText(reading: Reading, text: string): unknown {
   if (reading.kinds.some(({ kind }) => kind === 'string')) return text;
   const parsed = parseJson(text);
@@ -233,7 +233,7 @@ function backObject(branches: readonly ObjectKind[], given: Readonly<Record<stri
   return Object.fromEntries([...kept, ...nulls.map((key) => [key, null] as const)]);
 }
 
-/** A placeholder that a model puts under a key of another branch when it fills in all keys. */
+/** Returns whether the value is a placeholder that a model puts under a key of another branch when it fills in all keys. */
 function isFiller(value: unknown, fallback: unknown): boolean {
   return value === null || value === '' || (fallback !== undefined && value === fallback);
 }

@@ -4,7 +4,7 @@ import type { Redacted } from './redacted.ts';
 
 const TITLE_MAX = 60;
 
-/** Cut only from redacted text: half a secret is not recognised. */
+/** Only redacted text may be cut, because half a secret is not recognized. */
 export function titleOf(text: Redacted): string {
   const line = text.trim().split('\n')[0] ?? '';
   return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;

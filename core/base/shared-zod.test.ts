@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as original from 'zod';
 import * as z from './shared-zod.ts';
 
-test('equal plain parts are one object', () => {
+test('equal plain schemas are the same object', () => {
   expect(z.string()).toBe(z.string());
   expect(z.string().min(1).max(200).optional()).toBe(z.string().min(1).max(200).optional());
   expect(z.number().int().min(0).nullable()).toBe(z.number().int().min(0).nullable());
@@ -10,7 +10,7 @@ test('equal plain parts are one object', () => {
   expect(z.string().array()).toBe(z.string().array());
 });
 
-test('parts that differ are two', () => {
+test('different schemas are different objects', () => {
   expect(z.string().min(1)).not.toBe(z.string().min(2));
   expect(z.string().min(1)).not.toBe(z.string().max(1));
   expect(z.string().min(1)).not.toBe(z.string().min(1, 'say something'));
@@ -19,7 +19,7 @@ test('parts that differ are two', () => {
   expect(z.number().min(1).max(2)).not.toBe(z.number().min(1));
 });
 
-test('a description belongs to the place it is written at', () => {
+test('a description belongs only to the schema it is written on', () => {
   const named = z.string().min(1).describe('a name');
   expect(named.description).toBe('a name');
   expect(z.string().min(1).description).toBeUndefined();
@@ -33,7 +33,7 @@ test('a strict object refuses other keys', () => {
 
 type Zod = Pick<typeof z, 'string' | 'number' | 'boolean' | 'strictObject'>;
 
-/** The same schema, written with either. */
+/** The same schema, written with either library. */
 const write = (from: Zod) =>
   from.strictObject({
     name: from.string().min(1).max(20),
@@ -44,7 +44,7 @@ const write = (from: Zod) =>
     words: from.string().min(1).array().max(3),
   });
 
-test('they accept, refuse and describe as the originals do', () => {
+test('accepts, refuses and describes values like the original library', () => {
   const [own, theirs] = [write(z), write(original)];
   expect(z.toJSONSchema(own)).toEqual(original.toJSONSchema(theirs));
   for (const value of [

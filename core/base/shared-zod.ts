@@ -1,21 +1,21 @@
-// Zod, with its plain parts made once: `z.string().min(1)` is the same object wherever it is written. A schema never changes, and a start
-// makes thousands of them: strings, numbers and their bounds are most, and most of them are equal.
+// Zod with shared plain schemas: `z.string().min(1)` is the same object wherever it is written. A schema never changes, and the program
+// creates thousands of them at the start. Most are strings, numbers and their bounds, and most of these are equal.
 
 import * as zod from 'zod';
 
 export * from 'zod';
 
-/** The methods whose result is remembered. A description is not among them: it belongs to one place. */
+/** The methods whose result is cached. Excludes descriptions, which belong to a single place. */
 const methods = ['int', 'min', 'max', 'optional', 'nullable', 'array', 'default'] as const;
 
 type Make = (...args: readonly unknown[]) => object;
 
-/** Null where equal arguments cannot be told: objects, patterns, functions. */
+/** Returns null if arguments cannot be compared: objects, patterns, functions. */
 function keyOf(args: readonly unknown[]): string | null {
   return args.every((arg) => typeof arg === 'string' || typeof arg === 'boolean' || Number.isFinite(arg)) ? JSON.stringify(args) : null;
 }
 
-/** The schema, which from now on answers what it has answered before. */
+/** Makes the schema return cached results of its methods. */
 function shared<S extends object>(schema: S): S {
   for (const method of methods) if (method in schema) share(schema, method);
   return schema;
@@ -27,7 +27,7 @@ function share(schema: object, method: string): void {
     const key = keyOf(args);
     const before = key === null ? undefined : known.get(key);
     if (before !== undefined) return before;
-    // Without this property Zod's method is read, which binds itself to the schema.
+    // Deleting this property exposes Zod's own method, which binds itself to the schema when it is read.
     Reflect.deleteProperty(schema, method);
     const make: unknown = Reflect.get(schema, method);
     Object.defineProperty(schema, method, property);
@@ -48,7 +48,7 @@ export const number: typeof zod.number = (params) => (params === undefined ? pla
 
 export const boolean: typeof zod.boolean = (params) => (params === undefined ? plain.boolean : zod.boolean(params));
 
-/** Its compiled type is that of the original; of the parts only the one that refuses other keys is shared. */
+/** Has the compiled type of the original. Only the part that refuses other keys is shared. */
 export const strictObject = ((shape, params) =>
   params === undefined
     ? new zod.ZodObject({ type: 'object', shape, catchall: plain.never })

@@ -1,4 +1,4 @@
-// Text for approvals: whatever hides or pretends is spelled out, honest text of any language stays readable.
+// Text in approvals: characters that hide or deceive are escaped, honest text of any language stays readable.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test.each([
   expect(revealed(text)).toBe(shown);
 });
 
-test('no invisible character ever passes, and nothing visible is lost', () => {
+test('shows no invisible characters and keeps all visible ones', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(revealed(text)).not.toMatch(/[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?!\n)\p{Cc}/u);

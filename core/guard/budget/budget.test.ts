@@ -9,7 +9,7 @@ const none: HistorySum = { usd: 0, tokens: 0, unknownCostCalls: 0 };
 const noHistory: SpendingHistory = { spentInTurn: () => none, spentInSession: () => none, spentSince: () => none, extensions: () => [] };
 const place = { turnId: 't1', sessionId: 's1', nowMs: NOON_MS };
 
-test('a limit is reached exactly, not a rounding error later', () => {
+test('reaches a limit exactly, without a rounding error', () => {
   const book = new BudgetBook({ perTurnUsd: 1 }, noHistory);
   for (let i = 0; i < 10; i++) {
     expect(book.check(place)).toBeNull();
@@ -19,7 +19,7 @@ test('a limit is reached exactly, not a rounding error later', () => {
   expect(book.check({ ...place, turnId: 't2' })).toBeNull();
 });
 
-test('limits in words of each scope and unit hold on their own', () => {
+test('enforces the limit of each scope and unit independently', () => {
   const limits: [BudgetLimits, object][] = [
     [{ perTurnTokens: 10 }, { scope: 'turn', unit: 'tokens', limit: 10, spent: 10 }],
     [{ perSessionUsd: 0.5 }, { scope: 'session', unit: 'usd', limit: 0.5, spent: 0.5 }],
@@ -35,7 +35,7 @@ test('limits in words of each scope and unit hold on their own', () => {
   expect(new BudgetBook({ perDayUsd: 0 }, noHistory).check(place)).toMatchObject({ scope: 'day', spent: 0 });
 });
 
-test('an unknown price counts towards tokens only, and is said', () => {
+test('reports calls with an unknown price and counts only their tokens', () => {
   const book = new BudgetBook({ perTurnUsd: 1, perTurnTokens: 100 }, noHistory);
   book.record({ ...place, costUsd: null, tokens: 60 });
   expect(book.check(place)).toBeNull();
@@ -50,7 +50,7 @@ test('an unknown price counts towards tokens only, and is said', () => {
   expect(book.check(place)).toEqual({ scope: 'turn', unit: 'tokens', limit: 100, spent: 120, unknownCost: true });
 });
 
-test('a restart continues from the history', () => {
+test('continues from the history after a restart', () => {
   const history: SpendingHistory = {
     ...noHistory,
     spentInTurn: (turnId) => (turnId === 't1' ? { ...none, usd: 0.5 } : none),
@@ -95,7 +95,7 @@ const call = fc.record({
   restart: fc.boolean(),
 });
 
-test('no call ever starts at or beyond a limit, nor is one refused below all of them, across restarts', () => {
+test('starts no call at a limit and refuses none below all limits, across restarts', () => {
   fc.assert(
     fc.property(limits, fc.array(call, { maxLength: 60 }), (limit, calls) => {
       const done: { turnId: string; sessionId: string; nowMs: number; cents: number | null; tokens: number }[] = [];
@@ -135,7 +135,7 @@ test('no call ever starts at or beyond a limit, nor is one refused below all of 
   );
 });
 
-test('memory is bounded: forgotten turns and sessions come back from the history', () => {
+test('bounds its memory and reloads evicted turns and sessions from the history', () => {
   let asked = 0;
   const history: SpendingHistory = {
     ...noHistory,

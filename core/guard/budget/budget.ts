@@ -1,5 +1,5 @@
-// Tracks spending per turn, session and local day in memory, and decides whether one more model call may start. Decides only; the caller
-// records the refusal and stops the turn.
+// Tracks spending per turn, session and local day in memory, and decides whether another model call may start. Does not record a refusal or
+// stop the turn; the caller does that.
 
 import { assert } from '../../base/assert.ts';
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
@@ -33,11 +33,11 @@ export interface BudgetPlace {
   readonly turnId: string;
   readonly sessionId: string;
   readonly nowMs: number;
-  /** Turns whose work this one takes up: they share one budget. */
+  /** Turns that this turn continues. They share one budget. */
   readonly continues?: readonly string[];
-  /** The turn's own limit; the lower of this and the configured limit counts. */
+  /** The turn's own limit. If a limit is configured as well, the lower of the two applies. */
   readonly limits?: TurnLimit;
-  /** Other turns that pay as well, each within its own limit. */
+  /** Other turns charged for the same calls, each within its own limit. */
   readonly payers?: readonly BudgetPayer[];
 }
 
@@ -52,7 +52,7 @@ export interface TurnLimit {
   readonly tokens: number | null;
 }
 
-/** An extension a person allows: an amount beyond the limit, or beyond the spending if that is more. */
+/** A budget extension granted by a person. The amount is added to the limit or, if it is higher, to the amount already spent. */
 export interface More {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
@@ -61,9 +61,12 @@ export interface More {
 
 export type BudgetLimits = Config['budget'];
 
-/** Room for one model call. To be settled exactly once. */
+/** A reservation for one model call. `settle` must be called exactly once. */
 export interface Reservation {
-  /** Releases the reservation and counts the cost of the call: `costUsd` null if the price is unknown, null for nothing billed. */
+  /**
+   * Releases the reservation and records the cost of the call. `spent` is null if nothing was billed; `costUsd` is null if the price is
+   * unknown.
+   */
   settle(spent: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number } | null): void;
 }
 
@@ -71,14 +74,14 @@ export type Admission =
   | {
       readonly ok: true;
       readonly reservation: Reservation;
-      /** Scopes whose limit in US dollars cannot hold for this call, because its price is unknown. */
+      /** Scopes whose US dollar limit cannot be enforced for this call because its price is unknown. */
       readonly unpriced: readonly BudgetScope[];
-      /** The maximum size of the call, request and answer together. */
+      /** The upper bound for the call, request and answer together. */
       readonly room: Room;
     }
   | { readonly ok: false; readonly breach: BudgetBreach };
 
-/** Least recently used ones beyond this are forgotten and, if needed again, asked of the history. */
+/** Beyond this number, the least recently used sums are evicted. They are reloaded from the history when needed. */
 const ENTRIES_MAX = 2000;
 const DAYS_MAX = 3;
 const noCall: CallEstimate = { inputTokens: 0, inputUsd: 0, tokens: 0, usd: 0 };
@@ -92,7 +95,7 @@ export class BudgetBook {
   readonly #turns = new Map<string, Sum>();
   readonly #sessions = new Map<string, Sum>();
   readonly #days = new Map<string, Sum>();
-  /** Calls that wait for others under way, in the order they came. */
+  /** Calls waiting for calls in flight, in order of arrival. */
   #waiting: (() => void)[] = [];
 
   constructor(limits: BudgetLimits, history: SpendingHistory) {
@@ -102,12 +105,12 @@ export class BudgetBook {
   }
 
   /**
-   * To ask before every model call. Refused when a limit is reached, or when the request alone would pass it, narrowest scope first.
-   * Near a limit calls run one after the other: one waits while others under way might still use the room, so that together they
-   * pass a limit by no more than what the last one's answer goes beyond it. Null when the signal aborts while waiting.
+   * Must be called before every model call. Refuses the call if a limit is reached or the request alone would exceed it; the narrowest
+   * scope is reported. Near a limit, calls run one at a time: a call waits while calls in flight might still use the remaining budget, so
+   * together they exceed a limit by at most the answer of one call. Returns null if the signal aborts while waiting.
    */
   reserve(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null> {
-    // With no limit nothing is kept or asked: spending is then only reported.
+    // Without limits, nothing is reserved or read from the history. Spending is then only reported.
     if (this.#limited(place).length === 0) return unlimited;
     const breach = breachOfCall(this.#callLimit, estimate);
     if (breach !== null) return { ok: false, breach };
@@ -115,8 +118,8 @@ export class BudgetBook {
   }
 
   /**
-   * Null, or the first limit in the way, narrowest scope first. A limit of 0 allows no call.
-   * Where the price is unknown a US-dollar limit cannot hold, only a token limit can.
+   * Returns the first limit that blocks the call, narrowest scope first, or null. A limit of 0 allows no call. If the price of a call is
+   * unknown, a US dollar limit cannot be enforced; only a token limit can.
    */
   check(place: BudgetPlace, estimate: CallEstimate = noCall): BudgetBreach | null {
     for (const scope of scopes) {
@@ -126,7 +129,7 @@ export class BudgetBook {
     return null;
   }
 
-  /** The room the limits leave for one call now; null without a limit. */
+  /** Returns the budget available to one call now. Its values are null where there is no limit. */
   room(place: BudgetPlace): Room {
     return roomIn(
       this.#callLimit,
@@ -134,23 +137,23 @@ export class BudgetBook {
     );
   }
 
-  /** For work of no turn and no session: null, or the limit of the day that is in the way. */
+  /** For work outside any turn and session. Returns the daily limit that blocks the call, or null. */
   checkDay(nowMs: number, estimate: CallEstimate): BudgetBreach | null {
     return breachOf(this.#scope('day', { turnId: '', sessionId: '', nowMs }), estimate);
   }
 
-  /** Counts in the day alone. To be preceded by `checkDay`, so that what history holds is not counted twice. */
+  /** Adds spending to the day only. Call `checkDay` first: it loads the day's sum, so spending in the history is not counted twice. */
   recordDay({ nowMs, costUsd, tokens }: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number }): void {
     if (this.#isConfigured) addSpent(this.#sum('day', { turnId: '', sessionId: '', nowMs }), costUsd, tokens);
   }
 
-  /** Adds one finished call; `tokens` is input and output together, `costUsd` null where the price is unknown. */
+  /** Records one finished call. `tokens` is input plus output; `costUsd` is null if the price is unknown. */
   record(call: BudgetPlace & { readonly costUsd: number | null; readonly tokens: number }): void {
     assert(call.tokens >= 0 && (call.costUsd === null || call.costUsd >= 0), 'spending is never negative');
     for (const { scope, at } of this.#limited(call)) addSpent(this.#sum(scope, at), call.costUsd, call.tokens);
   }
 
-  /** The limits of a turn, a session and the day; scopes that are not named are left out. */
+  /** Returns the limits of the given turn and session and of the day. Scopes that are not given are left out. */
   states(place: { readonly turn?: BudgetPlace; readonly sessionId?: string; readonly nowMs: number }): BudgetState[] {
     const { turn, sessionId, nowMs } = place;
     const anyTurn = { turnId: '', sessionId: sessionId ?? '', nowMs };
@@ -161,7 +164,7 @@ export class BudgetBook {
     ];
   }
 
-  /** Computes the event of an extension; null if there is no such limit. Changes nothing: `extend` does, once it is in the log. */
+  /** Computes the event of an extension, or null if there is no such limit. Changes nothing: call `extend` once the event is in the log. */
   planMore(place: BudgetPlace, more: More): (BudgetExtension & { readonly limit: number }) | null {
     const { scope, unit } = more;
     const { sum, [unit]: limit } = this.#scope(scope, place);
@@ -187,7 +190,7 @@ export class BudgetBook {
     this.#wake();
   }
 
-  /** Forgets a finished turn. Its spending stays in its session and day. */
+  /** Forgets a finished turn. Its spending still counts in its session and day. */
   finishTurn(turnId: string): void {
     this.#turns.delete(turnId);
   }
@@ -200,9 +203,7 @@ export class BudgetBook {
     return Object.values(this.#limits).some((limit) => limit !== undefined);
   }
 
-  /**
-   * The sums a call counts in, narrowest first: all of them once anything is configured, else only those of turns with their own limits.
-   */
+  /** The sums that a call is added to, narrowest first. If no limit is configured, only turns with their own limits are included. */
   #limited(place: BudgetPlace): { readonly scope: BudgetScope; readonly at: BudgetPlace }[] {
     const turns = [place, ...(place.payers ?? []).map((payer) => ({ ...payer, nowMs: place.nowMs, limits: payer }))];
     if (!this.#isConfigured) return turns.filter(hasOwnLimit).map((at) => ({ scope: 'turn', at }));
@@ -214,7 +215,7 @@ export class BudgetBook {
     ];
   }
 
-  /** Null when it has to wait. */
+  /** Returns null if the call has to wait. */
   #tryReserve(place: BudgetPlace, estimate: CallEstimate): Admission | null {
     const limited = this.#limited(place).map(({ scope, at }) => this.#scope(scope, at));
     for (const scope of limited) {
@@ -242,7 +243,7 @@ export class BudgetBook {
     return null;
   }
 
-  /** Resolves when room may have become free, or the signal aborts. */
+  /** Resolves when budget may have been freed or the signal aborts. */
   #nextChange(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
@@ -285,7 +286,7 @@ export class BudgetBook {
     const inTurn = (): Sum => fromHistory(...turnsOf(place).map((turnId) => history.spentInTurn(turnId)));
     const inSession = (): Sum => fromHistory(history.spentInSession(place.sessionId));
     const today = (): Sum => fromHistory(history.spentSince({ sinceMs: localDayStartMs(place.nowMs) }));
-    // Sums that are not kept up to date are computed each time.
+    // Sums that are not kept up to date are recomputed on each call.
     const isKept = this.#isConfigured || (scope === 'turn' && hasOwnLimit(place));
     if (!isKept) return { turn: inTurn, session: inSession, day: today }[scope]();
     if (scope === 'turn') return recall(this.#turns, place.turnId, inTurn);
@@ -296,7 +297,8 @@ export class BudgetBook {
   #day(key: string, ask: () => Sum): Sum {
     const known = this.#days.get(key);
     if (known !== undefined) return known;
-    // A day that begins while this process runs starts at zero. History may hold its first call already; adding it would count it twice.
+    // A day that begins while this process runs starts at zero. The history may already contain its first call, which would then be counted
+    // twice.
     const isNewer = this.#days.size > 0 && [...this.#days.keys()].every((day) => day < key);
     const sum = isNewer ? nothing() : ask();
     this.#days.set(key, sum);

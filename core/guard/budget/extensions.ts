@@ -1,13 +1,13 @@
-// Extensions a person allowed beyond the configured limits, by turn, session and day. Kept in memory, built from the log; writes nothing.
+// Budget extensions granted by a person, by turn, session and day. Kept in memory and built from the log; writes nothing.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { BudgetScope, BudgetUnit } from '../../contracts/policy.ts';
 import { toUnits } from './sum.ts';
 
-/** The part of the event `budget.extended` that the limits follow from. */
+/** The part of the event `budget.extended` that determines the limits. */
 export type BudgetExtension = Omit<EventBodies['budget.extended'], 'amount' | 'by'>;
 
-/** One extension, in billionths of a dollar or in tokens: its amount, and the configured limit it was given on top of. */
+/** One extension, in billionths of a dollar or in tokens: its amount, and the configured limit it was added to. */
 interface Raise {
   readonly by: number;
   readonly onTopOf: number;
@@ -23,19 +23,19 @@ export class Extensions {
   }
 
   /**
-   * By how much the limit of a place was raised. `key` is a turn, a session or a local day. Lowering the limit in the settings cancels the
-   * extensions made on top of the higher one.
+   * Returns the sum of the extensions of a scope. `key` is a turn, a session or a local day. Lowering the limit in the settings cancels the
+   * extensions that were added to the higher limit.
    */
   raisedBy(scope: BudgetScope, unit: BudgetUnit, key: string, configured: number): number {
     const raises = this.#known().get(nameOf(scope, unit, key)) ?? [];
-    // A turn has its own limits, and those of the turns it continues: only the turn knows from which value it was raised.
+    // A turn combines its own limits with those of the turns it continues, so `configured` cannot be compared with `onTopOf` here.
     const holding = scope === 'turn' ? raises : raises.filter(({ onTopOf }) => onTopOf <= configured);
     return holding.reduce((sum, { by }) => sum + by, 0);
   }
 
-  /** `extension` is in the log already. */
+  /** `extension` must already be in the log. */
   add(extension: BudgetExtension): void {
-    // An extension that is not loaded yet will be found in the log.
+    // If the extensions are not loaded yet, this one will be read from the log.
     if (this.#raised !== null) addTo(this.#raised, extension);
   }
 
@@ -56,7 +56,7 @@ function addTo(raised: Map<string, Raise[]>, extension: BudgetExtension): void {
   const name = nameOf(scope, unit, key);
   const before = raised.get(name) ?? [];
   const by = told(extension.raisedBy);
-  // Extensions that were effective then are part of the height; expired ones are not.
+  // `limit` includes the extensions that were effective when this one was granted, but not those already cancelled.
   let onTopOf = told(extension.limit) - by;
   for (const raise of before) if (onTopOf - raise.by >= raise.onTopOf) onTopOf -= raise.by;
   raised.set(name, [...before, { by, onTopOf }]);

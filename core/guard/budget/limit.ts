@@ -1,9 +1,9 @@
-// One scope of the budget with its limits, and the checks against them. Pure; amounts of money in billionths of a dollar.
+// The limits of one budget scope and the checks against them. Pure; money is in billionths of a dollar.
 
 import type { BudgetLimitScope, BudgetScope, BudgetState } from '../../contracts/policy.ts';
 import { toUnits, toUsd, type Sum } from './sum.ts';
 
-/** A limit as configured and a person's extension of it; null if there is none. */
+/** A configured limit and the sum of a person's extensions of it. */
 export interface Limit {
   readonly configured: number;
   readonly raisedBy: number;
@@ -18,18 +18,18 @@ export interface ScopeLimits {
 
 /** The estimated cost of one more call. */
 export interface CallEstimate {
-  /** The request alone: a lower bound of the bill. */
+  /** Tokens of the request alone, a lower bound of the bill. */
   readonly inputTokens: number;
-  /** US dollars for that, null where the price is unknown. */
+  /** US dollars for `inputTokens`; null if the price is unknown. */
   readonly inputUsd: number | null;
-  /** With an answer of the length to reckon with. */
+  /** Tokens of the request and an answer of the expected length. */
   readonly tokens: number;
   readonly usd: number | null;
-  /** With the shortest answer that is of use: what one call must be allowed. */
+  /** The request with the shortest useful answer: the minimum that one call must be allowed. */
   readonly least?: { readonly tokens: number; readonly usd: number | null };
 }
 
-/** The room for one call in the narrowest limit; null if there is none. */
+/** The budget for one call under the narrowest limit; null if there is no limit. */
 export interface Room {
   readonly usd: number | null;
   readonly tokens: number | null;
@@ -40,7 +40,7 @@ export interface CallLimit {
   readonly tokens: number | undefined;
 }
 
-/** Null, or the limit of one call that this one would exceed even with a short answer. */
+/** Returns the limit per call that this call would exceed even with a short answer, or null. */
 export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd, least }: CallEstimate): BudgetBreach | null {
   const needed = least ?? { tokens: inputTokens, usd: inputUsd };
   const breach = { scope: 'call', spent: 0, unknownCost: needed.usd === null } as const;
@@ -49,7 +49,7 @@ export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd
   return null;
 }
 
-/** To be asked before room is kept aside for the call itself. */
+/** Must be called before the call itself is reserved. */
 export function roomIn(call: CallLimit, limited: readonly ScopeLimits[]): Room {
   const leftUsd = limited.flatMap(({ usd, sum }) => (usd === null ? [] : [toUsd(heightOf(usd) - sum.usdUnits - sum.reservedUsdUnits)]));
   const leftTokens = limited.flatMap(({ tokens, sum }) => (tokens === null ? [] : [heightOf(tokens) - sum.tokens - sum.reservedTokens]));
@@ -66,13 +66,13 @@ export interface BudgetBreach {
   readonly unit: 'usd' | 'tokens';
   readonly limit: number;
   readonly spent: number;
-  /** The minimum cost of the call; present if this and not `spent` is over the limit. */
+  /** The minimum cost of the call. Present only if this cost, rather than `spent`, exceeds the limit. */
   readonly needed?: number;
-  /** Some calls of this scope had no known price: `spent` in US dollars is a lower bound. */
+  /** True if some calls of this scope had no known price. `spent` in US dollars is then a lower bound. */
   readonly unknownCost: boolean;
 }
 
-/** Null, or the limit that is reached, or that the request alone would pass. A limit of 0 allows no call. */
+/** Returns the limit that is reached or that the request alone would exceed, or null. A limit of 0 allows no call. */
 export function breachOf({ scope, sum, usd, tokens }: ScopeLimits, estimate: CallEstimate): BudgetBreach | null {
   const unknownCost = sum.unknownCostCalls > 0;
   if (usd !== null) {
@@ -91,7 +91,7 @@ export function breachOf({ scope, sum, usd, tokens }: ScopeLimits, estimate: Cal
   return null;
 }
 
-/** There is room for the call only once others that are under way turn out to cost less than they might. */
+/** Returns whether the call fits only if calls in flight cost less than their estimates. */
 export function isCrowded({ sum, usd, tokens }: ScopeLimits, estimate: CallEstimate): boolean {
   if (sum.underWay === 0) return false;
   const isOver = (limit: Limit | null, amount: number): boolean => limit !== null && amount > heightOf(limit);

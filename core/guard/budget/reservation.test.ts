@@ -1,4 +1,4 @@
-// Room for calls under way, the look ahead, and what a person allows on top.
+// Reservations for calls in flight, checks before a call, and extensions.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -23,7 +23,7 @@ function refused(admission: Admission | Promise<Admission | null>): unknown {
   return admission.breach;
 }
 
-test('a request that alone would pass a limit is refused before it is made, in money and in tokens', () => {
+test('refuses a request that alone would exceed a limit, in money and in tokens', () => {
   const usd = new BudgetBook({ perSessionUsd: 1 }, noHistory);
   usd.record({ ...place, costUsd: 0.75, tokens: 0 });
   expect(refused(usd.reserve(place, call(0.26), never))).toEqual({
@@ -40,18 +40,18 @@ test('a request that alone would pass a limit is refused before it is made, in m
   expect(refused(tokens.reserve(place, call(0), never))).toMatchObject({ scope: 'turn', unit: 'tokens', needed: 10, spent: 6 });
 });
 
-test('with no limit nothing is asked of the history', () => {
+test('does not read the history if there is no limit', () => {
   const book = new BudgetBook({}, { ...noHistory, spentInTurn: () => expect.unreachable(), extensions: () => expect.unreachable() });
   expect(admitted(book.reserve(place, call(1e9), never)).unpriced).toEqual([]);
 });
 
-test('an unknown price is reported with the scopes whose limit it disables', () => {
+test('reports the scopes whose limit an unknown price disables', () => {
   const book = new BudgetBook({ perTurnUsd: 1, perDayUsd: 1, perSessionTokens: 100 }, noHistory);
   expect(admitted(book.reserve(place, { inputTokens: 1, inputUsd: null, tokens: 2, usd: null }, never)).unpriced).toEqual(['turn', 'day']);
   expect(admitted(book.reserve({ ...place, sessionId: 's2' }, call(0.1), never)).unpriced).toEqual([]);
 });
 
-test('a call waits for room that another may still use, then runs, fails or is aborted', async () => {
+test('a call waits for reserved budget, then runs, fails or is aborted', async () => {
   const book = new BudgetBook({ perDayUsd: 1 }, noHistory);
   const first = admitted(book.reserve(place, call(0.1, 0.8), never)).reservation;
   const later = book.reserve({ ...place, sessionId: 's2' }, call(0.1, 0.8), never);
@@ -70,13 +70,13 @@ test('a call waits for room that another may still use, then runs, fails or is a
   expect(await waiting).toBeNull();
 });
 
-test('what came to nothing is given back whole', () => {
+test('releases the full reservation if nothing was billed', () => {
   const book = new BudgetBook({ perDayUsd: 1 }, noHistory);
   admitted(book.reserve(place, call(0.9), never)).reservation.settle(null);
   expect(book.states({ nowMs: NOON_MS })[0]).toMatchObject({ spent: 0, reserved: 0 });
 });
 
-test('an extension counts from the limit or the higher spending, and wakes waiters', async () => {
+test('an extension adds to the higher of limit and spending, and wakes waiting calls', async () => {
   const book = new BudgetBook({ perTurnUsd: 1 }, noHistory);
   book.record({ ...place, costUsd: 1.3, tokens: 1 });
   const planned = book.planMore(place, { scope: 'turn', unit: 'usd', amount: 0.5 });
@@ -95,7 +95,7 @@ test('an extension counts from the limit or the higher spending, and wakes waite
   expect(await waiting).toMatchObject({ ok: true });
 });
 
-test('what was allowed is found again after a start; for a day it ends with the day', () => {
+test('reloads extensions after a restart; a daily extension ends with its day', () => {
   const extensions: BudgetExtension[] = [
     { scope: 'day', unit: 'usd', raisedBy: 1, limit: 2, turnId: null, sessionId: null, day: localDay(NOON_MS) },
     { scope: 'session', unit: 'tokens', raisedBy: 5, limit: 15, turnId: null, sessionId: 's1', day: null },
@@ -107,7 +107,7 @@ test('what was allowed is found again after a start; for a day it ends with the 
   expect(limits(NOON_MS + DAY_MS, 's2')).toEqual([null, 10, 1, null]);
 });
 
-test('a limit that is lowered takes back what was allowed on top of the higher one', () => {
+test('lowering a limit cancels extensions that were added to the higher limit', () => {
   const day = localDay(NOON_MS);
   const about = { scope: 'day', unit: 'usd', turnId: null, sessionId: null, day } as const;
   const heights = (perDayUsd: number, extensions: readonly BudgetExtension[]): unknown =>
@@ -117,18 +117,18 @@ test('a limit that is lowered takes back what was allowed on top of the higher o
     { ...about, raisedBy: 10, limit: 65 },
   ];
   expect([0, 4, 5, 8].map((configured) => heights(configured, given))).toEqual([0, 4, 65, 68]);
-  // Allowed again after it was lowered.
+  // A new extension after the limit was lowered.
   expect(heights(0, [...given, { ...about, raisedBy: 2, limit: 2 }])).toBe(2);
 });
 
-test('a turn that takes up another shares its budget', () => {
+test('a turn that continues another shares its budget', () => {
   const history: SpendingHistory = { ...noHistory, spentInTurn: (turnId) => ({ ...none, usd: turnId === 't1' ? 0.7 : 0.2 }) };
   const book = new BudgetBook({ perTurnUsd: 1 }, history);
   expect(book.check({ ...place, turnId: 't3', continues: ['t1', 't2'] })).toMatchObject({ spent: 1.1 });
 });
 
-/** Calls begin and end in any order; an answer costs at most what was reckoned with, or for one call in `rare` more. */
-test('together, calls pass a limit by no more than the answer of one', async () => {
+/** Calls start and end in any order. An answer costs at most its estimate or, for one call in `rare`, more. */
+test('concurrent calls exceed a limit by at most one answer', async () => {
   const step = fc.record({ ends: fc.boolean(), which: fc.nat(7), inputCents: fc.integer({ min: 1, max: 5 }), answerCents: fc.nat(20) });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 100 }), fc.array(step, { maxLength: 60 }), async (limitCents, steps) => {

@@ -1,11 +1,11 @@
-// Spending before this process and of subagents, as the limits count it.
+// Combines recorded spending, including that of subagents, for the budget limits.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { BudgetExtension } from './extensions.ts';
 import type { Spent } from './sum.ts';
 
-/** Each answer must be complete up to now. */
+/** Every method must include all spending up to now. */
 export interface SpendingHistory {
   spentInTurn(turnId: string): Spent;
   spentInSession(sessionId: string): Spent;
@@ -19,10 +19,10 @@ interface Below {
   sessionsBelow(sessionId: string): readonly string[];
 }
 
-/** More than a person can have allowed by hand. */
+/** More than a person can grant by hand. */
 const EXTENSIONS_MAX = 10_000;
 
-/** Spending of subagents counts towards the caller. */
+/** Adds the spending of subagents to their callers. */
 export function spendingOf(
   alone: Omit<SpendingHistory, 'extensions'>,
   below: Below,

@@ -1,4 +1,4 @@
-// A running sum of spending. Money is counted in whole billionths of a dollar: ten times 0.1 must reach a limit of 1.
+// A running sum of spending. Money is counted in whole billionths of a dollar, so that ten times 0.1 reaches a limit of 1.
 
 export const USD_UNITS = 1e9;
 
@@ -6,7 +6,7 @@ export interface Sum {
   usdUnits: number;
   tokens: number;
   unknownCostCalls: number;
-  /** Kept aside for calls under way. */
+  /** Reserved for calls in flight. */
   reservedUsdUnits: number;
   reservedTokens: number;
   underWay: number;
@@ -38,7 +38,7 @@ export function addSpent(sum: Sum, costUsd: number | null, tokens: number): void
   else sum.usdUnits += toUnits(costUsd);
 }
 
-/** `direction` 1 keeps an amount aside, -1 gives it back. */
+/** Reserves an amount if `direction` is 1 and releases it if -1. */
 export function reserveIn(sum: Sum, amount: { readonly usd: number | null; readonly tokens: number }, direction: 1 | -1): void {
   sum.reservedUsdUnits += direction * toUnits(amount.usd ?? 0);
   sum.reservedTokens += direction * amount.tokens;

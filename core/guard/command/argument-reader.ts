@@ -1,16 +1,19 @@
-// Reads a program's arguments by a list of its known flags: short ones in bundles, long ones by their whole name. A flag that is not on the
-// list, an abbreviation or a missing value means that the arguments are not understood.
+// Parses the arguments of a program by a list of its known flags: short flags in bundles, long flags by their full name. Arguments with an
+// unlisted flag, an abbreviation or a missing value are not understood.
 
 export interface FlagTable {
   readonly flags: ReadonlyMap<string, FlagForm>;
-  /** `-5` is a number of lines. */
+  /** True if `-5` stands alone for a number of lines. */
   readonly hasNumber: boolean;
 }
 
 export interface FlagForm {
-  /** none: takes no value. needed: attached, after `=` or the next argument. attached: only attached or after `=`, may be missing. */
+  /**
+   * none: takes no value. needed: the value is attached, follows `=` or is the next argument. attached: the value is optional and is
+   * attached or follows `=`.
+   */
   readonly value: 'none' | 'needed' | 'attached';
-  /** The kind of value: `FILE` a path that is read, `N` a number, anything else text. */
+  /** The kind of value: `FILE` is a path that is read, `N` is a number, anything else is text. */
   readonly kind: string;
 }
 
@@ -31,8 +34,8 @@ const numberValue = /^[+-]?\d+(?:\.\d+)?[A-Za-z]{0,3}$/;
 const wholeNumber = /^-\d+$/;
 
 /**
- * A table from its text, as a manual prints it: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is
- * a value; in brackets it is optional and is then never the next argument.
+ * Parses a table written as in a manual: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is a
+ * value. In brackets it is optional and is never the next argument.
  */
 export function flagTable(text: string): FlagTable {
   const flags = new Map<string, FlagForm>();
@@ -47,7 +50,7 @@ export function flagTable(text: string): FlagTable {
   return { flags, hasNumber };
 }
 
-/** The tables of all entries that have one as text. */
+/** Parses the tables of all entries whose flags are given as text. */
 export function flagTables(known: Readonly<Record<string, { readonly flags?: string | RegExp }>>): ReadonlyMap<string, FlagTable> {
   return new Map(
     Object.entries(known).flatMap(([name, { flags }]) => (typeof flags === 'string' ? [[name, flagTable(flags)] as const] : [])),
@@ -116,7 +119,7 @@ function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[]
   return form.value === 'attached' ? [{ flag, value: null }] : withNext(flag, form, pending);
 }
 
-/** Some programs take a word that looks like a flag for a flag even where a value is due, so its meaning is unknown. */
+/** Rejects a value that looks like a flag: some programs treat such a word as a flag even where a value is expected. */
 function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
   const value = pending.pop();
   const isFlagLike = value !== undefined && /^-./.test(value) && !(form.kind === 'N' && wholeNumber.test(value));
@@ -125,6 +128,6 @@ function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] 
 
 function checked(flag: string, form: FlagForm, value: string): GivenFlag[] | null {
   if (form.kind === 'N' && !numberValue.test(value)) return null;
-  // `-f=x` is the file `=x` to some programs, and `x` to others.
+  // Some programs read `-f=x` as the file `=x`, others as the file `x`.
   return form.kind === 'FILE' && value.startsWith('=') ? null : [{ flag, value }];
 }

@@ -24,7 +24,7 @@ test.each([
   expect(reads(program, 'a.txt', 'b.txt')).toEqual(['a.txt', 'b.txt']);
 });
 
-test('flags of fields and variables are known, and what follows the program are files', () => {
+test('knows field and variable flags, and reads the words after the program as files', () => {
   expect(reads('-F:', '-v', 'min=3', '-F', ',', '$1 > min', 'x')).toEqual(['x']);
   expect(reads('{print}')).toEqual([]);
   for (const words of [
@@ -73,12 +73,12 @@ const dangerous = [
   "BEGIN{print 'x'}",
 ];
 
-test.each(dangerous)('%s is not known to only print', (program) => {
+test.each(dangerous)('%s may do more than print', (program) => {
   expect(reads(program)).toBeNull();
 });
 
-/** Pieces in an order by chance: of all sentences that are taken for harmless, none writes a file, as awk itself shows. */
-test('awk writes nothing with any program that counts as printing', () => {
+/** Builds programs from random pieces and runs those that count as harmless with the real awk. None may write a file. */
+test('awk writes no file with any program that counts as printing', () => {
   const pieces =
     'BEGIN,{,},(,),[,],;,\n,print,printf,for,if,a,$1,1,"W1",/x/,/[/],/,>,>>,>=,<,|,||,&&,!,~,++,-,=,?,:,\\,,in,length,getline,system,@,#'
       .split(/(?<!\\),/)
@@ -113,6 +113,6 @@ function runAwk(program: string, cwd: string): void {
   try {
     execFileSync('awk', [program, 'in'], { cwd, stdio: 'ignore', timeout: 1_000 });
   } catch {
-    // Most of these are no programs, and some never end.
+    // Most of these programs are invalid, and some never end.
   }
 }

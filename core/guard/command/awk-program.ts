@@ -1,28 +1,28 @@
-// Recognizes awk command lines that only print: patterns, fields, arithmetic and text functions. What opens a file, starts a program, reads
-// the environment or chooses other input files is not understood, and neither is a text that versions of awk read differently.
+// Recognizes awk command lines that only print, using patterns, fields, arithmetic and text functions. Rejects programs that may open
+// files, start programs, read the environment or choose other input files, and text that awk versions read differently.
 
-/** They only compute, in gawk, mawk and BusyBox. */
+/** Functions that only compute, in gawk, mawk and BusyBox. */
 const functions = new Set(
   'length substr index split sub gsub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand'.split(' '),
 );
 const statements = new Set('print printf if else for in while do break continue next exit delete BEGIN END'.split(' '));
-/** Through these a program reaches more than its input. */
+/** Names that give a program access to more than its input. */
 const reaching = new Set('ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB getline system close fflush func function'.split(' '));
 
 const blank = /[ \t]+/y;
 const end = /[\n;]/y;
 const value = /"(?:[^"\\\n]|\\[^\n])*"|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+/y;
 const name = /[A-Za-z_]\w*/y;
-/** Not among them: `|` and `&`, which start a program, and `@`, which calls a function by its name. */
+/** Excludes `|` and `&`, which start a program, and `@`, which calls a function by its name. */
 const sign = /&&|\|\||!~|[=!<>+\-*%]=|\+\+|--|[-+*%^!<>=~?:,$(){}[\]]/y;
-/** A bracket in it is whole, so that every awk ends the pattern at the same slash. */
+/** A pattern. Brackets in it must be closed, so that every awk ends the pattern at the same slash. */
 const pattern = /\/(?:[^/\\[\n]|\\[^\n]|\[\^?\]?[^\]/\\\n[]*\])+\//y;
 
 const division = /\/=?/y;
 
 type Slash = 'pattern' | 'division' | 'unclear';
 
-/** The files that `awk` with these arguments reads, or null if it may do more than print. */
+/** Returns the files that `awk` reads with these arguments, or null if it may do more than print. */
 export function awkFiles(words: readonly string[]): readonly string[] | null {
   const pending = [...words].reverse();
   for (let flag = pending.at(-1); flag !== undefined && /^-[Fv]/.test(flag); flag = pending.at(-1)) {
@@ -37,7 +37,7 @@ export function awkFiles(words: readonly string[]): readonly string[] | null {
 class AwkProgram {
   readonly #text: string;
   #at = 0;
-  /** The meaning of the next slash. After the name of a function it divides in gawk and begins a pattern in mawk. */
+  /** The meaning of the next slash. After the name of a function, a slash divides in gawk but starts a pattern in mawk. */
   #slash: Slash = 'pattern';
   readonly #open: string[] = [];
 
@@ -80,7 +80,7 @@ class AwkProgram {
 
   #isHarmless(word: string): boolean {
     if (reaching.has(word)) return false;
-    // A loop may begin with a statement, whose `>` would name a file.
+    // A `for` loop may contain a print statement in its parentheses, and a `>` in it would name a file.
     if (word.startsWith('print')) return !this.#open.includes('(');
     return statements.has(word) || functions.has(word) || this.#text[this.#at] !== '(';
   }
@@ -88,7 +88,7 @@ class AwkProgram {
   #fits(found: string): boolean {
     if ('([{'.includes(found)) return this.#open.push(found) > 0;
     if (')]}'.includes(found)) return this.#open.pop() === '([{'[')]}'.indexOf(found)];
-    // Compares in a pattern and in parentheses; elsewhere it may name a file that is written.
+    // In a pattern or in parentheses, `>` is a comparison. Elsewhere it may name an output file.
     return found !== '>' || this.#open.length === 0 || this.#open.at(-1) === '(';
   }
 }

@@ -1,4 +1,4 @@
-// The scripts a permission is bound to, by the names interpreters have on each system.
+// The scripts that grants are bound to, for interpreters by their names on each system.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,16 +32,16 @@ test.each([
   [['pwsh.exe', '-NoProfile', '-File', 'x.ps1'], 'x.ps1'],
   [['node.exe', '--require', './x.js', 'x.py'], 'x.js,x.py'],
   [['/usr/bin/python3', 'x.py'], 'x.py'],
-])('%j is bound to its script', (argv, scripts) => {
+])('a grant for %j is bound to its script', (argv, scripts) => {
   expect(scriptsOf(argv).sort().join()).toBe(scripts);
 });
 
-test('a program that runs no script is bound to none', () => {
+test('a program that runs no script is bound to no script', () => {
   expect(scriptsOf(['cat.exe', 'x.py'])).toEqual([]);
   expect(scriptsOf(['pythonic', 'x.py'])).toEqual([]);
 });
 
-test('recipes that start a Windows interpreter name its script as well', () => {
+test('recipes that start a Windows interpreter name its script', () => {
   expect(filesNamedBy('all:\n\tpython.exe x.py\n\techo x.js\n', cwd, 'recipes')).toEqual([join(cwd, 'x.py')]);
   expect(filesNamedBy('all:\n\tcscript x.vbs\n', cwd, 'recipes')).toEqual([join(cwd, 'x.vbs')]);
 });

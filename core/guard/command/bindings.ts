@@ -1,5 +1,5 @@
-// The things a plain command runs: its program, the scripts and settings that are its code, its environment. A permission covers them as
-// they were when it was given.
+// The files and settings a plain command runs: its program, the scripts and settings that act as its code, and its environment. A grant
+// covers only the versions that existed when it was given.
 
 import { hash } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
@@ -19,7 +19,7 @@ export interface BoundParts {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Flags of interpreters that name code besides the first operand. */
+/** Flags of interpreters that name code in addition to the first operand. */
 const codeFlags = new Set([
   '-r',
   '--require',
@@ -48,7 +48,10 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
   ];
 }
 
-/** The first operand that is a file, and the code that flags name. Extra ones do no harm: they only ask again sooner. */
+/**
+ * Returns the first operand that is a file, and the code that flags name. Extra files are harmless: a change to them only leads to another
+ * approval.
+ */
 function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly string[] {
   const [program = '', ...args] = argv;
   if (!isInterpreter(program)) return [];
@@ -70,7 +73,7 @@ function isNamedCode(argument: string, before: string): boolean {
   return codeFlags.has(before.toLowerCase()) || /^--[^=]*=/.test(argument);
 }
 
-/** The files a shell script starts are its code as well. */
+/** Adds the files that a shell script starts, because they are part of its code. */
 function withCalled(scripts: readonly string[], cwd: string): readonly string[] {
   return unique([...scripts, ...scripts.flatMap((script) => filesNamedIn(script, cwd))]);
 }

@@ -1,9 +1,9 @@
-// Lines of shell text that a program runs because its flags, its code or its other operands say so: `tar --checkpoint-action=exec=…`,
-// `git -c alias.x=!…`, `ssh host …`, `python -c "os.system('…')"`. Best effort: for warnings, never for permission.
+// Finds lines of shell text that a program runs because its flags, code or other operands say so: `tar --checkpoint-action=exec=…`, `git -c
+// alias.x=!…`, `ssh host …`, `python -c "os.system('…')"`. Best effort: used for warnings, never to allow a command.
 
 import { isInterpreter, nameOf } from './program-names.ts';
 
-/** `elsewhere`: on another machine or in a container, where paths mean other places. */
+/** A line and where it runs. `elsewhere`: on another machine or in a container, where paths refer to other places. */
 export interface Carried {
   readonly line: string;
   readonly elsewhere: boolean;
@@ -12,7 +12,7 @@ export interface Carried {
 const here = (line: string): Carried => ({ line, elsewhere: false });
 const CARRIED_MAX = 20;
 
-/** The lines that the words of one command carry. */
+/** Returns the lines that the words of one command carry. */
 export function carriedLines([program = '', ...args]: readonly string[]): readonly Carried[] {
   const name = nameOf(program).toLowerCase();
   const found = (byProgram.get(name) ?? []).flatMap((flag) => valuesOf(args, flag)).map(here);
@@ -21,7 +21,10 @@ export function carriedLines([program = '', ...args]: readonly string[]): readon
   return [...found, ...more, ...(code === null ? [] : startedByCode(code).map(here))].slice(0, CARRIED_MAX);
 }
 
-/** Code in an argument, for a program that runs it: of `python -c`, `awk`, `osascript -e`; null for none. `name`: without folder, in lower case. */
+/**
+ * Returns the code in the arguments of a program that runs it (`python -c`, `awk`, `osascript -e`), or null if there is none. `name` has no
+ * folder and is in lower case.
+ */
 export function codeOf(name: string, args: readonly string[]): string | null {
   if (/^(?:g|m|n)?awk$/.test(name)) return args.find((argument) => !argument.startsWith('-')) ?? null;
   if (!isInterpreter(name) && !/^(?:mongo|mongosh)$/.test(name)) return null;
@@ -34,9 +37,9 @@ export function codeOf(name: string, args: readonly string[]): string | null {
 const codeFlag = /^-[A-Za-z]*[ceEpr]$|^--(?:eval|print|command|execute)(?:=|$)/;
 
 interface Flag {
-  /** The flag before the value, or the start of a word that holds both. */
+  /** The flag before the value, or the start of a word that contains both. */
   readonly flag: RegExp;
-  /** The value is attached to the flag, in one argument. */
+  /** True if the value is attached to the flag, in one argument. */
   readonly attached: boolean;
   readonly line?: (value: string) => string | null;
 }
@@ -105,7 +108,7 @@ const valuedOfSsh = /^-[bcDEeFIiJLlmOopQRSWw]$/;
 const valuedOfEngine =
   /^(?:-[eluvwp]|--(?:env|user|volume|workdir|name|network|publish|entrypoint|mount|label|env-file|platform|memory|cpus|gpus|add-host|hostname|detach-keys))$/;
 
-/** Programs with a command among their operands. */
+/** Programs whose operands contain a command. */
 const carriers: ReadonlyMap<string, (args: readonly string[]) => readonly Carried[]> = new Map(
   Object.entries({
     ssh: (args: readonly string[]) => elsewhere(behind(args, valuedOfSsh, 1)),
@@ -137,7 +140,7 @@ function afterFlag(args: readonly string[], flag: RegExp): readonly Carried[] {
   return at < 0 || at + 1 >= args.length ? [] : [here(args.slice(at + 1).join(' '))];
 }
 
-/** The arguments after the flags and this many operands. */
+/** Returns the arguments after the flags and the given number of operands. */
 function behind(args: readonly string[], valued: RegExp, operands: number): readonly string[] {
   let left = operands;
   for (let at = 0; at < args.length; at++) {
@@ -150,7 +153,7 @@ function behind(args: readonly string[], valued: RegExp, operands: number): read
   return [];
 }
 
-/** `docker exec NAME COMMAND`, `docker run IMAGE COMMAND`, and the same of compose. */
+/** `docker exec NAME COMMAND`, `docker run IMAGE COMMAND`, and the same commands of compose. */
 function ofEngine(args: readonly string[]): readonly Carried[] {
   const at = args.findIndex((argument) => argument === 'exec' || argument === 'run');
   if (at < 0) return [];
@@ -174,7 +177,7 @@ function ofPowerShell(args: readonly string[]): readonly Carried[] {
   return afterFlag(args, /^[-/]c(?:o[mand]*)?$/i);
 }
 
-/** `s/x/rm x/e` runs what it makes, and the command `e` its text. */
+/** `s/x/rm x/e` runs the result of the replacement, and the command `e` runs its text. */
 function ofSed(argument: string): readonly string[] {
   const replaced = /(?:^|[;{\d$/])\s*s([^\w\s\\])(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gpiIm\d]*e/s.exec(argument)?.[2];
   const run = /(?:^|[;{\d$/])\s*e\s+([^\n]+)/.exec(argument)?.[1];
@@ -185,7 +188,7 @@ const calls =
   /\b(?:os\.system|os\.popen|os\.exec\w*|os\.spawn\w*|system|popen|exec|execSync|execFile|execFileSync|spawn|spawnSync|shell_exec|passthru|proc_open|check_output|check_call|getoutput|subprocess\.(?:run|call|Popen)|Popen|shell script|qx)(?![A-Za-z])\s*\(?\s*\[?\s*/g;
 const texts = /(["'`])((?:\\.|(?!\1).)*)\1/gs;
 
-/** The commands that code starts: the texts of a call that does, joined where they are a list. */
+/** Finds the commands that code starts. If a call has a list of texts, they are joined. */
 function startedByCode(code: string): readonly string[] {
   const found: string[] = [];
   for (const call of code.matchAll(calls)) {
@@ -194,7 +197,7 @@ function startedByCode(code: string): readonly string[] {
     const words = [...given.matchAll(texts)].map(([, , text = '']) => text);
     if (words.length > 0) found.push(words.join(' '));
   }
-  // awk and perl: `"rm x" | getline`, `print | "rm x"`; perl, ruby and shells within code: backticks.
+  // In awk and perl: `"rm x" | getline` and `print | "rm x"`. In perl, ruby and shells within code: backticks.
   for (const [, , piped = ''] of code.matchAll(/(["'])((?:\\.|(?!\1).)*)\1\s*\|&?\s*getline/g)) found.push(piped);
   for (const [, , piped = ''] of code.matchAll(/\|&?\s*(["'])((?:\\.|(?!\1).)*)\1/g)) found.push(piped);
   for (const [, ticked = ''] of code.matchAll(/`([^`]*)`/g)) found.push(ticked);

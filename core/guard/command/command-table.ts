@@ -1,8 +1,9 @@
-// The table of known commands: for each program the flags that keep it harmless, and the meaning of its operands. Flags as in the manuals of
-// GNU coreutils 9, diffutils 3, grep 3, ripgrep 13, git and their equivalents elsewhere. It omits flags that write, run another program
-// (rg --pre), follow links into other folders (grep -R, ls -L), or read file names from files: a flag that is missing here is asked about.
+// The table of known commands: for each program, the flags that keep it harmless and the meaning of its operands. Flags follow the manuals
+// of GNU coreutils 9, diffutils 3, grep 3, ripgrep 13, git and their equivalents on other systems. Flags that write, run another program
+// (rg --pre), follow links into other folders (grep -R, ls -L) or read file names from files are omitted; a command with a flag that is not
+// listed here needs approval.
 
-/** The meaning of operands; read-command.ts knows how each is read. */
+/** The meaning of operands. read-command.ts defines how each kind is read. */
 export type Operands =
   | 'files'
   | 'text'
@@ -25,30 +26,30 @@ export type Operands =
 
 /** A program that only reads. */
 export interface Reader {
-  /** "lists files": shown to the person. */
+  /** For example "lists files". Shown to the person. */
   readonly reads: string;
-  /** Files by default. */
+  /** Defaults to `files`. */
   readonly operands?: Operands;
-  /** In the notation of `flagTable`; absent where flags and operands are one language. */
+  /** In the notation of `flagTable`. Absent if flags and operands form one language. */
   readonly flags?: string;
 }
 
 /** A git command that only reads. */
 export interface GitLook {
-  /** content: it shows the content of tracked files, not only their names. */
+  /** content: shows the content of tracked files, not only their names. */
   readonly shows: 'content' | 'names';
   readonly flags: string;
-  /** Without one of these flags an operand would create something. */
+  /** Operands are accepted only with one of these flags. Without it, an operand would create something. */
   readonly operandsAfter?: readonly string[];
 }
 
-/** A command that runs code the project itself defines. */
+/** A command that runs code defined by the project. */
 export interface ProjectTool {
-  /** Files that decide what runs. */
+  /** Files that determine what runs. */
   readonly bindings: readonly string[];
-  /** Those of them that could make it run something else. */
+  /** Files that could make it run something else. If one exists, the command needs approval. */
   readonly refusedBy?: readonly string[];
-  /** A pattern for each whole flag if the program takes no bundles, such as Go with one dash or two. */
+  /** A table, or, if the program takes no bundles (such as Go, with one dash or two), a pattern that matches each whole flag. */
   readonly flags: string | RegExp;
 }
 
@@ -79,7 +80,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   tail: {
     reads: 'prints the end of files',
-    // `+9f` is an old form of "from line 9, and never end".
+    // `+9f` is an old form of "from line 9, and follow the file".
     operands: 'files, no line number',
     flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
   },
@@ -149,7 +150,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   strings: {
     reads: 'prints texts in files',
-    // `@x` takes arguments from the file x.
+    // `@x` reads arguments from the file x.
     operands: 'files, no lists',
     flags: '-a, --all, -f, --print-file-name, -n N, --bytes=N, -t RADIX, --radix=RADIX, -e FORM, --encoding=FORM, -w',
   },
@@ -234,7 +235,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   groups: { reads: 'shows users and groups', operands: 'text', flags: '' },
   arch: { reads: 'shows the name of the system', operands: 'none', flags: '' },
-  // An operand would set it.
+  // An operand would set the name.
   hostname: { reads: 'shows the name of the system', operands: 'none', flags: '-a, -A, -d, -f, --fqdn, -i, -I, -s, --short, -y' },
   free: {
     reads: 'shows the memory in use',

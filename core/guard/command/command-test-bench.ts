@@ -1,4 +1,4 @@
-// For tests only: a throwaway workspace, and what the analysis says about a command line in it.
+// For tests only: a temporary workspace, and the analysis of a command line in it.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Understands commands before they run: whether a line is one plain program, its known effects, the files it runs, and the possible effects
-// of any other line. Does not decide permission and starts nothing.
+// Analyses commands before they run: whether a line is one plain program, its known effects and the files it runs, or the possible effects
+// of any other line. Does not decide whether a command is allowed and starts nothing.
 
 import { readsOf, type CommandFact, type PathFact } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
@@ -21,18 +21,18 @@ export { expandPatterns } from './pattern-words.ts';
 
 export interface CommandRequest {
   readonly line: string;
-  /** Real path of the folder it runs in. */
+  /** Real path of the folder the command runs in. */
   readonly cwd: string;
-  /** The environment of the child, without the markers of a call. */
+  /** The environment of the child process, without the variables that mark a call. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** plain: this file, with the first word of the list as its name. line: this text, run by the shell. */
+/** plain: runs this file, with the first word of the list as its name. line: the shell runs this text. */
 export type Launch = (
   | { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] }
   | { readonly kind: 'line'; readonly line: string }
 ) & {
-  /** Added to the environment every child gets. */
+  /** Added to the environment that every child process gets. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
@@ -58,8 +58,8 @@ export class CommandAnalyst {
   }
 
   /**
-   * Reads the disk, changes nothing. The same line gets the same answer as long as nothing it depends on changes. A line that first enters a
-   * folder is the rest of it in that folder, if that rest is understood.
+   * Reads the disk but changes nothing. The same line gets the same answer while nothing it depends on changes. A line that starts with
+   * `cd` is analysed as the rest of the line in that folder, provided that the rest is understood.
    */
   analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
     return this.#inFolder(request, places, ENTRIES_MAX) ?? this.#analyse(request, places);
@@ -94,7 +94,7 @@ export class CommandAnalyst {
     };
   }
 
-  /** A line with patterns, if it only reads the files that match them now; null for any other. */
+  /** Analyses a line with patterns if it only reads the files that match them now. Returns null for any other line. */
   #expanded(request: CommandRequest, places: CommandPlaces): CommandAnalysis | null {
     const line = this.#platform === 'win32' ? null : expandPatterns(request.line, request.cwd);
     if (line === null || line === request.line) return null;
@@ -102,7 +102,7 @@ export class CommandAnalyst {
     return readsOf(analysis.fact) === null ? null : { ...analysis, fact: { ...analysis.fact, line: request.line } };
   }
 
-  /** A line of several commands that is as safe as its parts; null for any other. */
+  /** Analyses a line of several commands that is as safe as its parts. Returns null for any other line. */
   #joined(request: CommandRequest, about: LineLook, places: CommandPlaces): CommandAnalysis | null {
     const { line, cwd, environment } = request;
     const parts = this.#platform === 'win32' ? null : readJoinedLine(line);

@@ -1,11 +1,14 @@
-// The hash of a file's content, remembered while the file's metadata stays the same. Bounded in memory and in time.
+// Hashes the content of files and caches a hash while the file's metadata stays the same. Bounded in memory and time.
 
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 
 const ENTRIES_MAX = 1000;
 const CONTENT_BYTES_MAX = 16_000_000n;
-/** File systems count time in ticks: a file changed in the tick of its reading would keep its metadata. */
+/**
+ * File systems count time in ticks. A file changed within the same tick as it was read would keep its metadata, so recent files are not
+ * cached.
+ */
 const SETTLED_MS = 2000n;
 
 interface Remembered {
@@ -21,20 +24,20 @@ export class ContentHashes {
     this.#nowMs = nowMs;
   }
 
-  /** SHA-256 of a plain file's content in hex; null if there is none that can be read. */
+  /** SHA-256 of a regular file's content in hex. Null if there is no such file or it is unreadable. */
   of(path: string): string | null {
     try {
       const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
       return stat?.isFile() === true ? this.#hashOf(path, stat) : null;
     } catch {
-      // An unreadable file differs from any content, but not from a missing one: neither can be run or obeyed.
+      // Unreadable and missing files may count as the same: neither can be run or used as settings.
       return null;
     }
   }
 
   /**
-   * Beyond 16 MB the time to read would be noticeable at every first question, so such a file is identified by its metadata instead: size,
-   * inode and the two times of change, of which only the kernel sets the second.
+   * Reading more than 16 MB would noticeably delay each first approval, so larger files are identified by their metadata instead: device,
+   * inode, size, and the times of modification and change. Only the kernel can set the latter.
    */
   #hashOf(path: string, stat: BigIntStats): string {
     const marks = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
@@ -54,13 +57,13 @@ export class ContentHashes {
   }
 }
 
-/** The path with its links resolved, or unchanged if nothing is there. */
+/** Returns the path with its links resolved, or unchanged if nothing exists there. */
 export function realOrGiven(path: string): string {
   try {
-    // Most settings files do not exist, and a failed call costs more than a check.
+    // Most settings files do not exist, and a failing call costs more than this check.
     return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync.native(path);
   } catch {
-    // Unresolvable: its letters identify it.
+    // The path cannot be resolved, so its spelling identifies it.
     return path;
   }
 }

@@ -1,4 +1,4 @@
-// Lines by the most serious thing they do, however they are spelled; and everyday lines that only mention such a thing, or are like one.
+// Lines classified by their most serious effect, however they are spelled, and ordinary lines that only mention or resemble such an effect.
 
 import { expect, test } from 'vitest';
 import { lookAtLine } from './line-risks.ts';
@@ -234,13 +234,13 @@ test.each(ordinary)('%s destroys nothing and runs nothing fetched', (line) => {
   expect([kind === 'destructive' || kind === 'credential', runsFetched]).toEqual([false, false]);
 });
 
-test('what only shows something is not said to change it', () => {
+test('does not report a command that only shows something as a change', () => {
   for (const line of ['ip addr show', 'systemctl status x', 'launchctl list', 'defaults read x', 'crontab -l', 'sysctl -a', 'mount']) {
     expect([line, look(line).risks]).toEqual([line, []]);
   }
 });
 
-test('a program or a text that cannot be read in advance is named, after everything that is known', () => {
+test('warns of programs and text known only at run time, after the known risks', () => {
   const hidden = 'What it starts is only known when it runs.';
   expect(['$x a', '"$TOOL" a', '$(pick) a', 'pbpaste | sh', 'cat a | bash'].filter((line) => !look(line).risks.includes(hidden))).toEqual(
     [],

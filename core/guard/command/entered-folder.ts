@@ -1,4 +1,4 @@
-// A line that first enters a folder: `cd app && npm test` is `npm test`, run in `app`. Only where the folder is written out and is there.
+// Reads lines that start with `cd`: `cd app && npm test` is `npm test`, run in `app`. Only if the folder is written literally and exists.
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,11 +12,11 @@ export interface EnteredFolder {
   readonly line: string;
 }
 
-/** Null for a line that begins otherwise. */
+/** Returns null if the line does not start by entering a folder. */
 export function readEntry(line: string, cwd: string): EnteredFolder | null {
   const pieces = /^\s*cd[ \t]/.test(line) ? cutLine(line) : null;
   const [first, second] = pieces ?? [];
-  // In a pipe, or after a failure, the next command runs elsewhere.
+  // In a pipe, or after a failed `cd`, the next command runs elsewhere.
   if (first === undefined || (second?.joint !== '&&' && second?.joint !== ';')) return null;
   const words = readWords(first.text);
   const folder = words.ok && words.value.length === 2 ? words.value[1] : undefined;
@@ -24,7 +24,7 @@ export function readEntry(line: string, cwd: string): EnteredFolder | null {
   return { folder, line: line.slice(first.text.length + second.joint.length).trim() };
 }
 
-/** False for what cannot be looked at: it cannot be entered either. */
+/** Returns false if the path cannot be inspected: such a folder cannot be entered either. */
 export function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -1,5 +1,5 @@
-// Reads the list of tracked files from git's index (versions 2 to 4, SHA-1), as gitformat-index describes it. An index with anything unknown
-// is not read at all.
+// Reads the list of tracked files from git's index (versions 2 to 4, SHA-1), as described in gitformat-index. Rejects an index that
+// contains anything unknown.
 
 export interface TrackedFiles {
   readonly paths: readonly string[];
@@ -13,10 +13,13 @@ const FIXED_BYTES = 62;
 const MODE_AT = 24;
 const EXTENDED = 0x4000;
 const GITLINK = 0o160000;
-/** Extensions that keep part of the list elsewhere. In git, a lower-case first letter marks a required extension. */
+/**
+ * Optional extensions, which can be ignored. In git, a lower-case first letter marks a required extension, such as one that keeps part of
+ * the list in another file.
+ */
 const harmlessExtension = /^[A-Z]/;
 
-/** Null if the index has an unsupported form. */
+/** Returns null if the format of the index is not supported. */
 export function readIndex(bytes: Buffer): TrackedFiles | null {
   if (bytes.length < 12 + HASH_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
   const version = bytes.readUInt32BE(4);
@@ -63,7 +66,7 @@ function readEntry(bytes: Buffer, at: number, version: number, before: Buffer): 
   return { name, mode, next: end + 1 };
 }
 
-/** The variable-width integer of pack files (offset encoding). */
+/** Reads the variable-width integer of pack files (offset encoding). */
 function readOffset(bytes: Buffer, at: number): { value: number; next: number } | null {
   let byte = bytes[at];
   if (byte === undefined) return null;

@@ -1,5 +1,5 @@
-// Finds the repository git would use in a folder, and whether anything in it could make git run code. Searches as git does: upwards, the
-// folder before its parents, pointer files followed. Anything unusual is a reason to ask.
+// Finds the repository git would use in a folder, and checks whether anything in it could make git run code. Searches as git does: upwards,
+// the folder before its parents, following pointer files. Anything unusual is reported as a problem, so that the command needs approval.
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -10,9 +10,9 @@ import { readIndex, type TrackedFiles } from './git-index.ts';
 import { look, readSmall } from './project-files.ts';
 
 export interface RepositoryLook {
-  /** Why git may do more here than the command says, as the end of "this repository …"; null if there is no sign of it. */
+  /** Why git may do more here than the command says, as the end of "this repository …". Null if there is no sign of it. */
   readonly problem: string | null;
-  /** Files that decide what git runs here, including missing ones. */
+  /** Files that determine what git runs here, including missing ones. */
   readonly bindings: readonly string[];
   readonly tracked: readonly string[];
   readonly root: string | null;
@@ -24,8 +24,9 @@ const SUBMODULES_MAX = 20;
 const DEPTH_MAX = 3;
 
 /**
- * Keeps git from writing to its index (`git status` obeys the first, `git diff` the setting), from starting a pager in a terminal, and from
- * asking a monitor for changes, running hooks or taking a mere folder for a repository, whatever is there by then.
+ * Keeps git from writing to its index (`git status` obeys the variable, `git diff` the setting), from starting a pager in a terminal, from
+ * asking a file system monitor for changes, from running hooks, and from treating an ordinary folder as a repository, even if the
+ * repository changes before the command runs.
  */
 export const quietGit: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
@@ -79,7 +80,7 @@ class Look {
     if (folder === null) return 'has an unusual .git';
     const common = commonFolder(folder);
     if (common === null || !this.#isOpened(folder) || !this.#isOpened(common)) return 'keeps its data elsewhere';
-    // Git skips what it does not take for a repository, and continues the search in the folders above.
+    // Git skips a `.git` that it does not recognize as a repository and continues the search in the parent folders.
     if (!isRepository(folder, common)) return 'has an unusual .git';
     return this.#settings(root, folder, common) ?? this.#files(root, folder, depth);
   }
@@ -94,7 +95,7 @@ class Look {
       const problem = text === null ? null : configProblem(text, { isOwnFolder, as: 'read' });
       if (problem !== null) return `has its own settings that could run something or lead elsewhere (${problem})`;
     }
-    // Read-only commands run this one hook, when they refresh the index.
+    // The only hook that read-only commands run, when they refresh the index.
     const hook = join(common, 'hooks', 'post-index-change');
     this.#bindings.push(hook);
     if (look(hook) !== null) return 'has a hook that git runs here (post-index-change)';
@@ -116,11 +117,11 @@ class Look {
   }
 }
 
-/** The folder git takes for the top, or null if it finds none. */
+/** Returns the folder git uses as the top of the repository, or null if git finds none. */
 function discover(cwd: string): { root: string; problem: string | null } | null {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (look(join(folder, '.git')) !== null) return { root: folder, problem: null };
-    // To git, a folder in the form of a .git is a repository, with settings that may come from anywhere.
+    // Git treats a folder with the layout of a .git folder as a repository, whose settings may come from anywhere.
     if (isGitForm(formOf(folder))) return { root: folder, problem: 'is a bare one' };
     if (dirname(folder) === folder) return null;
   }
@@ -154,7 +155,7 @@ function isRepository(folder: string, common: string): boolean {
   return look(join(common, 'objects'))?.isDirectory() === true && look(join(common, 'refs'))?.isDirectory() === true;
 }
 
-/** A folder that is reached without any link. */
+/** Returns the folder if no part of its path is a link, otherwise null. */
 function plainFolder(path: string | null): string | null {
   if (path === null) return null;
   for (let part = path; dirname(part) !== part; part = dirname(part)) {
@@ -169,7 +170,7 @@ function trackedFiles(index: string): TrackedFiles | null {
     if (stat === undefined) return { paths: [], submodules: [] };
     return stat.isFile() && stat.size <= INDEX_BYTES_MAX ? readIndex(readFileSync(index)) : null;
   } catch {
-    // Unreadable: unknown.
+    // Unreadable, so the tracked files are unknown.
     return null;
   }
 }

@@ -51,7 +51,7 @@ test.each([
   expect(configProblem(text, { isOwnFolder: (path) => path === '../sub', as: 'read' })).toBe(problem);
 });
 
-test('the list of tracked files is read in every version git writes', () => {
+test('reads the list of tracked files in every index version that git writes', () => {
   const folder = repository('r');
   mkdirSync(join(folder, 'deep', 'er'), { recursive: true });
   for (let at = 0; at < 40; at++) writeFileSync(join(folder, 'deep', 'er', `${'x'.repeat(at)}é`), `${at}`);
@@ -69,7 +69,7 @@ test('the list of tracked files is read in every version git writes', () => {
   expect(readIndex(readFileSync(join(folder, '.git', 'index')))).toBeNull();
 });
 
-test('an ordinary repository has no problem, at its top and below; nor has none at all', () => {
+test('finds no problem in an ordinary repository, its folders, or outside of one', () => {
   const folder = repository('r');
   git(folder, 'remote', 'add', 'origin', 'https://example.org/x.git');
   git(folder, 'branch', '--set-upstream-to=main', 'main');
@@ -79,7 +79,7 @@ test('an ordinary repository has no problem, at its top and below; nor has none 
   expect(problemIn(join(root, 'none'))).toBeNull();
 });
 
-test('a submodule is checked as well', () => {
+test('checks submodules as well', () => {
   const inner = repository('inner');
   const outer = repository('outer');
   git(outer, 'submodule', 'add', '-q', inner, 'sub');
@@ -88,7 +88,7 @@ test('a submodule is checked as well', () => {
   expect(problemIn(outer)).toContain('sub) that has its own settings that could run something or lead elsewhere (core.fsmonitor)');
 });
 
-test('anything unusual is a reason to ask', () => {
+test('reports anything unusual as a problem', () => {
   const outside = repository('../outside-of-test');
   try {
     const problems = {
@@ -168,7 +168,7 @@ test.each(Object.keys(hostile))('a repository whose %s runs something at `git st
   hostile[name]?.(folder, ran);
   rmSync(ran, { force: true });
   expect(problemIn(folder)).not.toBeNull();
-  // The trap is live: git itself springs it.
+  // The trap works: git itself triggers it.
   git(folder, 'status');
   expect(existsSync(ran)).toBe(true);
 });

@@ -1,16 +1,16 @@
-// The known effects of a joined line, from those of its parts. Every part but the last must only read: the line itself must not change what
-// a later part is. Otherwise the whole line is asked about.
+// Derives the known effects of a joined line from those of its parts. Every part but the last must only read, so that the line itself
+// cannot change what a later part does. Otherwise the whole line needs approval.
 
 import type { JoinedCommand, PathFact, PlainCommand } from '../../contracts/tools.ts';
 import type { JoinedPart } from './joined-line.ts';
 import type { PlainLook } from './plain-command.ts';
 
-/** A part with the file that its first word means. */
+/** A part, and the file that its first word resolves to. */
 export interface LookedAt {
   readonly part: JoinedPart;
   readonly file: string;
   readonly look: PlainLook;
-  /** Files it reads as its input. */
+  /** Files that the part reads as its input. */
   readonly inputs: readonly PathFact[];
 }
 
@@ -18,13 +18,13 @@ export interface JoinedLook {
   readonly joined: JoinedCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
-  /** The same commands, each with the file that was checked. */
+  /** The same commands, with each program replaced by the file that was checked. */
   readonly line: string;
-  /** Added to the environment every child gets. */
+  /** Added to the environment that every child process gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Null if the line is not as safe as its parts. */
+/** Returns null if the line is not as safe as its parts. */
 export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
   const plains = parts.map(({ look }) => look.plain);
   const asked = plains.filter((plain) => plain.reads === null);

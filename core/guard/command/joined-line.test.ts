@@ -1,4 +1,4 @@
-// Lines of several commands: as safe as their parts, or asked about as a whole.
+// Lines of several commands are as safe as their parts, or need approval as a whole.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,11 +64,11 @@ test.each([
   'ls \\\\| sh',
   'ls \\\n; ls',
   'ls a\\ >x; ls',
-])('a line with more in it is asked about as a whole: %s', (line) => {
+])('a line that contains more needs approval as a whole: %s', (line) => {
   expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
 });
 
-test('a line that first enters a folder is the rest of it in that folder', () => {
+test('analyses a line that starts with cd as the rest of it in that folder', () => {
   mkdirSync(join(workspace, 'app', 'deep'), { recursive: true });
   mkdirSync(join(root, 'elsewhere'), { recursive: true });
   writeFileSync(join(workspace, 'app', 'package.json'), JSON.stringify({ scripts: { test: 'vitest run' } }));
@@ -105,12 +105,12 @@ test.each([
   'cd app &&',
   'cd app\nls && ls',
   'cd app > x && ls',
-])('a folder that is not surely entered, or a rest that is more, leaves the line as it is: %s', (line) => {
+])('does not split a line with an unsure folder or an unclear rest: %s', (line) => {
   mkdirSync(join(workspace, 'app'), { recursive: true });
   expect(look(line).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
 });
 
-test('a file as the input of a reader is a file it reads', () => {
+test('counts the input file of a reader as a file it reads', () => {
   expect(look('wc -l < a.txt')).toMatchObject({
     fact: { joined: { reads: 'counts lines, words and bytes', needs: [] } },
     paths: [{ given: 'a.txt', real: join(workspace, 'a.txt'), access: 'read' }],
@@ -133,7 +133,7 @@ test('a file as the input of a reader is a file it reads', () => {
     expect([line, look(line).fact.joined]).toEqual([line, undefined]);
 });
 
-test('a program that says its version reads nothing', () => {
+test('a program that shows its version reads nothing', () => {
   const reads = (line: string) => look(line).fact.plain?.reads;
   expect([reads('git --version'), reads('bash --version')]).toEqual(['shows its version', 'shows its version']);
   expect(look('git --version && ls').fact.joined?.reads).toBe('shows its version and lists files');
@@ -149,15 +149,15 @@ test('a program that says its version reads nothing', () => {
     const subject = { argv: ['bash', '--version'], program, cwd: workspace, environment };
     return lookAtPlain(subject, places, new ContentHashes(() => 0)).plain.reads;
   };
-  // A version manager in its place may fetch what the project names.
+  // A version manager under that name may fetch the version the project asks for.
   expect([says('/usr/bin/bash'), says('/usr/bin/env')]).toEqual(['shows its version', null]);
 });
 
-test('the last part may be a command that its name allows', () => {
+test('the last part may be a command that is allowed by its name', () => {
   expect(look('ls && npm test', process.env['PATH']).fact.joined).toMatchObject({ reads: null, needs: [{ family: ['npm', 'test'] }] });
 });
 
-test('git commands that only read join with readers and with each other', () => {
+test('read-only git commands join with readers and with each other', () => {
   const repository = join(root, 'workspace', 'joined-repository');
   execFileSync('git', ['init', '-q', repository]);
   const joined = (line: string) => look(line, environment.PATH, repository);
@@ -172,7 +172,7 @@ test('git commands that only read join with readers and with each other', () => 
   rmSync(repository, { recursive: true });
 });
 
-test('the line that runs is rebuilt from its parts, each program by its file', () => {
+test('rebuilds the line to run from its parts, each program by its file', () => {
   expect(look(`cat a.txt | grep "it's" 2>/dev/null && ls`).launch).toEqual({
     kind: 'line',
     line: `'/usr/bin/cat' 'a.txt' | '/usr/bin/grep' 'it'\\''s' 2>/dev/null && '/usr/bin/ls'`,
@@ -180,7 +180,7 @@ test('the line that runs is rebuilt from its parts, each program by its file', (
   });
 });
 
-test('the paths of every part count', () => {
+test('checks the paths of every part', () => {
   const { paths } = look('ls && cat .env');
   expect(paths.some(({ protectedBy }) => protectedBy !== null)).toBe(true);
   expect(look('ls | cat ../x').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);

@@ -1,5 +1,5 @@
-// Decides whether a line is only plain commands joined by `&&`, `||`, `;` or `|`. As for a single command, two independent parsers must
-// agree: our own, which splits the line and reads each piece, and the tree of the shell parser.
+// Decides whether a line consists only of plain commands joined by `&&`, `||`, `;` or `|`. As for a single command, two independent parsers
+// must agree: our own, which splits the line and reads each piece, and the tree of the shell parser.
 
 import type { Command, PipelineNode, Redirection, Statement } from 'unbash';
 import { readPlainLine } from './plain-line.ts';
@@ -8,7 +8,7 @@ import { literalCommand, parseShell } from './shell-tree.ts';
 export type Joint = '&&' | '||' | ';' | '|';
 
 export interface JoinedPart {
-  /** The operator before it; null for the first. */
+  /** The operator before the part; null for the first part. */
   readonly joint: Joint | null;
   readonly argv: readonly string[];
   /** Outputs that are discarded or merged, and files that are read: `2>/dev/null`, `>/dev/null`, `2>&1`, `<a.txt`, in order. */
@@ -19,12 +19,12 @@ const PARTS_MAX = 12;
 const harmlessRedirects: ReadonlySet<string> = new Set(['2>/dev/null', '>/dev/null', '1>/dev/null', '2>&1']);
 const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1|< ?[\w./][\w./-]*)\s*$/;
 
-/** Names of the files that a part reads as its input. */
+/** Returns the names of the files that a part reads as its input. */
 export function inputsOf({ redirects }: JoinedPart): readonly string[] {
   return redirects.filter((redirect) => redirect.startsWith('<')).map((redirect) => redirect.slice(1));
 }
 
-/** The parts in order, also of one command with redirects; null for every other line, and for a single plain command. */
+/** Returns the parts in order, also for one command with redirects. Returns null for any other line, and for a single plain command. */
 export function readJoinedLine(line: string): readonly JoinedPart[] | null {
   const own = readOwn(line);
   if (own === null || (own.length === 1 && own[0]?.redirects.length === 0)) return null;
@@ -50,7 +50,7 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Splits at operators outside quotes; null if a quote stays open or an operator is not supported. */
+/** Splits at operators outside quotes. Returns null if a quote stays open or an operator is not supported. */
 export function cutLine(line: string): Piece[] | null {
   const pieces: Piece[] = [];
   let joint: Joint | null = null;
@@ -114,7 +114,7 @@ function readTree(line: string): JoinedPart[] | null {
     const isRead = tree.commands.every((statement, index) => addStatement(statement, index === 0 ? null : ';', parts));
     return isRead ? parts : null;
   } catch {
-    // The parser reads parts lazily; if it fails here, it has not understood the line.
+    // The parser reads parts lazily. If it fails here, it has not understood the line.
     return null;
   }
 }

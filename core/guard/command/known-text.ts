@@ -1,5 +1,5 @@
-// The text of a word as far as a line itself tells: variables it sets, defaults, the output of echo and printf, also in base64. Best effort: for
-// warnings, never for permission.
+// Determines the text of a word from the line alone: variables it sets, defaults, and the output of echo and printf, also in base64. Best
+// effort: used for warnings, never to allow a command.
 
 import type { CommandNode, ParameterExpansionPart, PipelineNode, ParsedScript, Word, WordPart } from 'unbash';
 
@@ -7,7 +7,7 @@ export type Variables = ReadonlyMap<string, string>;
 
 const DEPTH_MAX = 4;
 
-/** Null where a part is not known. */
+/** Returns null if any part is unknown. */
 export function knownText(word: Word, variables: Variables, depth = 0): string | null {
   if (word.parts === undefined) return word.value;
   return joined(word.parts, variables, depth);
@@ -57,13 +57,13 @@ function outputOfScript(script: ParsedScript, variables: Variables, depth: numbe
   return output === null ? null : output.replace(/\n+$/, '');
 }
 
-/** None of a list of commands with `&&` and `||`. */
+/** Returns the commands of a pipeline. Returns none for a list with `&&` and `||`. */
 export function partsOf(node: PipelineNode | { readonly type: 'AndOr' }): readonly CommandNode[] {
   if (node.type === 'AndOr') return [];
   return node.type === 'Pipeline' ? node.commands : [node];
 }
 
-/** The output of a pipeline of echo or printf and decoders; null if it is not known. */
+/** Returns the output of a pipeline of echo or printf and decoders, or null if it is unknown. */
 export function outputOf(commands: readonly CommandNode[], variables: Variables, depth = 0): string | null {
   let text: string | null = null;
   for (const [index, command] of commands.entries()) {
@@ -98,7 +98,7 @@ function decoded(text: string, program: string, args: readonly string[]): string
   return null;
 }
 
-/** The text of a here-document or a here-string of a command; null for none, and where it is not known. */
+/** Returns the text of a command's here-document or here-string, or null if there is none or it is unknown. */
 export function fedText(command: CommandNode, variables: Variables): string | null {
   if (command.type !== 'Command') return null;
   for (const redirect of command.redirects) {

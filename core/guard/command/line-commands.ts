@@ -1,5 +1,5 @@
-// All simple commands of a line, wherever they are, including those that wrappers like sudo, env, xargs or `sh -c` run. Best effort: for
-// warnings, never for permission.
+// Finds all simple commands of a line, including those run by wrappers such as sudo, env, xargs or `sh -c`. Best effort: used for warnings,
+// never to allow a command.
 
 import { forEachChild, type Command, type CommandNode, type Pipeline, type SyntaxNode, type Word } from 'unbash';
 import { carriedLines } from './carried-lines.ts';
@@ -14,15 +14,15 @@ export interface LineCommand {
   readonly words: readonly LineWord[];
   readonly written: readonly LineWord[];
   readonly read: readonly LineWord[];
-  /** Folders entered before it by literal `cd`s, in order. */
+  /** Folders entered before the command by literal `cd`s, in order. */
   readonly folders: readonly LineWord[];
-  /** The programs whose output it reads, the nearest last. */
+  /** The programs whose output the command reads, the nearest last. */
   readonly pipedFrom: readonly string[];
-  /** The wrapper it was found in ("sudo"). */
+  /** The wrappers that run the command ("sudo"). */
   readonly wrappers: readonly string[];
-  /** It runs on another machine or in a container: its paths mean nothing here. */
+  /** True if the command runs on another machine or in a container, where its paths have another meaning. */
   readonly elsewhere: boolean;
-  /** Which program it starts, or the text it runs, is only known when it runs. */
+  /** True if the program it starts, or the text it runs, is only known at run time. */
   readonly isHidden: boolean;
 }
 
@@ -36,13 +36,13 @@ const NODES_MAX = 20_000;
 const DEPTH_MAX = 6;
 const COMMANDS_MAX = 500;
 
-/** The commands of a line, and whether all of it could be read. */
+/** Returns the commands of a line, and whether the whole line could be read. */
 export function commandsOf(line: string): { readonly commands: readonly LineCommand[]; readonly isWhole: boolean } {
   const collector = new Collector();
   try {
     collector.addLine(line, { depth: 0, wrappers: [], elsewhere: false });
   } catch {
-    // The parser reads parts lazily and runs out of stack on endless nesting.
+    // The parser reads parts lazily and overflows the stack on very deep nesting.
     return { commands: collector.commands, isWhole: false };
   }
   return { commands: collector.commands, isWhole: collector.isWhole };
@@ -53,7 +53,7 @@ class Collector {
   #nodes = 0;
   #isCut = false;
   #folders: LineWord[] = [];
-  /** The home folder stays what the shell writes for it. */
+  /** `~` stands for the home folder, as written in a shell. */
   readonly #variables = new Map([['HOME', '~']]);
 
   get isWhole(): boolean {
@@ -105,7 +105,7 @@ class Collector {
     if (readsItsCode(node)) this.#addFed(node, within);
   }
 
-  /** The program, with its first arguments where an expansion holds them too. */
+  /** Returns the program, followed by its first arguments if an expansion contains them too. */
   #nameOf(name: Word | undefined): readonly LineWord[] {
     if (name === undefined) return [];
     const text = isLiteral(name) ? null : knownText(name, this.#variables);
@@ -124,7 +124,7 @@ class Collector {
       .map((part) => ({ text: part, isLiteral: true, isHome: isHomeOf(part, word) }));
   }
 
-  /** Text from a here-document, a here-string or a process substitution. */
+  /** Adds text from a here-document, a here-string or a process substitution. */
   #addFed(node: Command, within: Within): void {
     const isFed = node.redirects.some(({ type }) => type === 'HereDoc' || type === 'HereString');
     if (isFed) this.#addText(fedText(node, this.#variables), node, within);
@@ -178,7 +178,10 @@ const nothingKnown: Omit<LineCommand, 'wrappers' | 'elsewhere'> = {
 /** Programs that run shell text from a file or from their input. */
 const readsText = /^(?:source|\.|at|batch)$/;
 
-/** An interpreter without code or a file in its arguments reads code from its input; `source` always reads it from elsewhere. */
+/**
+ * Returns whether a command runs code from its input or from elsewhere: an interpreter without code or a file in its arguments, or
+ * `source`.
+ */
 function readsItsCode(node: CommandNode): boolean {
   const name = programOf(node);
   if (node.type !== 'Command') return false;

@@ -1,5 +1,5 @@
-// Everything known about a line besides whether it is plain: the most serious class of effect, warnings, hosts, and files it would write.
-// Checks every command of the line; only ever raises.
+// Everything known about a line besides whether it is plain: the class of its most serious effect, warnings, hosts, and files it would
+// write. Checks every command of the line; can only raise the class.
 
 import { isAbsolute, join } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
@@ -16,17 +16,17 @@ export interface LineLook {
   /** Sentences, the most serious first. */
   readonly risks: readonly string[];
   readonly hosts: readonly string[];
-  /** Paths it names, as far as they are known. */
+  /** Paths the line names, as far as they are known. */
   readonly paths: readonly PathFact[];
-  /** It makes no sense if part of the machine is hidden. */
+  /** True if the line is useless when part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
-  /** It runs code straight from the network. */
+  /** True if the line runs code straight from the network. */
   readonly runsFetched: boolean;
-  /** Its effect, as a headline; null if none of it is known to be serious. */
+  /** The effect as a headline; null if no serious effect is known. */
   readonly does: string | null;
 }
 
-/** A risk, and its effect in this command: "deletes build and dist and everything inside". */
+/** A risk and its effect in this command, such as "deletes build and dist and everything inside". */
 interface Found {
   readonly risk: Risk;
   readonly sentence: string;
@@ -40,20 +40,20 @@ const HOSTS_MAX = 50;
 const DEEDS_MAX = 3;
 /** Each word may be a path, and each check reads the disk. */
 const WORDS_MAX = 1000;
-/** A write here changes nothing. */
+/** A write to one of these changes nothing. */
 const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression|source|\.)$/i;
 const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)$/i;
 
 /** A disk, or a part of one. */
 const device = /^\/dev\/(?:r?disk|[hsvx]v?d[a-z]|nvme\d|mmcblk\d|md\d|dm-|mapper\/|loop\d|block\/)|^\\\\\.\\PhysicalDrive/i;
-/** Functions of the usual languages that delete files or data. */
+/** Functions of common languages that delete files or data. */
 const deletingCode =
   /\b(?:rmtree|unlink(?:Sync)?|rmSync|rmdir(?:Sync)?|rm_rf?|removedirs|remove_(?:dir|file|entry|tree)\w*|os\.remove|fs\.rm|rimraf|Deno\.remove(?:Sync)?|(?:File|Directory|Dir)\.[dD]elete|FileUtils\.rm\w*|dropDatabase|deleteMany|drop\(\)|Remove-Item)\b|\bto delete\b/;
 
 const connectingCode =
   /\bsocket\.|\burllib|\brequests\.|http\.client|\bfetch\(|Net::HTTP|IO::Socket|TCPSocket|fsockopen|\bcurl_exec|\/inet\/(?:tcp|udp)/;
-/** Programs of Windows that run what an address holds. */
+/** Windows programs that run the content of an address. */
 const loaders = /^(?:mshta|regsvr32|rundll32|msiexec|wscript|cscript)$/;
 
 const isInterpreter = ({ words }: LineCommand): boolean => interpreters.test(nameOf(words[0]?.text ?? ''));
@@ -69,7 +69,7 @@ const opensSocket: Risk = { class: 'network', sentence: 'It opens a network conn
 const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read in advance.' };
 const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place that holds your keys or settings.' };
 
-/** `places` is null for a line that runs on another machine: its paths mean nothing here. */
+/** `places` is null for a line that runs on another machine, where its paths have another meaning. */
 export function lookAtLine(line: string, cwd: string, places: CommandPlaces | null): LineLook {
   const { commands, isWhole } = commandsOf(line);
   const paths = new Map<string, PathFact>();
@@ -99,7 +99,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
   return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
 }
 
-/** Risks that appear in no single command of the line. */
+/** Finds risks that no single command of the line shows. */
 function risksOfWhole(line: string, commands: readonly LineCommand[], paths: readonly PathFact[]): Found[] {
   const evaluates =
     /\b(?:iex|invoke-expression)\b/i.test(line) && /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring)\b/i.test(line);
@@ -110,7 +110,7 @@ function risksOfWhole(line: string, commands: readonly LineCommand[], paths: rea
   return [...(isBomb ? [plainly(fillsMachine)] : []), ...(carries ? [plainly(carriesCode)] : []), ...(reads ? [plainly(readsKeys)] : [])];
 }
 
-/** One command saves a file from the network, and a later one runs that file. */
+/** Returns whether one command saves a file from the network and a later command runs that file. */
 function runsWhatItFetched(commands: readonly LineCommand[]): boolean {
   const saved = new Set<string>();
   for (const command of commands) {
@@ -131,7 +131,7 @@ function plainly(risk: Risk): Found {
   return { risk, sentence: risk.sentence, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, '') };
 }
 
-/** "Deletes build and dist and everything inside, and force-pushes to origin/main". */
+/** For example "Deletes build and dist and everything inside, and force-pushes to origin/main". */
 function headline(found: readonly Found[]): string {
   const deeds = [...new Set(found.filter(({ risk }) => risk !== isTooMuch).map(({ deed }) => deed))];
   const shown = deeds.length > DEEDS_MAX ? [...deeds.slice(0, DEEDS_MAX), 'more'] : deeds;
@@ -140,9 +140,9 @@ function headline(found: readonly Found[]): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Lower is more serious: the place in the table; risks found in other ways come right after destruction. */
+/** The position in the risk table; lower is more serious. Risks found in other ways follow directly after the destructive ones. */
 function gravity(risk: Risk): number {
-  // It says the least.
+  // This risk says the least, so it comes last.
   if (risk === hidesProgram) return riskRules.length;
   return gravities.get(risk) ?? firstNotDestructive - 0.5;
 }
@@ -161,7 +161,7 @@ function risksOf(command: LineCommand): readonly Found[] {
 }
 
 function listedRisk(name: string, args: readonly string[]): readonly Found[] {
-  // A program's own help does nothing else.
+  // `--help` and `--version` have no other effect.
   const asksForHelp = args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');
   const listed = asksForHelp ? undefined : rulesOf(name).find((rule) => rule.when === undefined || rule.when(args));
   if (listed === undefined) return [];
@@ -171,7 +171,7 @@ function listedRisk(name: string, args: readonly string[]): readonly Found[] {
   return [deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed }];
 }
 
-/** It is fed by a program that fetches, or is the text that one prints. */
+/** Returns whether the command runs the output of a program that fetches, or the line is that program within an interpreter. */
 function runsInput({ pipedFrom, wrappers }: LineCommand, name: string): boolean {
   const isFed = pipedFrom.some((before) => fetchers.test(nameOf(before)));
   const isCarried = wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
@@ -195,7 +195,7 @@ const gravities: ReadonlyMap<Risk, number> = new Map(riskRules.map((rule, index)
 const firstNotDestructive = riskRules.findIndex((rule) => rule.class !== 'destructive');
 const rulesByProgram = groupByProgram();
 
-/** A pattern in the place of a name means any program it fits. */
+/** A pattern in place of a name matches any program it fits. */
 function rulesOf(name: string): readonly RiskRule[] {
   if (!/[*?[]/.test(name)) return rulesByProgram.get(name) ?? rulesByProgram.get(name.replace(/^(mkfs|newfs|fsck)[._].*/, '$1')) ?? [];
   const letters = name.replace(/\[(!?)([\w-]+)\]|[*?]|\W/g, (part, not: string | undefined, set: string | undefined) => {
@@ -229,7 +229,7 @@ function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): read
   return [...written, ...read];
 }
 
-/** A short word that is neither a flag nor a pattern can be the name of a file. */
+/** A short word that is neither a flag nor a pattern may be the name of a file. */
 const mayNamePlace = /^[^-\s*?][^\s*?]{0,400}$/;
 
 function factOf(word: LineWord, base: string, access: PathFact['access'], places: CommandPlaces): PathFact {
@@ -246,7 +246,7 @@ function goneInto(word: LineWord, folder: string, places: CommandPlaces): string
   return isAbsolute(target) ? target : join(folder, target);
 }
 
-/** Programs and libraries are in protected places as well; only a person's own files deserve a warning. */
+/** Programs and libraries are also in protected places. Only a person's own files deserve a warning. */
 function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
   if (fact.protectedBy === null) return false;
   return [...places.opened, places.home, places.userHome].some((folder) => isBelow(fact.real, folder));
@@ -258,11 +258,11 @@ const hostName = /^(?:[\w.-]+@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?::\d+)?(?:\/.*)?$/;
 const webFetchers = new Set('curl wget http https xh aria2c'.split(' '));
 const dialers = new Set('ssh sftp mosh telnet nc ncat netcat ping dig nslookup host traceroute whois ftp lftp'.split(' '));
 const copiers = new Set('scp rsync git'.split(' '));
-/** Flags of programs that connect, whose value is the next word. */
+/** Flags of network programs whose value is the next word. */
 const valued = /^-[bcDEeFIiLlmOopQRSWwXHdAuTKrx]$|^--(?:header|data|output|request|user|user-agent|form|upload-file|max-time|proxy)$/;
 const COMMAND_HOSTS_MAX = 20;
 
-/** Hosts in plain words; the command may still contact others. */
+/** Returns the hosts written in the words. The command may contact other hosts as well. */
 function hostsOf(words: readonly string[]): readonly string[] {
   const program = nameOf(words[0] ?? '');
   const hosts = new Set<string>();
@@ -281,21 +281,21 @@ function isOperand(words: readonly string[], index: number): boolean {
 function hostOfOperand(program: string, word: string): string | undefined {
   if (copiers.has(program)) return remotePath.exec(word)?.[1];
   if (dialers.has(program)) return hostName.exec(word)?.[1];
-  // Without a scheme these programs take a name with a dot in it.
+  // These programs accept a host without a scheme if it contains a dot.
   return webFetchers.has(program) && /^[^/]+\.[^/]/.test(word) ? hostName.exec(word)?.[1] : undefined;
 }
 
 const otherRights = new Set(['sudo', 'doas', 'pkexec', 'su', 'runuser']);
 const lookers = new Set(['lsof', 'fuser', 'ss', 'netstat']);
-/** None of these runs the content of a file. */
+/** Programs that do not run the content of files. */
 const beside = new Set([
   ...lookers,
   ...'kill pkill killall ps pgrep pidof grep head tail cut tr sort uniq wc xargs echo sleep true'.split(' '),
 ]);
 
 /**
- * Lines that only make sense with the whole machine visible: another user's rights, or which process holds a port. Recognized by their
- * words alone; anything else in such a line makes it an ordinary one. Checked for all commands of a line that could be read to its end.
+ * Returns whether the line needs the whole machine to be visible: it uses another user's rights, or looks up which process holds a port.
+ * Recognized by program names alone. A port lookup together with any other program is an ordinary line.
  */
 function needsWholeMachine(commands: readonly LineCommand[]): boolean {
   if (commands.some(({ wrappers }) => wrappers.some((name) => otherRights.has(name)))) return true;

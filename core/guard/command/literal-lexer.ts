@@ -1,11 +1,11 @@
-// Our own parser of a line, independent of any shell parser: words of literal text, or the first thing that is more. Does not know what a
-// shell would do with the rest; refuses everything it does not list.
+// Our own parser of a line, independent of any shell parser. Returns words of literal text, or the first thing that is not literal. Does
+// not know what a shell would do with the rest; rejects everything that is not listed here.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
 export interface LiteralWord {
   readonly text: string;
-  /** True if no part of it is in quotes. */
+  /** True if no part of the word is in quotes. */
   readonly isBare: boolean;
 }
 
@@ -31,13 +31,13 @@ const metaProblems: Readonly<Record<string, string>> = {
   '\r': 'it has more than one line',
 };
 
-/** The words of an entry in a list; null for none, and for anything other than words. */
+/** Returns the words of a list entry. Returns null if there are none, or the entry is more than literal words. */
 export function literalWords(entry: string): readonly string[] | null {
   const lexed = lexLiteral(entry.trim());
   return lexed.ok && lexed.value.length > 0 ? lexed.value.map(({ text }) => text) : null;
 }
 
-/** The words of a line, or why it is more than literal words. */
+/** Returns the words of a line, or why the line is more than literal words. */
 export function lexLiteral(line: string): Result<readonly LiteralWord[], string> {
   const lexer = new Lexer(line);
   const problem = lexer.run();
@@ -79,7 +79,7 @@ class Lexer {
     return null;
   }
 
-  /** In an argument a backslash makes any visible character of ASCII a letter, in every shell. */
+  /** In an argument, a backslash makes any printable ASCII character literal, in every shell. */
   #escaped(): string | null {
     const next = this.#line[this.#at + 1] ?? '';
     const isProgram = this.words.length === 0;
@@ -118,13 +118,13 @@ class Lexer {
     }
   }
 
-  /** After the start of a word a tilde is a letter (`HEAD~1`), but shells differ after `=` and `:`. */
+  /** After the start of a word, a tilde is literal (`HEAD~1`), but shells differ after `=` and `:`. */
   #tildeProblem(): string | null {
     const before = this.#line[this.#at - 1] ?? '';
     return this.#isInWord && this.#isBare && before !== '=' && before !== ':' ? null : 'it contains a home folder expansion (~)';
   }
 
-  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`); at the end of one it repeats nothing (`echo Hi!`). */
+  /** A `!` as a whole argument is an operator of the program (`find . ! -name x`). At the end of an argument it is literal (`echo Hi!`). */
   #isPlainBang(next: string): boolean {
     if (this.words.length === 0) return false;
     return next === ' ' || next === '\t' || (next === '' && this.#isInWord);
@@ -198,7 +198,7 @@ function quotedLineProblem(character: string): string | null {
   return character === '\n' || character === '\r' ? 'it has more than one line' : quotedProblem(character);
 }
 
-/** Inside double quotes a shell still expands; a dollar right before the closing quote is literal in every shell. */
+/** Shells expand text inside double quotes. A dollar directly before the closing quote is literal in every shell. */
 function doubleQuotedProblem(character: string, next: string): string | null {
   if (character === '`') return 'it contains a command substitution';
   if (character === '$' && next !== '"') return dollarProblem(next, '');
@@ -212,7 +212,7 @@ const visible = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u;
 // Default ignorables are invisible; the Braille blank and the Hangul fillers look like a space.
 const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Variation_Selector}\u2800\ufffc]$/u;
 
-/** Why a character inside quotes makes the line unclear, or null. */
+/** Returns why a character inside quotes makes the line unclear, or null. */
 function quotedProblem(character: string): string | null {
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return null;
@@ -223,7 +223,7 @@ function quotedProblem(character: string): string | null {
 
 const lookAlikes = /^[\uff01-\uff5e\u2024\u2010-\u2015\u2018-\u201f\u037e\u2215\u2216\u2223\u29f8\u2044]$/u;
 
-/** Why a character outside quotes makes the line unclear. For characters beyond printable ASCII. */
+/** Returns why a character outside quotes makes the line unclear. For characters beyond printable ASCII. */
 function bareProblem(character: string): string {
   const hidden = quotedProblem(character);
   if (hidden !== null) return hidden;

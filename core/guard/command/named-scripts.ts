@@ -1,5 +1,5 @@
-// Finds the files that the lines of a script or a task start or pass to a program, as far as the text says: from one script to the next,
-// bounded. Extra ones do no harm: they only ask again sooner. Reads; runs nothing.
+// Finds the files that the lines of a script or a task start or pass to a program, as far as the text shows. Follows scripts into other
+// scripts, within bounds. Extra files are harmless: a change to them only leads to another approval. Reads only; runs nothing.
 
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -14,10 +14,10 @@ const shellName = /\.(?:sh|bash|zsh|ksh)$/i;
 const shebang = /^#!.*\b(?:ba|da|z|k)?sh\b/;
 /** The forms in which a shell includes another file. */
 const sourcing: ReadonlySet<string> = new Set(['source', '.']);
-/** The endings node adds to a name. */
+/** The suffixes that Node adds to a name. */
 const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
 
-/** Files that the lines name; of a Makefile only those its recipes start. */
+/** Returns the files that the lines name. For a Makefile, only those its recipes start. */
 export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'recipes' = 'lines'): readonly string[] {
   const found = new Set<string>();
   const add = (given: string, base: string, depth: number, as: typeof kind): void => {
@@ -32,7 +32,7 @@ export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'reci
   return [...found];
 }
 
-/** The files that a shell script names; none of any other file. */
+/** Returns the files that a shell script names. Returns none for any other file. */
 export function filesNamedIn(script: string, folder: string): readonly string[] {
   const text = scriptText(script);
   return text === null ? [] : filesNamedBy(text, folder);
@@ -64,7 +64,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
-    // A part of the path is a file, or closed: not started either.
+    // Part of the path is a file or cannot be accessed, so the file cannot be started either.
     return false;
   }
 }

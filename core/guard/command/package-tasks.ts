@@ -1,5 +1,5 @@
-// `npm test`, `npm run NAME` and similar commands run a line of package.json: this finds it, so that a person can see it. It knows which
-// flags change nothing about that, and which settings of the project would run something else.
+// Finds the line of package.json that `npm test`, `npm run NAME` and similar commands run, so that a person can see it. Knows which flags
+// do not change that line, and which project settings would run something else.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const packageFlags = flagTable('-s, --silent, -q, --quiet, --if-present, --no-co
 const npmrcLine =
   /^(?:[#;].*|(?:@[\w.-]+:)?registry\s*=.*|(?:\/\/.*)?:?_(?:authToken|auth)\s*=.*|(?:save-exact|fund|audit|engine-strict|legacy-peer-deps|package-lock|loglevel|progress|save-prefix|strict-peer-dependencies|auto-install-peers|shamefully-hoist|hoist|update-notifier|always-auth|color|access|save|prefer-offline)\s*=\s*[\w.^~-]*)$/;
 
-/** Null if the command is neither the test nor a script of the project. */
+/** Returns null if the command runs neither the test nor a script of the project. */
 export function readPackageTask(program: string, args: readonly string[], cwd: string): TaskForm | null {
   const named = namedScript(args);
   if (named === null) return null;
@@ -37,7 +37,7 @@ export function readPackageTask(program: string, args: readonly string[], cwd: s
     family: isAlone && hasPlainSettings(folder, program) ? [program, ...words] : null,
     bindings: [...packageFiles.map((file) => join(folder, file)), ...filesNamedBy(linesOf(scripts, script), folder)],
     remark: describeScript(scripts, [program, ...words].join(' '), script),
-    // A project that begins further up runs from there.
+    // If the project is in a parent folder, the script runs there.
     operands: [folder],
   };
 }
@@ -45,7 +45,7 @@ export function readPackageTask(program: string, args: readonly string[], cwd: s
 interface NamedScript {
   readonly script: string;
   readonly words: readonly string[];
-  /** No settings file next to it could change what runs. */
+  /** True if the command has no further arguments and names the script in its standard form, so its words say what runs. */
   readonly isAlone: boolean;
 }
 
@@ -65,11 +65,11 @@ function packageFolder(cwd: string): string {
   return foldersAbove(cwd).find((folder) => existsSync(join(folder, 'package.json'))) ?? cwd;
 }
 
-/** A project above may count this one as its workspace, and then its settings apply here too. */
+/** A project in a parent folder may include this one as a workspace, and then its settings apply here too. */
 function hasPlainSettings(folder: string, program: string): boolean {
   const projects = foldersAbove(folder).filter((above) => existsSync(join(above, 'package.json')));
   if (![folder, ...projects].every((project) => isPlainNpmrc(readSmall(join(project, '.npmrc'), FILE_BYTES_MAX)))) return false;
-  // These name a program, or code, that runs before the script does.
+  // These files name a program or code that runs before the script.
   return program === 'npm' || !['.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml'].some((file) => isInOrAbove(folder, file));
 }
 
@@ -86,7 +86,7 @@ function scriptsIn(folder: string): Scripts | null {
   return isPlainObject(scripts) ? scripts : null;
 }
 
-/** The lines a script runs, including its steps before and after. */
+/** Returns the lines a script runs, including its `pre` and `post` steps. */
 function stepsOf(scripts: Scripts, script: string): readonly string[] {
   return [`pre${script}`, script, `post${script}`].flatMap((name) => {
     const step = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
@@ -99,7 +99,7 @@ function describeScript(scripts: Scripts | null, words: string, script: string):
   return steps.length === 0 ? null : `${words} runs: ${steps.join(' && ').slice(0, 300)}`;
 }
 
-/** The lines of a script, with those of the scripts it runs by name. */
+/** Returns the lines of a script and of the scripts it runs by name. */
 function linesOf(scripts: Scripts | null, script: string): string {
   if (scripts === null) return '';
   const names = new Set([script]);

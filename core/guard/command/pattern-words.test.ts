@@ -1,4 +1,4 @@
-// Patterns become the names that the shell finds, and a line that only reads these files is known to read.
+// Patterns expand to the names that the shell finds. A line that only reads the matching files is known to read.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ test.each([
   'src/*.link',
   './*.ts',
   'src//*.ts',
-])('the shell finds the same for %s', (line) => {
+])('finds the same names as the shell for %s', (line) => {
   const written = expandPatterns(line, workspace);
   expect(written).not.toBeNull();
   expect(argumentsOf(written ?? '')).toEqual(argumentsOf(line));
@@ -77,7 +77,7 @@ test.each(['ls', '"*"', "'a*'", '.*', 'src/.*', '**/*.ts', 'a\\ *', "'a'*", '*"a
   },
 );
 
-test('a pattern below something that cannot be looked at matches nothing', () => {
+test('a pattern below an inaccessible name matches nothing', () => {
   const long = 'a'.repeat(300);
   expect([`cat ${long}/*`, `cat */${long}`].map((line) => expandPatterns(line, workspace))).toEqual([`cat '${long}/*'`, `cat '*/${long}'`]);
 });
@@ -95,7 +95,7 @@ test('a line that only reads the files its patterns match is known to read them'
   expect(look('grep -rn foo src --include=*.ts').fact.plain?.reads).toBe('searches in files');
 });
 
-test('each file counts: a protected one, and one that a link leads to', () => {
+test('checks every matching file: protected files and targets of links', () => {
   expect(look('cat lib/*').paths.map(({ protectedBy }) => protectedBy)).toEqual([null, 'secret']);
   expect(look('cat src/*.link').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);
 });

@@ -1,5 +1,5 @@
-// Expands the patterns of a line as the shell does: each becomes the names of the files that match it now. Only words without quotes, with
-// `*` and `?`, are expanded, because every shell finds the same names for them. The expanded line is read and run instead.
+// Expands the patterns of a line as the shell does: each becomes the names of the files that match it now. Expands only unquoted words with
+// `*` and `?`, because every shell finds the same names for them. The expanded line is then read and run in place of the original.
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,7 @@ const NAMES_MAX = 500;
 const bare = /^[A-Za-z0-9_./:=,@%+^*?-]$/;
 const edge = /^[ \t;|&]?$/;
 
-/** Null for a line without patterns, and for patterns that shells may expand differently. */
+/** Returns null if the line has no patterns, or has patterns that shells may expand differently. */
 export function expandPatterns(line: string, cwd: string): string | null {
   if (line.includes('\\')) return null;
   let expanded = '';
@@ -37,17 +37,20 @@ export function expandPatterns(line: string, cwd: string): string | null {
   return from === 0 ? null : expanded + line.slice(from);
 }
 
-/** The index of the first character beyond the word. */
+/** Returns the index of the first character beyond the word. */
 function wordEdge(line: string, at: number, step: 1 | -1): number {
   let edgeAt = at;
   while (bare.test(line[edgeAt] ?? '')) edgeAt += step;
   return edgeAt;
 }
 
-/** Without a match the pattern itself, as in the shell; null where shells differ, and for too many. */
+/**
+ * Returns the matching names, or the pattern itself if nothing matches, as in the shell. Returns null where shells differ and for too many
+ * names.
+ */
 function namesLike(pattern: string, cwd: string): readonly string[] | null {
   const segments = pattern.split('/');
-  // `.*` may mean `..`, and `**` all folders below.
+  // `.*` may match `..`, and `**` may match all folders below.
   if (segments.some((segment) => /^\..*[*?]|\*\*/.test(segment))) return null;
   let found: readonly string[] = [''];
   for (const [index, segment] of segments.entries()) {
@@ -64,7 +67,7 @@ function namesLike(pattern: string, cwd: string): readonly string[] | null {
   return names.length === 0 ? [pattern] : names;
 }
 
-/** Null for a folder with too many entries. */
+/** Returns null if the folder has too many entries. */
 function entriesLike(folder: string, segment: string): readonly string[] | null {
   const like = new RegExp(
     `^${segment
@@ -77,7 +80,7 @@ function entriesLike(folder: string, segment: string): readonly string[] | null 
   return entries.length > ENTRIES_MAX ? null : entries.filter((name) => !name.startsWith('.') && like.test(name));
 }
 
-/** None where there is no folder, or it may not be read: the shell finds nothing there either. */
+/** Returns no names if the folder is missing or unreadable; the shell finds nothing there either. */
 function listOf(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -90,7 +93,7 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // Such as a name that is too long: the shell finds nothing either.
+    // For example a name that is too long: the shell finds nothing either.
     return false;
   }
 }

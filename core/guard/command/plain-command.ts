@@ -1,5 +1,5 @@
-// The known effects of one plain command: what it reads, the words that can allow it, and the files it runs. Any doubt leaves it a plain
-// command that is asked about.
+// Determines the known effects of one plain command: what it reads, the words that can allow it, and the files it runs. In case of doubt
+// the command has no known effects and needs approval.
 
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,7 +18,7 @@ export interface PlainLook {
   readonly plain: PlainCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
-  /** Added to the environment every child gets. */
+  /** Added to the environment that every child process gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +44,7 @@ const unknown: Known = { reads: null, family: null, paths: [], configs: [], risk
 export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
   const { argv, program, cwd } = subject;
   const known = whatIsKnown(subject, places);
-  // A permission for the workspace covers nothing outside the agent's folders.
+  // A grant for the workspace covers nothing outside the agent's folders.
   const isAtHome = isOpen(places.fact('.', cwd, 'read'));
   const environment = { ...subject.environment, ...known.environment };
   const family = program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
@@ -63,8 +63,9 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
 }
 
 /**
- * An unknown program does what a person knows it to do. A known one is more than its words if its arguments are not known to be harmless (a
- * repository setting can run code), and so is one that starts another program or is a file of the project.
+ * Returns whether the words of a command without known effects describe it fully. For an unknown program, the person judges the words. The
+ * words are not enough for a known program (a repository setting can run code), for one that starts another program, and for a file of the
+ * project.
  */
 function isUnprofiled(argv: readonly string[]): boolean {
   const [program = ''] = argv;
@@ -87,8 +88,9 @@ function whatIsKnown({ argv, cwd, program: { real } }: PlainSubject, places: Com
 }
 
 /**
- * Programs that say their version without reading the project. Not among them: those that first fetch the version a project names, such as
- * go, cargo, pnpm and yarn. A version manager in their place does so as well, and its file has another name.
+ * Programs that show their version without reading the project. Excludes programs that first fetch the version a project names, such as go,
+ * cargo, pnpm and yarn. A version manager under the name of a listed program may fetch as well; it is recognized because its real file has
+ * another name.
  */
 const versioned: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
@@ -116,7 +118,7 @@ function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlace
   const paths: PathFact[] = [];
   for (const walk of walks) {
     const root = places.fact(walk.root, cwd, 'read');
-    // A command that is asked about anyway needs no search.
+    // A command that needs approval anyway needs no search.
     if (!isOpen(root) || !isFolder(root.real)) continue;
     const found = findProtected(root.real, walk, (real) => places.protectionOf(real));
     paths.push(...found.places.map((place) => places.fact(place, cwd, 'read')));
@@ -140,7 +142,7 @@ function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): 
   return { ...unknown, paths, configs, risks, family: isFree ? form.family : null, environment: isFree ? quietGit : {} };
 }
 
-/** Outside a repository git compares any files and folders it is given, tracked or not. */
+/** Outside a repository, git compares any files and folders it is given, tracked or not. */
 function areWithin(paths: readonly PathFact[], root: string | null): boolean {
   return root !== null && paths.every(({ real }) => isInside(real, root));
 }
@@ -153,7 +155,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
-    // Treat an unreadable place as the worse case.
+    // Treats an unreadable place as a folder, the worse case.
     return true;
   }
 }

@@ -76,7 +76,7 @@ test.each([
   expect(read(line)).toBe(why);
 });
 
-test('text quoted without need is read as it was meant, whatever it is', () => {
+test('reads unnecessarily quoted text literally', () => {
   const word = fc
     .string({ unit: 'grapheme', maxLength: 12 })
     .map((text) => text.replace(/['\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc]/gu, ''));
@@ -87,7 +87,7 @@ test('text quoted without need is read as it was meant, whatever it is', () => {
   );
 });
 
-test('the other parser catches one that is wrong', () => {
+test('each parser catches a mistake of the other', () => {
   const words = (...texts: string[]) => texts.map((text) => ({ text, isBare: true }));
   const blindLexer = { lex: () => ok(words('ls', '$(x)')), parse: literalWords };
   expect(readPlainLine('ls $(x)', 'linux', blindLexer)).toMatchObject({ ok: false, error: 'it contains an expansion' });
@@ -98,7 +98,7 @@ test('the other parser catches one that is wrong', () => {
   expect(readPlainLine('ls "a b"', 'linux', { lex: lexLiteral, parse: literalWords })).toEqual(ok(['ls', 'a b']));
 });
 
-test('in PowerShell only programs with plain words are understood', () => {
+test('understands only programs with plain words in PowerShell', () => {
   expect(read('git status --short', 'win32')).toEqual(['git', 'status', '--short']);
   expect(read(`git log 'a b' "c d"`, 'win32')).toEqual(['git', 'log', 'a b', 'c d']);
   const refused = [

@@ -10,12 +10,12 @@ const LINE_MAX = 8192;
 
 const programName = /^[A-Za-z0-9_.+/-]+$/;
 
-/** Words the shell grammar reserves, whatever file has that name. */
+/** Words reserved by the shell grammar, even if a program has that name. */
 const keywords = new Set(
   'if then else elif fi for while until do done case esac in select function time coproc foreach repeat end nocorrect noglob'.split(' '),
 );
 
-/** Commands the shell runs itself; a program of the same name would do something else, or nothing. */
+/** Commands built into the shell. A program of the same name would do something else, or nothing. */
 const shellCommands = new Set(
   [
     '. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown enable eval exec',
@@ -24,7 +24,7 @@ const shellCommands = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Commands that are both in the shell and programs, and when the two differ. */
+/** Commands that exist both in the shell and as programs. The function returns whether the two would differ. */
 const twins: ReadonlyMap<string, (args: readonly string[]) => boolean> = new Map([
   ['echo', ([first = '', ...rest]) => isAboutItself(first) || (/^-[nE]*e/.test(first) && rest.some((text) => /\\[uUE]/.test(text)))],
   ['printf', ([format = '']) => format.startsWith('-') || /%[-0-9$ .#+*']*[(qQn]/.test(format)],
@@ -37,7 +37,7 @@ function isAboutItself(argument: string): boolean {
   return argument === '--help' || argument === '--version';
 }
 
-/** The results of the two parsers. */
+/** The two parsers. */
 export interface LineReaders {
   readonly lex: typeof lexLiteral;
   readonly parse: typeof literalWords;
@@ -45,14 +45,14 @@ export interface LineReaders {
 
 const ownReaders: LineReaders = { lex: lexLiteral, parse: literalWords };
 
-/** The argument list of a plain line, or why it is not one: "it contains a command substitution". */
+/** Returns the arguments of a plain line, or why it is not plain, such as "it contains a command substitution". */
 export function readPlainLine(line: string, platform: NodeJS.Platform, readers = ownReaders): Result<readonly string[], string> {
   if (line.length > LINE_MAX) return err(`it is longer than ${LINE_MAX} characters`);
   if (platform === 'win32') return readPowerShell(line);
   return readWords(line, readers, programProblem);
 }
 
-/** The literal words of one command, where both parsers agree on them. `problemOf` may refuse what the first of them read. */
+/** Returns the literal words of one command if both parsers agree on them. `problemOf` may reject the words of the first parser. */
 export function readWords(
   line: string,
   readers = ownReaders,

@@ -1,5 +1,5 @@
-// The small part of PowerShell that is understood: a program's name, then words, numbers and flags, or text in quotes without expansion.
-// Anything PowerShell would take for a cmdlet, an alias or an operator is unclear.
+// Parses the small part of PowerShell that is understood: the name of a program, then words, numbers and flags, or quoted text without
+// expansion. Anything PowerShell would treat as a cmdlet, an alias or an operator is unclear.
 
 import { err, ok, type Result } from '../../base/result.ts';
 
@@ -9,7 +9,7 @@ const doubleQuoted = /^"[^"$`\u201c-\u201e\p{C}\p{Z}]*(?: [^"$`\u201c-\u201e\p{C
 const program = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const tokens = /'[^']*'|"[^"]*"|[^\s'"]+|[ \t]+|[^]/g;
 
-/** Names that PowerShell defines; a program of that name is not what would run. */
+/** Names that PowerShell defines. A program of that name would not run. */
 const ownNames = new Set(
   [
     'ac asnp cat cd chdir clc clear clhy cli clp cls clv cnsn compare copy cp cpi cpp curl cvpa dbp del diff dir dnsn ebp echo epal',
@@ -30,7 +30,7 @@ export function readPowerShell(line: string): Result<readonly string[], string> 
       isAfterBlank = true;
       continue;
     }
-    // PowerShell would join or split text that touches its neighbour.
+    // PowerShell would join or split text that is not separated by blanks.
     const text = isAfterBlank ? literalText(token) : null;
     if (text === null) return err('it is more than a program with plain words');
     argv.push(text);

@@ -1,10 +1,10 @@
-// Programs by name: without folder and ending, and those whose operand is code.
+// The names of programs without folder and suffix, and the programs whose operand is code.
 
 export function nameOf(program: string): string {
   return program.slice(Math.max(program.lastIndexOf('/'), program.lastIndexOf('\\')) + 1).replace(/\.exe$/i, '');
 }
 
-/** The programs whose operand is code, by their names on each system. Extra ones do no harm: a permission only asks again sooner. */
+/** The programs whose operand is code, by their names on each system. Extra names are harmless: they only lead to approvals sooner. */
 const interpreters = new RegExp(
   `^(?:${[
     'python[\\d.]*|pythonw|pyw?|pypy\\d*',
@@ -21,7 +21,7 @@ export function isInterpreter(program: string): boolean {
 
 const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
 
-/** `name`: without folder. */
+/** `name` has no folder. */
 export function isShell(name: string): boolean {
   return shells.test(name);
 }

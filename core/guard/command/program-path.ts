@@ -1,14 +1,14 @@
-// Finds the file a program's name means, and whether another user could have put it there. Reads, never runs.
+// Finds the file that the name of a program resolves to, and whether another user could have put it there. Reads only; runs nothing.
 
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 
 export interface FoundProgram {
-  /** Absolute, as found: a program with several names checks which one it was called by. */
+  /** Absolute, links not resolved: some programs check the name they were called by. */
   readonly file: string;
   readonly real: string;
-  /** Named without a folder, and found on a search path that only the person or the administrator can write. */
+  /** True if the program was named without a folder and found on a search path that only the person or the administrator can write. */
   readonly isTrusted: boolean;
 }
 
@@ -16,17 +16,17 @@ export interface ProgramSearch {
   readonly cwd: string;
   /** The value of PATH. */
   readonly path: string;
-  /** Folders the agent may write to; nothing below them is a known program. */
+  /** Folders the agent may write to. No program below them is trusted. */
   readonly writable: readonly string[];
   readonly platform: NodeJS.Platform;
 }
 
 const PATH_ENTRIES_MAX = 200;
 
-/** Permission bits at a path; null if they mean nothing (a link), `undefined` if they cannot be read. */
+/** The permission bits at a path. Null if they have no meaning (a link), `undefined` if they cannot be read. */
 export type ModeOf = (path: string) => number | null | undefined;
 
-/** The file a shell in `cwd` would start for this name, or null. */
+/** Returns the file that a shell in `cwd` would start for this name, or null. */
 export function findProgram(name: string, search: ProgramSearch, modeOf: ModeOf = modeOnDisk): FoundProgram | null {
   if (name.includes('/') || (search.platform === 'win32' && name.includes('\\'))) {
     const file = isAbsolute(name) ? name : join(search.cwd, name);
@@ -47,7 +47,7 @@ function pathEntries({ path, platform }: ProgramSearch): readonly string[] {
   return path.split(platform === 'win32' ? ';' : ':').slice(0, PATH_ENTRIES_MAX);
 }
 
-/** Windows starts scripts (.cmd, .bat) through a shell, which parses their arguments again: these are never found. */
+/** Windows runs scripts (.cmd, .bat) through a shell, which parses their arguments again, so scripts are never returned. */
 function candidates(folder: string, name: string, platform: NodeJS.Platform): readonly string[] {
   if (platform !== 'win32') return [join(folder, name)];
   return /\.(?:exe|com)$/i.test(name) ? [join(folder, name)] : [join(folder, `${name}.exe`), join(folder, `${name}.com`)];
@@ -71,7 +71,7 @@ function isOutOfReach({ file, real }: Omit<FoundProgram, 'isTrusted'>, search: P
   return !isOpen && !isWritableByAll(real, modeOf) && (file === real || !isShared(file)) && !isShared(real);
 }
 
-/** A folder every user can write, such as the one for temporary files, with a sticky bit or without. */
+/** Returns whether a parent folder is writable by every user, such as the folder for temporary files, with or without a sticky bit. */
 function isBelowSharedFolder(path: string, modeOf: ModeOf): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (isWritableByAll(folder, modeOf)) return true;
@@ -82,14 +82,14 @@ function isBelowSharedFolder(path: string, modeOf: ModeOf): boolean {
 function isWritableByAll(path: string, modeOf: ModeOf): boolean {
   const mode = modeOf(path);
   if (mode === null) return false;
-  // It disappeared in the meantime: do not rely on it.
+  // Untrusted if the folder disappeared in the meantime.
   return mode === undefined || (mode & 0o002) !== 0;
 }
 
 function modeOnDisk(path: string): number | null | undefined {
   try {
     const stat = lstatSync(path);
-    // The bits of a link mean nothing; its target is checked by its real path.
+    // The permission bits of a link have no meaning. Its target is checked by its real path.
     return stat.isSymbolicLink() ? null : stat.mode;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
-// Commands that run code the project itself defines (npm test, cargo test, make), which a person approves by name. This file knows which
-// flags change nothing about that, which files decide what runs, and which of their contents would change it.
+// Commands that run code defined by the project (npm test, cargo test, make), which a person approves by name. Knows which flags do not
+// change what runs, which files determine it, and which file contents would change it.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export const taskPrograms: ReadonlySet<string> = new Set([
   ...Object.keys(projectTools).map((words) => words.split(' ')[0] ?? ''),
 ]);
 
-/** The code a project's task runs, or null if the command is not a known task. */
+/** Returns the code that a project's task runs, or null if the command is not a known task. */
 export function readTask(argv: readonly string[], cwd: string): TaskForm | null {
   const [program = '', ...args] = argv;
   if (packageManagers.has(program)) return readPackageTask(program, args, cwd);
@@ -31,7 +31,7 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   return program === 'make' ? makeTask(operands, tool, cwd) : toolTask(words, operands, tool, cwd);
 }
 
-/** Null if a flag is not known. */
+/** Returns null if a flag is unknown. */
 function operandsOf(args: readonly string[], name: string, { flags }: ProjectTool): readonly string[] | null {
   const table = toolFlags.get(name);
   if (table !== undefined) return readArguments(args, table)?.operands ?? null;
@@ -41,7 +41,7 @@ function operandsOf(args: readonly string[], name: string, { flags }: ProjectToo
   return isKnown && operands.every((path) => /^\.\.?(?:\/|$)/.test(path)) ? operands : null;
 }
 
-/** These search upwards for their project and for settings. */
+/** These tools search the parent folders for their project and settings. */
 function toolTask(words: readonly string[], operands: readonly string[] | null, { bindings }: ProjectTool, cwd: string): TaskForm {
   const above = foldersAbove(cwd)
     .slice(1)
@@ -51,7 +51,7 @@ function toolTask(words: readonly string[], operands: readonly string[] | null, 
   return { family, bindings: [...bindings, ...above], remark: null, operands: [...(operands ?? []), ...above] };
 }
 
-/** The files that the recipes of the first Makefile start are bound as well: make reads no other. An unread one is asked about. */
+/** Binds the files that the recipes of the first Makefile start; make reads no other Makefile. An unreadable Makefile needs approval. */
 function makeTask(operands: readonly string[] | null, { bindings }: ProjectTool, cwd: string): TaskForm {
   const makefile = bindings.map((name) => join(cwd, name)).find((path) => existsSync(path));
   const recipes = makefile === undefined ? null : readSmall(makefile, MAKEFILE_BYTES_MAX);

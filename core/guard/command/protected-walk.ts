@@ -1,5 +1,5 @@
-// The port to the places a command may touch, and the search for protected files in a folder the command walks: by name only, never through
-// links, bounded. An unfinished search counts as unknown.
+// The port to the places a command may reach, and the search for protected files in a folder that the command walks. Searches by name only,
+// does not follow links, and is bounded. An unfinished search counts as unknown.
 
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,9 +7,9 @@ import type { PathFact } from '../../contracts/tools.ts';
 import type { FolderWalk } from './read-command.ts';
 
 export interface CommandPlaces {
-  /** Where `given` leads when a command in `cwd` (a real path) uses it. A `~` in it is a letter. */
+  /** Resolves `given` as a command in `cwd` (a real path) would. A `~` in it is literal. */
   fact(given: string, cwd: string, access: PathFact['access']): PathFact;
-  /** Why no permission covers a real path, judged by the path alone, or null. */
+  /** Returns why no grant covers a real path, judged by the path alone, or null. */
   protectionOf(real: string): string | null;
   /** Real paths of the folders the agent may work in. */
   readonly opened: readonly string[];
@@ -20,7 +20,7 @@ export interface CommandPlaces {
 }
 
 export interface WalkFinding {
-  /** Real paths of protected places on the way, a few at most. */
+  /** Real paths of the protected places that were found, at most a few. */
   readonly places: readonly string[];
   /** False if there was more than could be checked. */
   readonly isComplete: boolean;
@@ -32,10 +32,10 @@ const PLACES_MAX = 3;
 const IGNORE_FILE_BYTES_MAX = 256_000;
 const ignoreFiles = ['.gitignore', '.ignore', '.rgignore'];
 
-/** Names inside these folders reveal nothing that needs protection; their content may. */
+/** The names inside these folders reveal nothing that needs protection; their content may. */
 const tellNothing = new Set(['.git', '.husky', '.svn', '.hg']);
 
-/** `root` is a real path that is not protected itself. */
+/** `root` must be a real path that is not itself protected. */
 export function findProtected(root: string, walk: Omit<FolderWalk, 'root'>, protectionOf: (real: string) => string | null): WalkFinding {
   const found = new Walker(walk, protectionOf).run(root);
   if (walk.entersHidden || !hasExceptions(root, found.ignoreFiles)) return found;
@@ -88,12 +88,12 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // A command of the same user cannot list it either.
+    // A command of the same user cannot list the folder either.
     return [];
   }
 }
 
-/** Whether any ignore file that applies below `root` includes hidden names again (`!.env`). */
+/** Returns whether any ignore file that applies at or below `root` includes names again (`!.env`). */
 function hasExceptions(root: string, below: readonly string[]): boolean {
   const files = [...below];
   for (let folder = root; ; folder = dirname(folder)) {
@@ -109,7 +109,7 @@ function hasException(file: string): boolean {
     if (stat?.isFile() !== true) return false;
     return stat.size > IGNORE_FILE_BYTES_MAX || /^[ \t]*!/m.test(readFileSync(file, 'utf8'));
   } catch {
-    // There, but unreadable: the command cannot read it either.
+    // Exists, but is unreadable: the command cannot read it either.
     return false;
   }
 }

@@ -7,7 +7,7 @@ const read = (line: string) => {
   return readReader(program, args);
 };
 
-test('flags are parsed as the manual writes them', () => {
+test('parses flags as a manual writes them', () => {
   const table = flagTable('-a, -n N, --lines=N, --color[=WHEN], -f FILE, -NUM');
   const given = (...args: string[]) => {
     const result = readArguments(args, table);
@@ -156,11 +156,11 @@ test.each([
   'strings @x',
   'tac',
   'nosuch x',
-])('%s is not known to only read', (line) => {
+])('%s may do more than read', (line) => {
   expect(read(line)).toBeNull();
 });
 
-test('git is known where it only reads', () => {
+test('knows git commands that only read', () => {
   const git = (line: string) => readGit(line.split(' '));
   expect(git('status -sb -- src')).toEqual({ family: ['git', 'status'], operands: ['src'], showsContent: false });
   expect(git('--no-pager log --oneline -5 HEAD~2 -- a')).toEqual({ family: ['git', 'log'], operands: ['HEAD~2', 'a'], showsContent: true });

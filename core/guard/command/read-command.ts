@@ -1,16 +1,16 @@
-// Reads the arguments of read-only programs by the table of known flags: the files they read, or null if they are not fully understood.
+// Reads the arguments of read-only programs by the table of known flags. Returns the files they read, or null if not all are understood.
 
 import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { gitLooks, readers, type Operands } from './command-table.ts';
 
-/** A folder the command walks although its arguments name no file in it. */
+/** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
   /** As given, relative to the folder the command runs in. */
   readonly root: string;
-  /** content: it reads the files. names: it only lists them. */
+  /** content: the command reads the files. names: it only lists them. */
   readonly shows: 'content' | 'names';
-  /** False if it skips names that begin with a dot unless an ignore file says otherwise. */
+  /** False if names that begin with a dot are skipped unless an ignore file includes them. */
   readonly entersHidden: boolean;
   /** The maximum depth; unlimited if absent. */
   readonly depthMax?: number;
@@ -20,13 +20,13 @@ interface Meant {
   /** Paths as given, relative to the folder the command runs in. */
   readonly files: readonly string[];
   readonly walks: readonly FolderWalk[];
-  /** It would walk a folder among its files, following links. */
+  /** True if the command would walk a folder among its files and follow links. */
   readonly refusesFolders?: boolean;
 }
 
 /** The files that a command with harmless arguments reads. */
 export interface Reading extends Meant {
-  /** "lists files": shown to the person. */
+  /** For example "lists files". Shown to the person. */
   readonly reads: string;
 }
 
@@ -35,7 +35,7 @@ const gitFlags = flagTables(gitLooks);
 
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
 
-/** The reading of the arguments (without the program); null if they are not all known to be harmless. */
+/** Reads the arguments, without the program. Returns null if they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
@@ -54,7 +54,7 @@ function wordsAlone(args: readonly string[]): GivenArguments {
 const files = (names: readonly string[]): Meant => ({ files: names, walks: [] });
 const nothing = files([]);
 const filesIf = (isKnown: boolean, names: readonly string[]): Meant | null => (isKnown ? files(names) : null);
-/** The operands, or the folder it runs in. */
+/** The operands, or the folder the command runs in. */
 const placesOf = (operands: readonly string[]): readonly string[] => (operands.length === 0 ? ['.'] : operands);
 
 function goneThrough(operands: readonly string[], walk: Omit<FolderWalk, 'root'>): Meant {
@@ -100,18 +100,20 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   },
   'jq filter, then files': ({ operands: [filter, ...rest] }, args) => {
     if (filter === undefined || jqReaches.test(filter)) return null;
-    // Its treatment of `--` differs between versions.
+    // The treatment of `--` differs between versions of jq.
     return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
   },
 };
 
-/** The operands after the pattern, or null if there is none and no flag gave one. */
+/** Returns the operands after the pattern, or null if there is no pattern and no flag gave one. */
 function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]): readonly string[] | null {
   if (given.has(...patternFlags)) return given.operands;
   return given.operands.length === 0 ? null : given.operands.slice(1);
 }
 
-/** One command of sed that only prints: lines by number or pattern, or the input with texts replaced. The rest of `s` writes or runs. */
+/**
+ * One sed command that only prints: lines by number or pattern, or the input with replacements. Other flags of `s` write or run something.
+ */
 const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/)`;
 const sedCommand = new RegExp(
   String.raw`^(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:/(?:[^/\\\n]|\\[^\n])*/(?:[^/\\\n]|\\[^\n])*/|\|(?:[^|\\\n]|\\[^\n])*\|(?:[^|\\\n]|\\[^\n])*\|)(?:g|p|i|I|\d){0,4})$`,
@@ -126,7 +128,7 @@ function sedFiles(words: readonly string[]): Meant | null {
 /** Words of jq that read other files or the environment. */
 const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
 
-/** Words of find that are known to read, by the kind of word after them: none, a text, a number or a path. */
+/** Words of find that only read, by the kind of word that follows: none, a text, a number or a path. */
 const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new Map(
   Object.entries({
     alone: `! ( ) , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -empty -depth -mount -xdev -daystart -noleaf
@@ -160,14 +162,14 @@ function findExpression(words: readonly string[]): Meant | null {
 
 export interface GitForm {
   readonly family: readonly string[];
-  /** Paths, revisions or both: git tells them apart by what exists, so all count as paths. */
+  /** Paths, revisions or both. Git distinguishes them by what exists, so all count as paths. */
   readonly operands: readonly string[];
   readonly showsContent: boolean;
 }
 
 /**
- * The reading of a git command line (without `git`), or null if it may do more than read. Whether git itself is harmless in a repository is
- * decided elsewhere; here nothing that names a program, an output file, or another repository is understood.
+ * Reads a git command line, without `git`. Returns null if it may do more than read. Whether git itself is harmless in a repository is
+ * decided elsewhere. Command lines that name a program, an output file or another repository are not understood.
  */
 export function readGit(args: readonly string[]): GitForm | null {
   const [name = '', ...rest] = args[0] === '--no-pager' ? args.slice(1) : args;
@@ -184,7 +186,7 @@ function namesNoProgram(given: GivenArguments): boolean {
   return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
 }
 
-/** `HEAD:notes/a.md` names a path after the colon; `:(top)x` and `:/x` one from the top of the repository. */
+/** In `HEAD:notes/a.md`, the path follows the colon. `:(top)x` and `:/x` name a path from the top of the repository. */
 function pathsIn(operand: string): readonly string[] {
   const colon = operand.indexOf(':');
   if (colon < 0) return [operand];

@@ -1,14 +1,14 @@
-// Warnings for a person before they approve a command, by program and arguments: data, and the few questions it asks of arguments. Only ever
-// adds a warning.
+// Warnings shown before a command is approved, by program and arguments. Data, and the few checks of arguments it needs. Can only add a
+// warning.
 
 import type { ToolClass } from '../../contracts/tools.ts';
 
 export interface Risk {
   readonly class: Extract<ToolClass, 'destructive' | 'credential' | 'network' | 'exec'>;
   readonly sentence: string;
-  /** The same with its objects, in words that continue "It "; without it, the sentence is used. */
+  /** The risk with the objects of the command, in words that continue "It ". Without it, `sentence` is used. */
   readonly deed?: (args: readonly string[]) => string | null;
-  /** The place it acts on ("context prod, namespace web"), added to the sentence. */
+  /** The place the command acts on ("context prod, namespace web"), added to the sentence. */
   readonly place?: (args: readonly string[]) => string;
 }
 
@@ -19,7 +19,7 @@ export interface RiskRule extends Risk {
 
 const programs = (names: string): readonly string[] => names.split(' ');
 
-/** True if a short flag is in any bundle, or a long one is there, in full or abbreviated. */
+/** Returns whether a short flag is in any bundle, or a long flag is present, in full or abbreviated. */
 export function hasFlag(args: readonly string[], letters: string, ...longs: readonly string[]): boolean {
   return args.some((argument) => {
     if (argument.startsWith('--')) {
@@ -44,7 +44,7 @@ const gitIs = (name: string, test: (args: readonly string[]) => boolean = () => 
   return given === name && test(rest);
 }; // prettier-ignore
 
-/** The words of kubectl or helm without the flags before the command, which name the cluster. */
+/** The flags of kubectl and helm that take a value and may precede the command. */
 const clusterValued = /^(?:-[ns]|--(?:namespace|context|kube-context|cluster|kubeconfig|server|user|as|token|request-timeout))$/;
 const engineValued = /^(?:-[cHl]|--(?:context|host|config|log-level|connection|url))$/;
 const withoutFlags = (args: readonly string[], valued: RegExp): readonly string[] => {
@@ -103,7 +103,7 @@ function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskR
   return { class: kind, programs: programs(names), sentence, ...(when === undefined ? {} : { when }) };
 }
 
-/** False for what only shows: `systemctl status x`, `ip addr`, `defaults read`. */
+/** Returns false for commands that only show something: `systemctl status x`, `ip addr`, `defaults read`. */
 function changes(args: readonly string[]): boolean {
   const looks =
     /^(?:status|is-[a-z]+|list[\w-]*|show|read|read-type|find|query|print|cat|info|help|get|addr|address|route|link|neigh|[ar]|-[LSlang])$/i;
@@ -113,13 +113,13 @@ function changes(args: readonly string[]): boolean {
 const DEED_OBJECTS_MAX = 3;
 const DEED_OBJECT_LENGTH_MAX = 60;
 
-/** In quotes if it could be read as more than a name. */
+/** Quotes the name if it could be read as more than a name. */
 function nameObject(name: string): string {
   const short = name.length > DEED_OBJECT_LENGTH_MAX ? `${name.slice(0, DEED_OBJECT_LENGTH_MAX)}…` : name;
   return /^[\w./~*@+:-]+…?$/.test(short) ? short : JSON.stringify(short);
 }
 
-/** "build and dist"; null if none is named. */
+/** For example "build and dist". Null if no object is named. */
 function objects(args: readonly string[]): string | null {
   const named = operandsOf(args).map(nameObject);
   const more = named.length - DEED_OBJECTS_MAX;

@@ -1,9 +1,9 @@
-// The shell parser's reading of a line: the words of one simple command, or why it is something else. Runs nothing.
+// Reads a line with the shell parser: the words of one simple command, or why it is something else. Runs nothing.
 
 import { parse, type Command, type DoubleQuotedPart, type ParsedScript, type Word, type WordPart } from 'unbash';
 import { err, ok, type Result } from '../../base/result.ts';
 
-/** A parser that fails has not understood the line. */
+/** Returns null if the parser fails, because then it has not understood the line. */
 export function parseShell(line: string): ParsedScript | null {
   try {
     return parse(line);
@@ -13,7 +13,7 @@ export function parseShell(line: string): ParsedScript | null {
   }
 }
 
-/** The literal words of the one simple command a line is. */
+/** Returns the literal words if the line is one simple command. */
 export function literalWords(line: string): Result<readonly string[], string> {
   const tree = parseShell(line);
   if (tree === null || (tree.errors?.length ?? 0) > 0) return err('it cannot be read as a command');
@@ -26,12 +26,12 @@ export function literalWords(line: string): Result<readonly string[], string> {
   try {
     return literalCommand(statement.command);
   } catch {
-    // The parser reads parts lazily; if it fails there, it has not understood either.
+    // The parser reads parts lazily. If it fails here, it has not understood the line.
     return err('it cannot be read as a command');
   }
 }
 
-/** The words of a command without its redirects. May throw if the parser does not understand a word. */
+/** Returns the words of a command without its redirects. May throw if the parser does not understand a word. */
 export function literalCommand(command: Command): Result<readonly string[], string> {
   if (command.prefix.length > 0) return err('it sets variables for the command');
   if (command.name === undefined) return err('it is empty');
@@ -44,7 +44,7 @@ export function literalCommand(command: Command): Result<readonly string[], stri
   return ok(words);
 }
 
-/** True if every part of a word is literal. */
+/** Returns whether every part of a word is literal. */
 export function isLiteral(word: Word): boolean {
   return word.parts === undefined || word.parts.every(isLiteralPart);
 }

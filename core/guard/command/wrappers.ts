@@ -1,19 +1,19 @@
-// Programs that run another program, and where it begins in their arguments. Best effort.
+// Programs that run another program, and where that program begins in their arguments. Best effort.
 
 import { isShell, nameOf } from './program-names.ts';
 
 export interface LineWord {
-  /** The text as far as it is known; expansions are left as written. */
+  /** The text as far as it is known. Expansions are left as written. */
   readonly text: string;
   readonly isLiteral: boolean;
-  /** Begins with a `~` outside quotes. */
+  /** True if the word begins with a `~` outside quotes. */
   readonly isHome: boolean;
 }
 
 interface Wrapper {
   /** Flags whose value is the next word. */
   readonly valued: string;
-  /** The number of its words before the program it runs. */
+  /** The number of operands before the program it runs. */
   readonly operands?: number;
 }
 
@@ -64,7 +64,7 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map([
 
 const assignment = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
-/** The words, or the line of shell text, that a wrapper runs; null if it is not a wrapper. */
+/** Returns the words, or the line of shell text, that a wrapper runs. Returns null if the program is not a wrapper. */
 export function unwrap(words: readonly LineWord[]): { words?: readonly LineWord[]; line?: string } | null {
   const program = nameOf(words[0]?.text ?? '');
   const args = words.slice(1);
@@ -76,20 +76,20 @@ export function unwrap(words: readonly LineWord[]): { words?: readonly LineWord[
   const wrapper = wrappers.get(program);
   if (wrapper === undefined) return null;
   const inner = behindFlags(args, wrapper);
-  // `watch 'rm x'`: the whole line in one word.
+  // `watch 'rm x'`: the whole line is one word.
   const [first] = inner;
   return program === 'watch' || (inner.length === 1 && first !== undefined && /\s/.test(first.text))
     ? { line: inner.map(({ text }) => text).join(' ') }
     : { words: inner };
 }
 
-/** `sh -c TEXT`, also in a bundle of flags. */
+/** `sh -c TEXT`, also with `-c` in a bundle of flags. */
 function shellText(args: readonly LineWord[]): { line: string } | null {
   const at = args.findIndex(({ text }) => /^-[a-z]*c[a-z]*$/.test(text));
   const text = args.slice(at + 1).find((word) => !word.text.startsWith('-'));
   if (at < 0 || text === undefined) return null;
   const rest = args.slice(args.indexOf(text) + 1);
-  // Shell text whose command is in its own arguments ($0 "$1").
+  // The shell text may refer to its own arguments ($0 "$1").
   return { line: text.text.replace(/\$\{?(\d)\}?/g, (_, index: string) => rest[Number(index)]?.text ?? '') };
 }
 

@@ -1,11 +1,11 @@
-// Files a command would write, delete or move, as far as its words name them. Best effort: for warnings and for checkpoints, never for
-// permission.
+// Finds the files a command would write, delete or move, as far as its words name them. Best effort: used for warnings and checkpoints,
+// never to allow a command.
 
 import { nameOf } from './program-names.ts';
 
-/** Every operand is written. */
+/** These programs write every operand. */
 const allOperands = new Set('rm rmdir unlink shred touch tee truncate mkdir mkfifo mv chmod chown chgrp chattr del erase srm'.split(' '));
-/** The last operand, or the folder of `-t`, is written. */
+/** These programs write the last operand, or the folder of `-t`. */
 const lastOperand = new Set('cp install ln rsync scp'.split(' '));
 const firstIsNoFile = new Set('chmod chown chgrp chattr'.split(' '));
 const outputFlags: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +21,7 @@ const outputFlags: Readonly<Record<string, readonly string[]>> = {
 };
 const TARGETS_MAX = 50;
 
-/** Targets as given, for the words of one command. */
+/** Returns the targets of one command, as given. */
 export function writeTargets(words: readonly string[]): readonly string[] {
   const [program = '', ...args] = words;
   const name = nameOf(program);

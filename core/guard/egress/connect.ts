@@ -1,4 +1,4 @@
-// Opens a connection to one of the checked addresses, and to no other. Owns the race between them and TLS; resolves no name and knows no
+// Opens a connection to one of the checked addresses and to no other. Races the addresses and sets up TLS; does not resolve names or use a
 // proxy.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ export interface DialTarget {
   readonly port: number;
 }
 
-/** Opens a TCP connection. The lowest door there is: nothing below it decides anything. */
+/** Opens a TCP connection. The lowest level of egress: implementations make no policy decisions. */
 export interface Dialer {
   dial(target: DialTarget, signal: AbortSignal): Promise<Socket>;
 }
@@ -23,7 +23,7 @@ export const systemDialer: Dialer = {
 };
 
 export interface ConnectionTarget {
-  /** As in the URL, lower case; an IPv6 address in brackets. The name the certificate must contain. */
+  /** As in the URL, in lower case; an IPv6 address is in brackets. The certificate must be valid for this name. */
   readonly host: string;
   readonly port: number;
   readonly addresses: readonly string[];
@@ -32,11 +32,11 @@ export interface ConnectionTarget {
   readonly authorities: readonly string[];
 }
 
-/** How long one address may delay the next try (RFC 8305). */
+/** How long an attempt may run before the next address is tried as well (RFC 8305). */
 const HEAD_START_MS = 250;
 const ADDRESSES_MAX = 8;
 
-/** Fails with `fetch_failed` at the time limit, else with the error of the last address. */
+/** Fails with `fetch_failed` at the time limit, otherwise with the error of the last address. */
 export async function openConnection(target: ConnectionTarget, dialer: Dialer, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(timeoutError(target.host, 'could not be reached', timeoutMs)), timeoutMs);
@@ -50,12 +50,12 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   }
 }
 
-/** Between opening and use a socket has no error handler; the code that uses it finds it closed. */
+/** The socket has no other error handler between opening and first use. Its user then finds it closed. */
 function ignoreErrors(socket: Socket): Socket {
   return socket.on('error', () => undefined);
 }
 
-/** The first address to answer wins; each has a head start over the next. */
+/** Connects to the first address that answers. Each attempt gets a head start over the next one. */
 function dialFirst(target: ConnectionTarget, dialer: Dialer, signal: AbortSignal): Promise<Socket> {
   const addresses = target.addresses.slice(0, ADDRESSES_MAX);
   const over = new AbortController();
@@ -68,7 +68,7 @@ function dialFirst(target: ConnectionTarget, dialer: Dialer, signal: AbortSignal
       if (over.signal.aborted) return;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      // Settled first: aborting makes the other attempts fail, which is then no news.
+      // Settle first: aborting makes the other attempts fail, and their errors must be ignored.
       settle();
       over.abort();
     };
@@ -95,14 +95,14 @@ function dialFirst(target: ConnectionTarget, dialer: Dialer, signal: AbortSignal
   });
 }
 
-/** TLS is loaded at first use: it costs start-up time. */
+/** Loads TLS lazily because it adds to the start-up time. */
 async function secure(socket: Socket, target: ConnectionTarget, signal: AbortSignal): Promise<Socket> {
   const { connect: connectTls } = await import('node:tls');
   const name = target.host.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
   const { authorities } = target;
   const secured = connectTls({
     socket,
-    // Names only (RFC 6066); the certificate is still checked against an address.
+    // Only names may be sent as server name (RFC 6066). The certificate is still checked against an address.
     ...(isIP(name) === 0 ? { servername: name } : { host: name }),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
@@ -112,7 +112,7 @@ async function secure(socket: Socket, target: ConnectionTarget, signal: AbortSig
   return settled(secured, 'secureConnect', signal);
 }
 
-/** The socket once the event came; destroyed on failure and abort. */
+/** Resolves with the socket on `event`. Destroys the socket on failure or abort. */
 function settled<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void): void => {

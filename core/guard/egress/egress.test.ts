@@ -15,7 +15,7 @@ const open = (changes: Partial<FetchLimits> = {}, rules = judge()): GuardedFetch
   openFetch(web, { judge: rules, limits: { ...limits, ...changes } });
 const get = (request: Partial<FetchRequest> & { url: string }, fetcher = open()): Promise<FetchAnswer> => fetcher.fetch(request, signal);
 
-test('an answer comes whole: status, headers, body, where from', async () => {
+test('returns status, headers, body and URL of an answer', async () => {
   web.handle((_request, response) => {
     response.writeHead(404, { 'content-type': 'text/plain', 'x-a': ['1', '2'], 'set-cookie': ['a=1', 'b=2'] });
     response.end('gone');
@@ -36,7 +36,7 @@ test('an answer comes whole: status, headers, body, where from', async () => {
   expect(web.requests[0]?.path).toBe('/a?b=c');
 });
 
-test('TLS is held to the name of the URL, also when the address would do', async () => {
+test('checks the certificate against the name in the URL, even if the address is right', async () => {
   web.handle((_request, response) => void response.end('safe'));
   expect((await get({ url: 'https://shop.test.invalid/' })).body.toString()).toBe('safe');
   expect((await get({ url: `https://${shop}/` })).body.toString()).toBe('safe');
@@ -47,7 +47,7 @@ test('TLS is held to the name of the URL, also when the address would do', async
   expect(web.requests.map(({ isSecure }) => isSecure)).toEqual([true, true]);
 });
 
-test('a body goes out once, with its length; methods and bodies that do not fit are refused', async () => {
+test('sends a body once with its length; refuses unsupported methods and bodies', async () => {
   web.handle((request, response) => void response.end(`${request.method} ${request.body} ${request.headers['content-length']}`));
   const sent = await get({
     url: 'http://shop.test.invalid/',
@@ -81,12 +81,12 @@ test.each([
   ['x a', 'b'],
   ['x-a: b\r\nx-c', 'd'],
   ['', 'b'],
-])('the header %j: %j is refused before anything is dialled', async (name, value) => {
+])('refuses the header %j: %j before it connects', async (name, value) => {
   expect(await codeOf(get({ url: 'http://shop.test.invalid/', headers: { [name]: value } }))).toBe('invalid_params');
   expect(web.dialled).toEqual([]);
 });
 
-test('the same header twice, or too many, are refused', async () => {
+test('refuses repeated headers and too many headers', async () => {
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`x-${index}`, '1']));
   for (const headers of [{ 'X-A': '1', 'x-a': '2' }, many, { 'x-a': 'b'.repeat(16_001) }])
     expect(await codeOf(get({ url: 'http://shop.test.invalid/', headers }))).toBe('invalid_params');
@@ -101,7 +101,7 @@ const redirectTo =
     response.end('moved');
   };
 
-test('a redirect on the same host is followed, to another only when the caller wants to', async () => {
+test('follows redirects on the same host; to other hosts only if the caller allows', async () => {
   web.handle(redirectTo('/b'));
   expect(await get({ url: 'http://shop.test.invalid/go' })).toMatchObject({ url: 'http://shop.test.invalid/b', redirectTo: null });
   web.handle(redirectTo('https://shop.test.invalid/c'));
@@ -127,7 +127,7 @@ test('a redirect on the same host is followed, to another only when the caller w
   expect(listed).toEqual([true]);
 });
 
-test('five redirects are followed, a sixth is not; from https none leads back to http', async () => {
+test('follows at most five redirects, and none from https to http', async () => {
   web.handle((request, response) => {
     const left = Number(request.path.slice(1));
     if (left === 0) return void response.end('there');
@@ -142,7 +142,7 @@ test('five redirects are followed, a sixth is not; from https none leads back to
   expect(await codeOf(get({ url: 'http://shop.test.invalid/go' }))).toBe('fetch_failed location');
 });
 
-test('what was given for one origin does not leave it, and does not come back with the next redirect', async () => {
+test('drops headers at a redirect to another origin and does not restore them', async () => {
   web.handle((request, response) => {
     const next: Readonly<Record<string, string>> = { '/go': 'http://other.test.invalid/there', '/there': 'http://shop.test.invalid/back' };
     const to = next[request.path];
@@ -159,7 +159,7 @@ test('what was given for one origin does not leave it, and does not come back wi
   ]);
 });
 
-test('a body is not sent on to another origin; what a redirect makes a GET has none', async () => {
+test('sends no body to another origin, nor when a redirect turns a request into GET', async () => {
   const post = {
     url: 'http://shop.test.invalid/go',
     method: 'POST',
@@ -182,7 +182,7 @@ test('a body is not sent on to another origin; what a redirect makes a GET has n
   expect(web.requests.filter(({ host }) => host === 'other.test.invalid')).toEqual([]);
 });
 
-test('a proxy of the environment is not used', async () => {
+test('ignores proxies set in the environment', async () => {
   web.handle((_request, response) => void response.end('direct'));
   for (const name of ['http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:9');
   vi.stubEnv('NODE_USE_ENV_PROXY', '1');
@@ -194,7 +194,7 @@ test('a proxy of the environment is not used', async () => {
   }
 });
 
-test('a place the person listed is reached, with its port in the Host header', async () => {
+test('reaches a host the person listed and sends its port in the Host header', async () => {
   const { createServer } = await import('node:http');
   const seen: (string | undefined)[] = [];
   const dev = createServer((request, response) => {

@@ -1,5 +1,5 @@
-// The only way out for tools: a request to a checked address, hop by hop, within bounds. Applies the URL rules before every dial and every
-// redirect; keeps no cookie, uses no proxy, sends no credential except those the caller gave for that very origin.
+// The only way out for tools: an HTTP request to a checked address, with bounds on time and size. Applies the URL rules before every
+// connection and redirect. Keeps no cookies, uses no proxy, and sends credentials only to the origin the caller gave them for.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemDialer, type Dialer } from './connect.ts';
@@ -16,22 +16,22 @@ export { carriesCredential, fetchMethods, refuseHeader } from './request-headers
 export interface UrlVerdict {
   readonly decision: 'allow' | 'deny';
   readonly reason: string;
-  /** As it would be fetched. */
+  /** The normalized URL, as it would be fetched. */
   readonly url: string;
-  /** The person listed this host. */
+  /** True if the person listed this host. */
   readonly isListed: boolean;
 }
 
 export interface ResolvedVerdict extends UrlVerdict {
   readonly addresses: readonly string[];
-  /** Denied for want of an address, not by a rule. */
+  /** Denied because the name has no address, not because of a rule. */
   readonly isUnresolved?: boolean;
 }
 
-/** The URL rules. Only allowed addresses are dialled. */
+/** The URL rules. Only allowed addresses are connected to. */
 export interface UrlJudge {
   url(url: string): UrlVerdict;
-  /** Looks the name up, once; the addresses are the only ones to dial. */
+  /** Resolves the name once. Only the returned addresses may be connected to. */
   resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedVerdict>;
   redirect(redirect: { from: string; to: string; method: string }): UrlVerdict & { readonly keepsHeaders: boolean };
 }
@@ -39,20 +39,20 @@ export interface UrlJudge {
 export interface RedirectHop {
   readonly from: URL;
   readonly to: URL;
-  /** The person listed the host it leads to. */
+  /** True if the person listed the target host. */
   readonly isListed: boolean;
-  /** It stays on scheme, host and port. */
+  /** True if scheme, host and port stay the same. */
   readonly staysOnOrigin: boolean;
 }
 
 export interface FetchRequest {
   readonly url: string;
-  /** GET by default. */
+  /** Defaults to GET. */
   readonly method?: string;
-  /** No headers that the client sets itself; sent to this origin only, never to a redirect's other origin. */
+  /** Must not contain headers that the client sets itself. Sent to this origin only, never to the other origin of a redirect. */
   readonly headers?: HeaderFields;
   readonly body?: string | Uint8Array;
-  /** Returns whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
+  /** Returns whether to follow a redirect that the rules allow. By default, redirects on the same host are followed. */
   readonly mayFollow?: (hop: RedirectHop) => boolean;
 }
 
@@ -60,22 +60,22 @@ export interface FetchAnswer {
   /** The URL that answered, after redirects. */
   readonly url: string;
   readonly status: number;
-  /** Lower-case names. */
+  /** The names are in lower case. */
   readonly headers: HeaderFields;
   /** Decoded. Empty for a redirect that was not followed. */
   readonly body: Buffer;
-  /** There was more than the bound on bytes. */
+  /** True if the body was truncated at the byte limit. */
   readonly isCut: boolean;
-  /** Every host that was asked, in order, each once. */
+  /** Every host that was contacted, in order, without repeats. */
   readonly hosts: readonly string[];
-  /** The redirect target, when the caller did not want to follow. */
+  /** The redirect target if the caller chose not to follow it. */
   readonly redirectTo: string | null;
 }
 
 export interface GuardedFetchOptions {
   readonly judge: UrlJudge;
   readonly limits: FetchLimits;
-  /** The system's resolver by default. */
+  /** Defaults to the system's resolver. */
   readonly resolver?: NameResolver;
   readonly dialer?: Dialer;
   /** Certificate authorities (PEM) instead of Node's own. */
@@ -111,13 +111,13 @@ export class GuardedFetch {
     };
   }
 
-  /** Checks a URL by the rules without asking DNS. */
+  /** Checks a URL by the rules, without a DNS lookup. */
   check(url: string): UrlVerdict {
     return this.#judge.url(url);
   }
 
   /**
-   * One request with its redirects, five at most. Any status is an answer. Fails with `address_refused` (the rules, at any hop),
+   * Sends one request and follows at most five redirects. Every status is an answer. Fails with `address_refused` (the rules, at any hop),
    * `fetch_failed` (connection, TLS, HTTP, time limits), `invalid_params` (method, headers, body) or the signal's reason.
    */
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer> {
@@ -163,7 +163,7 @@ export class GuardedFetch {
     return { url, answer: await exchange(request, this.#ports, bounds, signal) };
   }
 
-  /** Checked again from the start; headers for one origin are dropped permanently when it redirects to another. */
+  /** Checks the target from scratch. Headers given for one origin are dropped permanently by a redirect to another. */
   #nextHop(hop: Hop, from: URL, to: URL, status: number): { hop: Hop; leads: Pick<RedirectHop, 'isListed' | 'staysOnOrigin'> } {
     const becomesGet = status < 304 && hop.method !== 'GET' && hop.method !== 'HEAD';
     const method: FetchMethod = becomesGet ? 'GET' : hop.method;
@@ -176,7 +176,7 @@ export class GuardedFetch {
   }
 }
 
-/** The requested host, with or without `www.`, on any of its web ports. */
+/** Returns whether a redirect stays on the host, with or without `www.`, on any of its web ports. */
 export function staysOnHost({ from, to }: Pick<RedirectHop, 'from' | 'to'>): boolean {
   const bare = (url: URL): string => url.hostname.replace(/^www\./, '').replace(/\.+$/, '');
   return bare(from) === bare(to);

@@ -19,7 +19,7 @@ const open = (changes: Partial<FetchLimits> = {}, rules = judge()): GuardedFetch
   openFetch(web, { judge: rules, limits: { ...limits, ...changes } });
 const get = (request: Partial<FetchRequest> & { url: string }, fetcher = open()): Promise<FetchAnswer> => fetcher.fetch(request, signal);
 
-test('a body is read to the bound and no further, as it came and as it unfolds', async () => {
+test('truncates a body at the byte limit, before and after decompression', async () => {
   const bounded = open({ bytesMax: 1_000 });
   web.handle((_request, response) => void response.end('x'.repeat(1_000)));
   expect(await get({ url: 'http://shop.test.invalid/' }, bounded)).toMatchObject({ isCut: false, body: Buffer.from('x'.repeat(1_000)) });
@@ -41,7 +41,7 @@ test('a body is read to the bound and no further, as it came and as it unfolds',
   }
 });
 
-test('an endless body ends at the bound, also one that unfolds to nothing', async () => {
+test('truncates an endless body, even one that decompresses to nothing', async () => {
   const endless = (encoding: string, start: Buffer, chunk: Buffer): void => {
     web.handle((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
@@ -55,12 +55,12 @@ test('an endless body ends at the bound, also one that unfolds to nothing', asyn
   };
   endless('identity', Buffer.alloc(0), Buffer.alloc(5_000, 'x'));
   expect((await get({ url: 'http://shop.test.invalid/' })).body.length).toBe(limits.bytesMax);
-  // The head of a gzip file, and then empty blocks for ever.
+  // The header of a gzip file, then an endless series of empty blocks.
   endless('gzip', gzipSync('').subarray(0, 10), Buffer.alloc(5_000, Buffer.from([0, 0, 0, 255, 255])));
   expect(await get({ url: 'http://shop.test.invalid/' })).toMatchObject({ isCut: true, body: Buffer.alloc(0) });
 });
 
-test('truncated plain answers pass; damaged and unrequested encodings fail', async () => {
+test('accepts truncated plain answers; rejects damaged and unrequested encodings', async () => {
   const answer = (encoding: string, bytes: Buffer) => {
     web.handle((_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding });
@@ -77,7 +77,7 @@ test('truncated plain answers pass; damaged and unrequested encodings fail', asy
   expect(await codeOf(answer('gzip, gzip', gzipSync(gzipSync('x'))))).toBe('fetch_failed content-encoding');
 });
 
-test('every wait has its limit: connecting, headers that drip, silence, all of it', async () => {
+test('limits every wait: connecting, slow headers, silence and the total', async () => {
   web.handleRaw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
     const drip = setInterval(() => socket.write('x-a: b\r\n'), 10);
@@ -107,7 +107,7 @@ test('every wait has its limit: connecting, headers that drip, silence, all of i
   expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, lost))).toBe('fetch_failed timeout');
 });
 
-test('an address that does not answer does not keep the next from being tried; the loser is closed', async () => {
+test('tries the next address if one does not answer, and closes the late connection', async () => {
   web.handle((_request, response) => void response.end('second'));
   const dialled: string[] = [];
   const late: { destroyed: boolean }[] = [];
@@ -115,7 +115,7 @@ test('an address that does not answer does not keep the next from being tried; t
     dial: (target: { address: string; port: number }, at: AbortSignal) => {
       dialled.push(target.address);
       if (target.address === shop) return web.dialer.dial(target, at);
-      // Answers after all, when the race is over.
+      // Connects after the race is over.
       return new Promise<never>((resolve) =>
         at.addEventListener('abort', () => {
           const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
@@ -131,7 +131,7 @@ test('an address that does not answer does not keep the next from being tried; t
   expect([dialled, late]).toMatchObject([['93.184.216.99', shop], [{ destroyed: true }]]);
 });
 
-test('stopping: before, while connecting, in the middle of the body', async () => {
+test('can be stopped before the request, while connecting and within the body', async () => {
   expect(await codeOf(open().fetch({ url: 'http://shop.test.invalid/' }, AbortSignal.abort()))).toBe('cancelled');
   expect(web.dialled).toEqual([]);
   const middle = new AbortController();
@@ -159,14 +159,14 @@ const smuggling: readonly [string, string][] = [
   ['a cut head', 'HTTP/1.1 200 O'],
 ];
 
-test.each(smuggling)('an answer with %s is an error, not a guess', async (_what, bytes) => {
+test.each(smuggling)('rejects an answer with %s', async (_what, bytes) => {
   web.handleRaw((socket) => {
     socket.once('data', () => void socket.end(bytes));
   });
   expect(await codeOf(get({ url: 'http://shop.test.invalid/' }))).toMatch(/^fetch_failed /);
 });
 
-test('a server that hangs up is an error wherever it does: at once, after the request, in the middle', async () => {
+test('fails if the server hangs up: at once, after the request or within the body', async () => {
   web.handleRaw((socket) => void socket.resetAndDestroy());
   for (let round = 0; round < 5; round++)
     expect(await codeOf(get({ url: 'http://shop.test.invalid/' }))).toMatch(/^fetch_failed (?:ECONN|UND_ERR_SOCKET|EPIPE)/);
@@ -178,7 +178,7 @@ test('a server that hangs up is an error wherever it does: at once, after the re
   expect(await codeOf(get({ url: 'http://shop.test.invalid/' }))).toMatch(/^fetch_failed (?:UND_ERR|ECONNRESET)/);
 });
 
-test('a second answer on the connection goes nowhere', async () => {
+test('ignores a second answer on the connection', async () => {
   web.handleRaw((socket) => {
     socket.once(
       'data',
@@ -189,7 +189,7 @@ test('a second answer on the connection goes nowhere', async () => {
   expect(web.dialled).toHaveLength(1);
 });
 
-test('a hundred thousand headers are not read', async () => {
+test('does not read a hundred thousand headers', async () => {
   web.handleRaw((socket) => {
     socket.once('data', () => void socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(100_000)}\r\n`));
   });

@@ -1,5 +1,5 @@
-// One request and its answer over a connection opened for it and closed after it. Knows nothing of rules or redirects; dials only the
-// addresses it is given. The HTTP client is imported at first use: it costs start-up time.
+// Sends one request and reads its answer over a connection opened for it and closed afterwards. Knows no rules or redirects; connects only
+// to the given addresses. Imports the HTTP client lazily because it adds to the start-up time.
 
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -13,9 +13,9 @@ export interface FetchLimits {
   readonly connectMs: number;
   /** From the connection to the last header of the answer. */
   readonly headersMs: number;
-  /** Silence in the middle of a body. */
+  /** The maximum silence within a body. */
   readonly idleMs: number;
-  /** Everything, redirects included. */
+  /** The whole request, including redirects. */
   readonly totalMs: number;
   readonly bytesMax: number;
 }
@@ -30,7 +30,7 @@ export interface ExchangeRequest {
 
 export interface ExchangeAnswer extends ReadBody {
   readonly status: number;
-  /** Lower-case names; several of one name are joined by a comma, cookies by a line break. */
+  /** The names are in lower case. Repeated headers are joined by a comma, cookies by a line break. */
   readonly headers: HeaderFields;
 }
 
@@ -44,7 +44,7 @@ const HEADER_BYTES_MAX = 64 * 1024;
 
 type RawAnswer = Awaited<ReturnType<Client['request']>>;
 
-/** Fails with `fetch_failed` or the signal's reason. `readsBody` false leaves the body where it is. */
+/** Fails with `fetch_failed` or the signal's reason. If `readsBody` is false, the body is not read. */
 export async function exchange(
   request: ExchangeRequest,
   ports: ExchangePorts,
@@ -68,17 +68,17 @@ export async function exchange(
     throw mapFailure(cause, url.hostname, signal);
   } finally {
     await client?.destroy();
-    // A request that is refused before it is sent has not taken it.
+    // A request refused before it is sent never took over the socket.
     socket?.destroy();
   }
 }
 
-/** A client of the socket that is there. It never opens another: the second time it asks for one, it is refused. */
+/** Creates a client for the given socket. Refuses to open another connection. */
 async function createClient(url: URL, socket: Socket): Promise<Client> {
   const { Client: HttpClient } = await import('undici');
   let isTaken = false;
   return new HttpClient(url.origin, {
-    // Never within the call: the client would wait for ever for a connection it has not yet begun to expect.
+    // Call back asynchronously: within the call, the client would not expect the connection yet and would wait forever.
     connect: (_options, callback) => {
       const isFirst = !isTaken;
       isTaken = true;
@@ -88,7 +88,7 @@ async function createClient(url: URL, socket: Socket): Promise<Client> {
     allowH2: false,
     useMilo: false,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // The clocks here are finer.
+    // The timeouts of this module are more precise.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -106,7 +106,7 @@ function send(client: Client, { url, method, headers, body }: ExchangeRequest, u
     });
 }
 
-/** The time limit for the headers, however slowly they arrive. */
+/** Applies the time limit to the headers as a whole, however slowly they arrive. */
 async function firstHeaders(
   ask: (signal: AbortSignal) => Promise<RawAnswer>,
   headersMs: number,

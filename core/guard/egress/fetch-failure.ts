@@ -1,5 +1,5 @@
-// Turns any failure of a request into an AppError in plain words. The only place that knows the error codes of sockets, TLS and the HTTP
-// client.
+// Turns any failure of a request into an AppError with a readable message. The only module that knows the error codes of sockets, TLS and
+// the HTTP client.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 
@@ -18,7 +18,7 @@ const byCode: Readonly<Record<string, readonly [what: string, isRetryable: boole
   Z_BUF_ERROR: ['sent a damaged answer', false],
 };
 
-/** `host` is named in the message; the signal tells a failure from having been stopped. */
+/** `host` appears in the message. The signal distinguishes a failure from a cancellation. */
 export function mapFailure(cause: unknown, host: string, signal: AbortSignal): AppError {
   if (isAppError(cause)) return cause;
   if (signal.aborted) return abortError(signal);
@@ -33,7 +33,7 @@ export function mapFailure(cause: unknown, host: string, signal: AbortSignal): A
   return failure(`${host} could not be reached${code === '' ? '' : ` (${code})`}.`, { code, isRetryable: true, cause });
 }
 
-/** Why a request was stopped: the reason given where it is one of ours, else `cancelled`. */
+/** Returns the signal's reason if it is an AppError, otherwise `cancelled`. */
 export function abortError(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;
   return isAppError(reason) ? reason : new AppError('cancelled', 'The request was stopped.');
@@ -53,7 +53,7 @@ export function failure(message: string, about: { code: string; isRetryable?: bo
 
 function codeOf(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors.length > 0) return codeOf(cause.errors[0]);
-  // The parser's errors have lost their codes in some versions.
+  // In some versions, errors of the HTTP parser have no code.
   if (cause instanceof Error && cause.name === 'HTTPParserError') return 'HPE_INVALID';
   const code = (cause as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';

@@ -1,14 +1,14 @@
-// Resolves names by the system's own resolver, so that the checked addresses are the ones the system would dial. Keeps nothing.
+// Resolves names with the system's resolver, so that the checked addresses are those the system would connect to. Caches nothing.
 
 import { lookup } from 'node:dns/promises';
 
-/** Names to addresses. An empty answer and a failure both mean that the name does not resolve. */
+/** Resolves names to addresses. Both an empty answer and a failure mean that the name does not resolve. */
 export interface NameResolver {
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export const systemResolver: NameResolver = {
-  // The lookup itself cannot be cancelled: the caller stops waiting for it.
+  // The lookup cannot be cancelled, so on abort the caller only stops waiting for it.
   resolve: (host, signal) =>
     new Promise((resolve, reject) => {
       const onAbort = (): void => reject(signal.reason);

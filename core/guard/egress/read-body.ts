@@ -1,5 +1,5 @@
-// Reads an answer's body within bounds: raw bytes, decoded bytes, silence in between. Keeps what it has when a bound is reached; trusts no
-// length and no encoding the server claims.
+// Reads the body of an answer within bounds on raw bytes, decoded bytes and silence. Returns what it has when a byte limit is reached.
+// Trusts neither the length nor the encoding that the server declares.
 
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -7,24 +7,24 @@ import { failure, timeoutError } from './fetch-failure.ts';
 
 export interface BodyBounds {
   readonly host: string;
-  /** Limits both the decoded body and the bytes on the wire. */
+  /** Limits both the decoded body and the bytes received. */
   readonly bytesMax: number;
-  /** The maximum silence. */
+  /** The maximum time without data. */
   readonly idleMs: number;
 }
 
 export interface ReadBody {
   readonly bytes: Buffer;
-  /** There was more than the bound. */
+  /** True if the body was truncated at the limit. */
   readonly isCut: boolean;
 }
 
-/** The accepted encodings; any other is refused, and so are stacked ones. */
+/** The accepted encodings. All others and combinations of encodings are refused. */
 export const acceptedEncodings = 'gzip, br';
 
-/** Fails with `fetch_failed`: silence, damage, an encoding that was not requested. The stream is closed in any case. */
+/** Fails with `fetch_failed` on silence, damaged data, or an encoding that was not requested. Always closes the stream. */
 export async function readBody(body: Readable, encoding: string, bounds: BodyBounds): Promise<ReadBody> {
-  // A stream that is closed early reports that as an error, which is ignored by then.
+  // A stream that is closed early reports an error, which is ignored.
   body.on('error', () => undefined);
   const meter = { wireBytes: 0, isCut: false };
   const parts: Buffer[] = [];
@@ -45,7 +45,7 @@ export async function readBody(body: Readable, encoding: string, bounds: BodyBou
   return { bytes: Buffer.concat(parts), isCut: meter.isCut };
 }
 
-/** Counts the bytes on the wire: compressed data may decode to nothing. */
+/** Counts the bytes received, because compressed data may decode to nothing. */
 async function* metered(body: Readable, bounds: BodyBounds, meter: { wireBytes: number; isCut: boolean }): AsyncGenerator<Buffer> {
   const timer = setTimeout(() => body.destroy(timeoutError(bounds.host, 'sent nothing more', bounds.idleMs)), bounds.idleMs);
   try {
@@ -68,11 +68,11 @@ function decode(source: AsyncGenerator<Buffer>, encoding: string, host: string):
   if (name === '' || name === 'identity') return source;
   const decoder = decoderFor(name);
   if (decoder === null) throw failure(`${host} sent its answer in an encoding that was not requested.`, { code: 'content-encoding' });
-  // Any error reaches the reader through the last stream.
+  // All errors reach the reader through the last stream, so the callback ignores them.
   return pipeline(source, decoder, () => undefined) as AsyncIterable<Buffer>;
 }
 
-/** As lenient with a truncated end as browsers are. */
+/** Accepts a truncated end, as browsers do. */
 function decoderFor(name: string) {
   if (name === 'gzip' || name === 'x-gzip') return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   if (name === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });

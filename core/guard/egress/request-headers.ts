@@ -10,7 +10,7 @@ export type HeaderFields = Readonly<Record<string, string>>;
 const HEADERS_MAX = 50;
 const HEADERS_LENGTH_MAX = 16_000;
 
-/** Headers that frame the message, control the connection or address intermediaries: only the client sets them. */
+/** Headers that frame the message, control the connection or address intermediaries. Only the client may set them. */
 const ownedByClient = new Set([
   'host',
   'content-length',
@@ -35,20 +35,22 @@ export function carriesCredential(headerName: string): boolean {
   return credentialNames.test(headerName.toLowerCase());
 }
 
-/** Why the header may not be sent, or null. A value is never repeated: it may be a secret. */
+/** Returns why the header may not be sent, or null. The reason never contains the value, which may be a secret. */
 export function refuseHeader(name: string, value: string): string | null {
   const lower = name.toLowerCase();
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return `${JSON.stringify(name.slice(0, 50))} is not the name of a header.`;
   if (ownedByClient.has(lower) || ownedPrefixes.some((prefix) => lower.startsWith(prefix))) {
     return `The header ${lower} is set by the client itself and cannot be given.`;
   }
-  // Tab and printable characters of one byte; a line break would begin another header, or another request.
+  // Tabs and printable single-byte characters. A line break would start another header or another request.
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
     ? null
     : `The value of the header ${lower} holds line breaks or other forbidden characters.`;
 }
 
-/** Lower-case names, trimmed values. Fails with `invalid_params` where one may not be sent, is given twice, or all are too long. */
+/**
+ * Returns lower-case names with trimmed values. Fails with `invalid_params` if a header is forbidden or repeated, or if all are too long.
+ */
 export function checkHeaders(given: HeaderFields): HeaderFields {
   const entries = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value.trim(), refuseHeader(name, value)] as const);
   const refusal = entries.find(([, , reason]) => reason !== null)?.[2];

@@ -8,7 +8,7 @@ function event<T extends EventType>(type: T, atMs: number, body: EventBodies[T])
 
 const off = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
 
-test('engages at once, keeps the first moment, and is released by its event', () => {
+test('engages at once, keeps the first time and reason, and is released by its event', () => {
   const panic = new PanicSwitch();
   expect([panic.engaged, panic.status]).toEqual([false, off]);
   panic.engage(5, 'smoke');
@@ -21,7 +21,7 @@ test('engages at once, keeps the first moment, and is released by its event', ()
   expect([panic.engaged, panic.status]).toEqual([false, off]);
 });
 
-test('a start finds it as it was left', () => {
+test('restores the engaged state after a restart', () => {
   const engaged = event('panic.engaged', 10, { reason: 'smoke', by: 'ada' });
   const released = event('panic.released', 20, { by: 'ada' });
   const restored = (events: readonly AnyEvent[]): boolean => {
@@ -32,7 +32,7 @@ test('a start finds it as it was left', () => {
   expect([[], [engaged], [engaged, released], [engaged, released, engaged]].map(restored)).toEqual([false, true, false, true]);
 });
 
-test('its signal aborts with it, and after the release there is another', () => {
+test('its signal aborts when engaged and is replaced on release', () => {
   const panic = new PanicSwitch();
   const first = panic.signal;
   panic.engage(5, 'smoke');

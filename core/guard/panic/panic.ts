@@ -1,4 +1,4 @@
-// The panic switch: out of band, durable, released only by a person. Owns the state; everything it stops registers here.
+// The panic stop: immediate, durable, released only by a person. Owns the state and the signal that stops everything.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -7,7 +7,7 @@ import type { PanicStatus } from '../../contracts/policy.ts';
 /** The part of the panic stop that features need. */
 export interface PanicState {
   readonly engaged: boolean;
-  /** Aborts when everything is stopped; after the release it is another. */
+  /** Aborts when the panic stop engages. A release replaces it with a new signal. */
   readonly signal: AbortSignal;
 }
 
@@ -16,12 +16,12 @@ export class PanicSwitch implements PanicState {
   #stop = new AbortController();
   readonly #keep: (engaged: boolean) => void;
 
-  /** `keep` holds on to the state outside the log, for the day the log lost it. */
+  /** `keep` also saves the state outside the log, in case the log loses it. */
   constructor(keep: (engaged: boolean) => void = () => undefined) {
     this.#keep = keep;
   }
 
-  /** From the newest panic events of the system session, oldest first. */
+  /** Restores the state from the newest panic events of the system session, oldest first. */
   restore(events: readonly AnyEvent[]): void {
     for (const event of events) this.apply(event);
   }
@@ -38,7 +38,7 @@ export class PanicSwitch implements PanicState {
     return this.#status;
   }
 
-  /** Stops at once in memory; the caller records it next. Engaging twice keeps the first moment. */
+  /** Engages in memory at once; the caller records it next. Engaging again keeps the first time and reason. */
   engage(nowMs: number, reason: string): void {
     if (this.#status.engaged) return;
     this.#status = { engaged: true, sinceMs: nowMs, reason, killed: 0, tookMs: null };

@@ -1,4 +1,4 @@
-// Binds an approval of a command to the things that decide what it does, as one hash, and describes what has changed since. Pure.
+// Binds an approval of a command to the files and settings that determine its effect, as one hash, and describes later changes. Pure.
 
 import { hash } from 'node:crypto';
 import { relative } from 'node:path';
@@ -8,18 +8,20 @@ import { isInside } from '../../base/inside-folder.ts';
 
 const SHOWN_MAX = 3;
 
-/** The bindings of a command that was understood; empty for any other line. */
+/**
+ * Returns the bindings of a command that was understood. Returns an empty list for any other line, and null for a call without a command.
+ */
 export function callBindings({ command }: CallFacts): readonly CommandBinding[] | null {
   return command === null ? null : bindingsOf(command);
 }
 
-/** Independent of the order. */
+/** The hash does not depend on the order. */
 export function bindingsHash(bindings: readonly CommandBinding[]): string {
   const lines = bindings.map((binding) => canonicalJson(binding)).sort();
   return hash('sha256', lines.join('\n'), 'hex');
 }
 
-/** The changed things, each in words; "what it runs" if the earlier value was not recorded. */
+/** Describes each change. "what it runs" means that the earlier value was not recorded. */
 export function changedBindings(
   before: readonly CommandBinding[] | undefined,
   now: readonly CommandBinding[],
@@ -35,7 +37,7 @@ export function changedBindings(
   return names.length === 0 ? ['what it runs'] : names;
 }
 
-/** Each once, a few of them by name. */
+/** Returns the distinct names, of which only the first few are listed. */
 export function namesOf(bindings: readonly CommandBinding[], workspace: string): readonly string[] {
   const names = [...new Set(bindings.map((binding) => showBinding(binding, workspace)))];
   return names.length <= SHOWN_MAX ? names : [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`];

@@ -1,4 +1,4 @@
-// Checks a call against the bounds of its turn, as a pure function. It only refuses; the other rules decide about calls within the bounds.
+// Checks a call against the bounds of its turn, as a pure function. Can only refuse; the other rules decide about calls within the bounds.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
@@ -6,16 +6,16 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 
 export interface JudgedBounds {
   readonly bounds: TurnBounds;
-  /** Returns whether the hosts of the bounds cover this one. */
+  /** Returns whether the hosts of the bounds cover this host. */
   coversHost(host: string): boolean;
 }
 
 export interface BoundedCall {
   readonly tool: string;
   readonly facts: CallFacts;
-  /** The class of its actual effect, if that is graver than the declared one. */
+  /** The class of the actual effect, if it is graver than the declared class. */
   readonly effect: ToolClass;
-  /** A command that is known to do nothing but read inside the workspace. */
+  /** True for a command that is known to do nothing but read inside the workspace. */
   readonly onlyReads: boolean;
 }
 
@@ -34,7 +34,7 @@ export function exclusionOf(call: BoundedCall, judged: JudgedBounds): Exclusion 
   );
 }
 
-/** A page that is only fetched counts as a read; whether it may be is for the other rules. */
+/** A call that only fetches a page counts as a read; the other rules decide whether it may. */
 function byPlan({ facts, effect, onlyReads }: BoundedCall, { planFirst }: TurnBounds): Exclusion | null {
   if (planFirst === undefined || facts.approvesPlan === true || effect === 'read' || onlyReads) return null;
   const isFetch = effect === 'network' && facts.command === null && facts.request?.reads === true;
@@ -64,7 +64,7 @@ function byFolder({ facts, onlyReads }: BoundedCall, { folders }: TurnBounds): E
   const where = folders.length === 0 ? 'nowhere' : `only in ${folders.join(', ')}`;
   const outside = facts.paths.find((path) => path.access === 'write' && !folders.some((folder) => isInside(path.real, folder)));
   if (outside !== undefined) return { ruleId: 'bounds.folder', reason: `This turn may write ${where}, and ${outside.given} is not there.` };
-  // Only some of a command's writes are known beforehand.
+  // Only some of the files a command writes are known beforehand.
   if (facts.command === null || onlyReads) return null;
   return { ruleId: 'bounds.folder', reason: `This turn may write ${where}; what a command writes is not known before it runs.` };
 }

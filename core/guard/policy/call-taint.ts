@@ -1,13 +1,13 @@
-// The untrusted sources a call may be following, as the gate receives them, and which of them a grant has not seen. Marks nothing itself.
+// The untrusted sources a call may follow, as the gate receives them, and those of them that a grant was not given for. Marks nothing.
 
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 
 export interface CallTaint {
-  /** Every untrusted source the session has taken in. */
+  /** Every untrusted source that the session has read. */
   readonly session: readonly TaintSource[];
   /** The possible sources of this call's deciding arguments. */
   readonly derived: readonly TaintSource[];
-  /** The session has read something private. */
+  /** True if the session has read private data. */
   readonly sensitive: boolean;
 }
 
@@ -30,17 +30,17 @@ export function taintKey({ kind, where }: TaintSource): string {
   return `${kind}:${where}`;
 }
 
-/** The sources that led to a call and whose key is not among `seen`. */
+/** Returns the sources that led to a call and whose key is not in `seen`. */
 export function unseenSources(derived: readonly TaintSource[], seen: readonly string[]): readonly TaintSource[] {
   return derived.filter((source) => !seen.includes(taintKey(source)));
 }
 
-/** Each source once, those that led to the call first. */
+/** Returns the distinct sources, those that led to the call first. */
 export function allSources(taint: CallTaint): TaintSource[] {
   return [...new Map([...taint.derived, ...taint.session].map((source) => [taintKey(source), source])).values()];
 }
 
-/** "example.org and notes.md". */
+/** For example "example.org and notes.md". */
 export function nameSources(sources: readonly TaintSource[]): string {
   const names = [...new Set(sources.map(({ where }) => where))];
   const shown = names.length > SHOWN_MAX ? [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`] : names;

@@ -44,11 +44,11 @@ test.each([
   ['/etc', '/etc/hosts', true],
   ['.', '/ws/a', true],
   ['Notes', '/ws/notes/a', false],
-])('the path %s and %s: %s', (pattern, real, matches) => {
+])('the path pattern %s and %s: %s', (pattern, real, matches) => {
   expect(pathGlob(pattern, '/ws', false)(real)).toBe(matches);
 });
 
-test('what refuses or asks ignores case, as some disks do', () => {
+test('rules that deny or ask ignore case, as some disks do', () => {
   expect([fits(rule('deny', { paths: ['Secret'] }), facts('write', [path('/ws/secret/a')])), pathGlob('A', '/ws', true)('/ws/a')]).toEqual([
     true,
     true,
@@ -56,14 +56,14 @@ test('what refuses or asks ignores case, as some disks do', () => {
   expect(fits(rule('allow', { paths: ['Notes'] }), facts('write', [path('/ws/notes/a')]))).toBe(false);
 });
 
-test('many stars take no time', () => {
+test('matches a pattern with many stars in little time', () => {
   const matches = pathGlob(`${'*a'.repeat(20)}/**/**/**/**/x`, '/ws', true);
   const startedMs = ownNow();
   expect(matches(`/ws/${'a'.repeat(60)}/${'y/'.repeat(60)}`)).toBe(false);
   expect(ownNow() - startedMs).toBeLessThan(1000);
 });
 
-test('a rule that refuses or asks is about any part of a call, one that allows about all of it', () => {
+test('deny and ask rules match any part of a call; allow rules need every part', () => {
   const notes = { paths: ['notes'] };
   expect([fits(rule('deny', notes), two), fits(rule('ask', notes), two), fits(rule('allow', notes), two)]).toEqual([true, true, false]);
   const hosts = { hosts: ['a.example'] };
@@ -76,7 +76,7 @@ test('a rule that refuses or asks is about any part of a call, one that allows a
   expect([fits(rule('allow', hosts), facts('network')), fits(rule('allow', notes), facts('write'))]).toEqual([false, false]);
 });
 
-test('all conditions must hold, of each list one entry', () => {
+test('all conditions must hold; one entry of each list is enough', () => {
   const when = { tools: ['x', 'pu*'], classes: ['write' as const], agents: ['main'], channels: ['cli', 'http'] };
   const write = facts('write', [path('/ws/a')]);
   expect([
@@ -89,7 +89,7 @@ test('all conditions must hold, of each list one entry', () => {
   ]).toEqual([true, true, false, false, false, false]);
 });
 
-test('a command is refused by its words wherever they stand, and allowed only where they say all', () => {
+test('denies a command by words anywhere, allows it only if they say everything', () => {
   const push = { commands: ['git push'] };
   const denied = (given: CallFacts): boolean => fits(rule('deny', push), given);
   expect([
@@ -110,7 +110,7 @@ test('a command is refused by its words wherever they stand, and allowed only wh
   ]).toEqual([true, true, false, true, false]);
 });
 
-test('what a command reaches does not allow it; a graver class does not hide it from a rule that refuses', () => {
+test('hosts and paths do not allow a command; a graver class does not hide it', () => {
   const curl = { ...plainCommand('curl a.example'), class: 'network' as const, hosts: ['a.example'] };
   expect([
     fits(rule('allow', { hosts: ['a.example'] }), curl),
@@ -138,11 +138,11 @@ test.each([
   ['a home folder', { rules: [{ when: { paths: ['~/x'] }, then: 'ask' }] }, /paths\.0: must be a path/],
   ['an unknown mode', { mode: 'yolo' }, /policy\.mode/],
   ['half a call a minute', { limits: { callsPerMinute: { exec: 0.5 } } }, /callsPerMinute\.exec/],
-])('%s is refused by name', (_what, policy, told) => {
+])('rejects %s and names the place', (_what, policy, told) => {
   expect(checked(policy).join('; ')).toMatch(told);
 });
 
-test('limits may name tools, and the built-in ones remain', () => {
+test('limits may name tools; the built-in limits remain', () => {
   expect(configSchema.parse({ policy: { limits: { callsPerMinute: { exec: 5, deploy: 1 } } } }).policy.limits.callsPerMinute).toEqual({
     network: 60,
     message: 20,
@@ -151,7 +151,7 @@ test('limits may name tools, and the built-in ones remain', () => {
   });
 });
 
-test('in the folder of a session a relative path refuses and asks there too, and allows nothing', () => {
+test('a relative path denies and asks in a session folder too, but allows nothing', () => {
   const inProject = { ...facts('write', [path('/home/me/project/notes/a')]), workspace: '/home/me/project' };
   expect(fits(rule('deny', { paths: ['notes'] }), inProject)).toBe(true);
   expect(fits(rule('ask', { paths: ['notes'] }), inProject)).toBe(true);
@@ -173,7 +173,7 @@ test.each<[string, boolean, PolicyRule[]]>([
   ['all but what is allowed before', false, [rule('allow', { paths: ['notes'] }), rule('deny', { tools: ['put'] })]],
   ['all but what asks before', false, [rule('ask', { tools: ['put'] }), rule('deny', { tools: ['put'] })]],
   ['all, after another tool is allowed', true, [rule('allow', { tools: ['look'] }), rule('deny', {})]],
-])('a rule that refuses %s always refuses the tool: %s', (_what, always, rules) => {
+])('a rule that denies by %s always denies the tool: %s', (_what, always, rules) => {
   const ready = new ConfigRules(rules, { workspace: '/ws', domains: listed, entryWords });
   expect(ready.refusesAlways({ name: 'put', class: 'write' }, origin)).toBe(always);
 });

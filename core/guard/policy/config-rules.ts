@@ -1,5 +1,5 @@
-// policy.rules of config.yaml, prepared once: finds the first rule that matches a call. A rule that denies or asks applies when any part of
-// the call fits; one that allows only when every part does. Knows nothing of the built-in rules.
+// Parses policy.rules of config.yaml once, and finds the first rule that matches a call. A rule that denies or asks applies if any part of
+// the call matches; a rule that allows applies only if every part does. Does not know the built-in rules.
 
 import { isAbsolute } from 'node:path';
 import type { PolicyRule } from '../../contracts/config.ts';
@@ -22,17 +22,17 @@ export interface RuledCall {
   readonly origin: CallOrigin;
 }
 
-/** A list of domains as config.yaml has it. */
+/** Parses a list of domains from config.yaml. */
 export type DomainSets = (entries: readonly string[]) => { covers(host: string): boolean };
 
 export interface MatchedRule {
-  /** As people count: the first is 1. */
+  /** Counted from 1. */
   readonly number: number;
   readonly then: PolicyRule['then'];
   readonly reason: string | null;
-  /** It allows a command by its words, and so only as the command was when it first ran. */
+  /** True if the rule allows a command by its words. Such a command is allowed only while it is as it was at its first run. */
   readonly allowsCommand: boolean;
-  /** It says itself where the command may reach. */
+  /** True if the rule itself says where the command may reach. */
   readonly allowsPaths: boolean;
 }
 
@@ -50,7 +50,7 @@ interface ReadyRule extends MatchedRule {
   readonly onArguments: readonly Condition[];
 }
 
-/** A tool as listed, before any call of it. */
+/** A tool as listed, independent of any call. */
 export interface ListedTool {
   readonly name: string;
   readonly class: ToolClass;
@@ -58,7 +58,7 @@ export interface ListedTool {
 
 export class ConfigRules {
   readonly #rules: readonly ReadyRule[];
-  /** Whether any rule refuses a tool regardless of its arguments. */
+  /** True if any rule denies a tool regardless of its arguments. */
   readonly refusesTools: boolean;
 
   constructor(rules: readonly PolicyRule[], reading: RuleReading) {
@@ -80,13 +80,13 @@ export class ConfigRules {
   }
 
   /**
-   * Returns whether each call of the tool meets a rule that refuses it, for any arguments. The class is the one the tool is listed with, as
-   * in the bounds of a turn.
+   * Returns whether every call of the tool is denied by a rule, for any arguments. The class is the one the tool is listed with, as in the
+   * bounds of a turn.
    */
   refusesAlways(tool: ListedTool, origin: CallOrigin): boolean {
     const call: RuledCall = { tool: tool.name, facts: { class: tool.class, paths: [], command: null, hosts: [] }, origin };
     const first = this.#rules.find(
-      // A rule that refuses some of the calls leaves the others to the rules after it.
+      // A rule that denies only some of the calls leaves the others to the rules after it.
       ({ then, onCaller, onArguments }) => !(then === 'deny' && onArguments.length > 0) && onCaller.every((fits) => fits(call)),
     );
     return first?.then === 'deny';
@@ -114,7 +114,7 @@ function argumentConditions({ when, then }: PolicyRule, { workspace, domains, en
   }
   if (paths !== undefined) {
     const globs = paths.map((path) => pathGlob(path, workspace, !allows));
-    // In a session's own folder a relative path refuses and asks there as well; it allows only in the configured workspace.
+    // In a session's own folder, a relative path also denies and asks. It allows only in the configured workspace.
     const moved = allows ? [] : paths.filter((path) => !isAbsolute(path));
     conditions.push(({ facts }) => {
       const own = facts.workspace === undefined ? [] : moved.map((path) => pathGlob(path, facts.workspace ?? workspace, true));
@@ -124,7 +124,7 @@ function argumentConditions({ when, then }: PolicyRule, { workspace, domains, en
   if (commands !== undefined) {
     conditions.push(allows ? saysAll(commands, entryWords) : hasAny(commands));
   }
-  // The facts of a command list only the known files and hosts: paths or hosts alone cannot allow it.
+  // The facts of a command contain only the known files and hosts, so paths or hosts alone cannot allow it.
   if (allows && commands === undefined && (hosts !== undefined || paths !== undefined))
     conditions.push(({ facts }) => facts.command === null);
   return conditions;
@@ -134,7 +134,7 @@ function holds<T>(parts: readonly T[], fits: (part: T) => boolean, all: boolean)
   return parts.length > 0 && (all ? parts.every(fits) : parts.some(fits));
 }
 
-/** A command is always a command, even if its line makes it a graver class; a call that names hosts uses the network. */
+/** A command always counts as exec, even if its line has a graver class. A call that names hosts counts as network. */
 function isOfClass(classes: readonly string[], facts: CallFacts): boolean {
   return (facts.command !== null && classes.includes('exec')) || (facts.hosts.length > 0 && classes.includes('network'));
 }
@@ -143,7 +143,7 @@ function namesIt(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-/** Only words with a known meaning: the naming words, the first words, or the whole command word for word. */
+/** Matches only words with a known meaning: the family, its first words, or the whole command word for word. */
 function saysAll(commands: readonly string[], entryWords: EntryWords): Condition {
   const lines = commands.map(entryWords).filter((words) => words !== null);
   return ({ facts: { command } }) => {
@@ -157,7 +157,7 @@ function hasAny(commands: readonly string[]): Condition {
   return ({ facts }) => lines.some((words) => hasWords(words, facts));
 }
 
-/** Also in the middle of a line that was not understood: refusing and asking may be too careful, never too little. */
+/** Also matches in the middle of a line that was not understood: denying and asking may be too cautious, but never too lenient. */
 function hasWords(words: readonly string[], facts: CallFacts): boolean {
   const { command } = facts;
   if (command === null) return false;

@@ -1,10 +1,10 @@
-// Whether the answer to a question may also count for the call as the person changed it: only if the question already showed everything the
-// changed call can do. Pure; anything else is asked about again.
+// Decides whether an approval also covers the call as the person changed it: only if the approval already showed everything the changed
+// call can do. Pure; anything else needs another approval.
 
 import { graveKind } from '../../contracts/grave-calls.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 
-/** Returns whether the changed call shows something a person must see first: another class, another reach, a risk that was not named. */
+/** Returns whether a person must first see something of the changed call: another class, a wider reach, or a risk that was not named. */
 export function showsMore(asked: CallFacts, edited: CallFacts): boolean {
   return edited.class !== asked.class || graveKind(edited) !== null || reachesFurther(asked, edited) || isLessClear(asked, edited);
 }
@@ -21,7 +21,7 @@ function reachesFurther(asked: CallFacts, edited: CallFacts): boolean {
   );
 }
 
-/** A line that is not understood can do anything, and so can one that runs elsewhere. */
+/** A line that is not understood can do anything, and so can a command that runs in another folder. */
 function isLessClear(asked: CallFacts, edited: CallFacts): boolean {
   if (edited.command === null) return false;
   return asked.command === null || edited.command.cwd !== asked.command.cwd || isUnclear(edited.command) > isUnclear(asked.command);

@@ -1,4 +1,5 @@
-// The scopes wider than once that are offered for a call, narrowest first, each in words. Pure; in doubt it offers only the exact call.
+// Lists the scopes wider than once that are offered for a call, narrowest first, and describes each. Pure; in doubt, offers only the exact
+// call.
 
 import { basename, dirname } from 'node:path';
 import type { GrantChoice } from '../../contracts/policy.ts';
@@ -9,7 +10,7 @@ import { showFolder } from './shown-folder.ts';
 
 const LINE_SHOWN_MAX = 200;
 
-/** Programs that reach machines and services beyond this one: never more than the very same line. */
+/** Programs that reach other machines and services. For these, only the exact line is offered. */
 const infrastructure: ReadonlySet<string> = new Set(
   (
     'docker podman nerdctl kubectl helm terraform tofu pulumi packer vagrant ansible ansible-playbook systemctl service launchctl ssh scp ' +
@@ -17,7 +18,7 @@ const infrastructure: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** At least one. */
+/** Returns at least one choice. */
 export function choicesFor(call: GrantableCall): readonly [GrantChoice, ...GrantChoice[]] {
   const { facts, tool } = call;
   if (facts.command !== null) return commandChoices(call, facts.command);
@@ -75,7 +76,7 @@ function commandChoices(call: GrantableCall, command: CommandFact): readonly [Gr
   return choices;
 }
 
-/** The folder everything is written to, where that is one inside the workspace. */
+/** Returns the folder that contains all written files, if it is inside the workspace. Otherwise returns null. */
 function writtenFolder(facts: CallFacts): string | null {
   const [first, ...others] = facts.paths;
   if (first === undefined || facts.hosts.length > 0) return null;

@@ -45,7 +45,7 @@ test('a folder grant covers no outside path, other tool, class, host, command or
   ]).toEqual(Array.from({ length: 8 }, () => false));
 });
 
-test('a grant for a command is for that line in that folder, made of the same things', () => {
+test('a command grant covers that line in that folder with unchanged bindings', () => {
   const match: GrantMatch = { kind: 'command', tool: 'put', line: 'npm test', cwd: '/ws', bindingsHash: bindingsHash(bindings('1')) };
   const { bindingsHash: _, ...old } = match;
   const plain = facts('exec', [], { line: 'npm test', cwd: '/ws' });
@@ -56,12 +56,12 @@ test('a grant for a command is for that line in that folder, made of the same th
     covers(match, plainCommand('npm test --x', { bindings: bindings('1') })),
     covers(match, plain),
     covers(match, facts('exec')),
-    // Given before bindings were known.
+    // Given before bindings were recorded.
     covers(old, npmTest('1')),
   ]).toEqual(Array.from({ length: 6 }, () => false));
 });
 
-test('a grant for a family is for the same words in the same folder, made of the same things, and nothing beyond', () => {
+test('a family grant covers those words in that folder with unchanged bindings only', () => {
   const match: GrantMatch = { kind: 'family', tool: 'put', family: ['npm', 'test'], cwd: '/ws', bindingsHash: bindingsHash(bindings('1')) };
   const verbose = plainCommand('npm test --silent', { family: ['npm', 'test'], bindings: bindings('1') });
   expect([covers(match, npmTest('1')), covers(match, verbose)]).toEqual([true, true]);
@@ -75,12 +75,12 @@ test('a grant for a family is for the same words in the same folder, made of the
     covers(match, { ...npmTest('1'), paths: [path('/ws/a')] }),
     covers(match, { ...npmTest('1'), paths: [path('/etc/hosts', { access: 'read' })] }),
   ]).toEqual(Array.from({ length: 8 }, () => false));
-  // If the folder itself is outside, a person approved that.
+  // The person approved the outside folder itself.
   const outside = npmTest('1', '/home/ada/project');
   expect(covers({ ...match, cwd: '/home/ada/project' }, outside)).toBe(true);
 });
 
-test('a grant for a host only fetches, and only from there', () => {
+test('a host grant covers fetches from that host only', () => {
   const match: GrantMatch = { kind: 'host', tool: 'put', host: 'a.example' };
   expect(covers(match, fetchFrom('a.example'))).toBe(true);
   expect([
@@ -96,7 +96,7 @@ test('a grant for a host only fetches, and only from there', () => {
   ]).toEqual(Array.from({ length: 9 }, () => false));
 });
 
-test('the scopes that are offered, narrowest first', () => {
+test('offers scopes narrowest first', () => {
   expect({
     command: offered(npmTest('1')),
     elsewhere: offered(plainCommand('make', {}, '/home/ada/x')),
@@ -126,17 +126,17 @@ test.each([
   ['destructive', { class: 'destructive' }],
   ['credential', { class: 'credential' }],
   ['network', { class: 'network', hosts: ['a.example'] }],
-] as const)('a command of the class %s is offered word for word only', (_what, change) => {
+] as const)('offers a command of the class %s only word for word', (_what, change) => {
   expect(offered({ ...npmTest('1'), ...change, hosts: [] })).toHaveLength(1);
 });
 
-test('what reaches other machines is offered word for word only', () => {
+test('offers commands that reach other machines only word for word', () => {
   expect(offered(plainCommand('kubectl get pods', { family: ['kubectl', 'get'] }))).toEqual([
     'run exactly `kubectl get pods` in the workspace',
   ]);
 });
 
-test('every scope that is offered covers the call it is offered for, unless that touches a protected place', () => {
+test('every offered scope covers the call, unless the call touches a protected place', () => {
   const given = fc.oneof(
     fc.constantFrom('1', '2').map((content) => npmTest(content)),
     fc.constantFrom('/ws/a', '/ws/notes/a', '/etc/a').map((real) => facts('write', [path(real)])),
@@ -151,12 +151,12 @@ test('every scope that is offered covers the call it is offered for, unless that
   );
 });
 
-test('an exact grant of before knows no facts, and so nothing of what a command is made of', () => {
+test('an old exact grant without a facts hash covers no command with bindings', () => {
   const { factsHash: _, ...old } = exactMatch(call(npmTest('1'))) as Extract<GrantMatch, { kind: 'exact' }>;
   expect([covers(old, facts('write', [path('/ws/a')])), covers(old, npmTest('1'))]).toEqual([true, false]);
 });
 
-test('a grant that was spent or taken back, or that ran out, is live no more', () => {
+test('a spent, revoked or expired grant is not live', () => {
   const base = { grantId: 'g', covers: '', sessionId: 's', approvalId: 'a', createdAtMs: 0 };
   const grant: Grant = {
     ...base,
@@ -175,7 +175,7 @@ test('a grant that was spent or taken back, or that ran out, is live no more', (
   expect(over.map((one) => isLive(one, 8))).toEqual([false, false, false]);
 });
 
-test('a list of allowed commands names what a command does, or all its words where those say it', () => {
+test('allowCommands matches the family, or all words if they say everything', () => {
   const allows = (line: string, family: string[] | null, sayable: boolean, ...list: string[]) => {
     const { command } = plainCommand(line, { family, sayable });
     return command !== null && new AllowedCommands(list, entryWords).covers(command);
@@ -194,7 +194,7 @@ test('a list of allowed commands names what a command does, or all its words whe
   expect(new AllowedCommands(['mytool a'], () => null).covers({ line: 'mytool a', cwd: '/ws' })).toBe(false);
 });
 
-test('trust in a folder covers no call, not even the one that asked for it', () => {
+test('trust in a folder covers no call, not even the call that asked for it', () => {
   const match = { kind: 'workspace', tool: 'open_workspace', folder: '/ws', identity: '1' } as const;
   const opening = { ...facts('read', [path('/ws', { access: 'read' })]), opens: { path: '/ws', identity: '1' } };
   expect([covers(match, opening, 'open_workspace'), covers(match, facts('read', [path('/ws/a')]))]).toEqual([false, false]);

@@ -1,4 +1,4 @@
-// Decides which calls a grant covers. Pure; anything unclear is not covered, and nothing here ever covers a protected path.
+// Decides which calls a grant covers. Pure; anything unclear is not covered, and no grant covers a protected path.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
@@ -12,16 +12,16 @@ export interface GrantableCall {
   readonly argsHash: string;
   readonly facts: CallFacts;
   readonly workspace: string;
-  /** The hash of the command's bindings, where many grants are looked through for one call. */
+  /** The hash of the command's bindings, computed once when many grants are checked for one call. */
   readonly boundTo?: string;
 }
 
-/** The same words may come to mean something else: the match includes what they touched at the time of the approval. */
+/** The same arguments may later refer to something else, so the match includes the facts at the time of the approval. */
 export function exactMatch(call: GrantableCall): GrantMatch {
   return { kind: 'exact', tool: call.tool, argsHash: call.argsHash, factsHash: hashFacts(call.facts) };
 }
 
-/** A picture shows what the other facts say. */
+/** Leaves out the picture, which only shows what the other facts say. */
 function hashFacts({ picture: _shown, ...facts }: CallFacts): string {
   return hash('sha256', canonicalJson(facts), 'hex');
 }
@@ -30,7 +30,7 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
   return matchesWords(match, call) && isBoundTo(match, call);
 }
 
-/** Returns whether the grant would cover the call if the command's bindings had not changed since it was given. */
+/** Returns whether the grant would cover the call if the command's bindings had not changed since the grant was given. */
 export function matchesButChanged(match: GrantMatch, call: GrantableCall): boolean {
   return isOfWords(match) && matchesWords(match, call) && !isBoundTo(match, call);
 }
@@ -54,7 +54,7 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
     case 'writes':
       return writesBelow(facts, match.folder);
     case 'workspace':
-      // Which folder a session works in is never what lets a call run.
+      // Trust in a session's folder never allows a call.
       return false;
   }
 }
@@ -63,7 +63,7 @@ function matchesExactly({ argsHash, factsHash }: Extract<GrantMatch, { kind: 'ex
   return argsHash === call.argsHash && (factsHash === undefined || factsHash === hashFacts(call.facts));
 }
 
-/** Every part that needs a permission is covered, and the whole line touches only what it may read. */
+/** Returns whether every part that needs a grant is covered, and the whole line touches only places it may read. */
 function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly string[]) => boolean): boolean {
   const { command } = facts;
   const needs = command === null ? null : needsOf(command);
@@ -76,17 +76,17 @@ function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly 
   );
 }
 
-/** git has a family only for read-only commands. */
+/** Git has a family only for read-only commands. */
 export function readsRepository(family: readonly string[]): boolean {
   return family[0] === 'git';
 }
 
-/** Allowed by its words, and bound to its recorded form. */
+/** Returns whether the grant allows a command by its words, bound to its recorded form. */
 export function isOfWords(match: GrantMatch): match is Extract<GrantMatch, { kind: 'command' | 'family' | 'git-reads' }> {
   return match.kind === 'command' || match.kind === 'family' || match.kind === 'git-reads';
 }
 
-/** From one host; a file that is uploaded or stored would be more than that. */
+/** Returns whether the call fetches from one host. A call that uploads or stores a file does more. */
 function onlyFetches(facts: CallFacts, host: string): boolean {
   const isRequest = facts.class === 'network' && facts.command === null && facts.paths.length === 0;
   return isRequest && facts.request?.reads === true && sameWords(facts.hosts, [host]);
@@ -102,7 +102,7 @@ function writesBelow(facts: CallFacts, folder: string): boolean {
   );
 }
 
-/** A grant of before that names no bindings covers nothing that has some. */
+/** An old grant without recorded bindings does not cover a call that has bindings. */
 function isBoundTo(match: GrantMatch, call: GrantableCall): boolean {
   const bindings = callBindings(call.facts);
   if (match.kind === 'exact') return match.factsHash !== undefined || bindings === null || bindings.length === 0;

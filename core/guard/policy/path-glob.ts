@@ -1,12 +1,13 @@
-// Path patterns in rules of config.yaml: a file, or a folder with everything below; `*` and `?` stay within one name, `**` does not. Pure.
+// Path patterns in rules of config.yaml: a file, or a folder with everything below it. `*` and `?` match within one name, `**` across
+// names. Pure.
 
 import { isAbsolute, resolve, sep } from 'node:path';
 
-/** `ignoresCase` prevents a look-alike on a case-insensitive disk. */
+/** `ignoresCase` keeps a different spelling from evading a rule on a case-insensitive disk. */
 export function pathGlob(pattern: string, workspace: string, ignoresCase: boolean): (real: string) => boolean {
   const fold = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
   const parts = partsOf(fold(isAbsolute(pattern) ? pattern : resolve(workspace, pattern)));
-  // A named folder covers everything below.
+  // A named folder covers everything below it.
   const whole = [...parts, '**'].map(namePattern);
   return (real) => matchesAll(whole, partsOf(fold(real)), nameMatching);
 }
@@ -15,7 +16,7 @@ interface NamePattern {
   readonly text: string;
   /** Matches any number of names. */
   readonly isStar: boolean;
-  /** Null for a name without signs: nearly all are, and are only compared. */
+  /** Null for a name without wildcards. Nearly all names have none and are simply compared. */
   readonly chars: readonly string[] | null;
 }
 
@@ -38,7 +39,7 @@ interface Matching<Pattern> {
   fits(pattern: Pattern, item: string): boolean;
 }
 
-/** Each star takes as little as it can, and only the newest ever takes more: no pattern is slow. */
+/** Each star matches as little as possible, and only the newest star is extended, so no pattern is slow. */
 function matchesAll<Pattern>(patterns: readonly Pattern[], items: readonly string[], how: Matching<Pattern>): boolean {
   let at = 0;
   let item = 0;

@@ -1,4 +1,4 @@
-// Properties of the gate under any input: random calls, grants, rules and untrusted content.
+// Properties of the gate for any input: random calls, grants, rules and untrusted content.
 
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -79,13 +79,13 @@ const anyPolicy: fc.Arbitrary<NonNullable<ConfigInput['policy']>> = fc.record({
   ),
 });
 
-/** A grave call takes only a yes for once. */
+/** A grave call can be approved only once. */
 const anyStep = fc
   .record({ given: anyFacts, asked: anyAsked, scope: anyScope, choice: fc.constantFrom(0, 1) })
   .map((step) => (graveKind(step.given) === null ? step : { ...step, scope: { kind: 'once' as const } }));
 const steps = fc.array(anyStep, { minLength: 1, maxLength: 6 });
 
-/** Mostly a call that something was allowed for, so that permissions are put to the test. */
+/** Mostly a call that something was granted for, so that grants are exercised. */
 const anyCall = fc.record({ other: anyFacts, asked: anyAsked, like: fc.constantFrom(0, 0, 0, 1, 2, null), sameWords: fc.boolean() });
 
 function callOf(
@@ -109,7 +109,7 @@ function expectCovered(ruleId: string, grant: Grant | undefined, wanted: CallFac
   if (grant?.bindings !== undefined) expect(wanted.command?.plain?.bindings).toEqual(grant.bindings);
 }
 
-test('no permission covers a protected place, unseen words, other bindings or another session', () => {
+test('no grant covers protected places, unseen sources, other bindings or sessions', () => {
   const bench = new PolicyBench();
   onTestFinished(() => bench.dispose());
   const cases = { allowed: 0, byGrant: 0 };
@@ -138,12 +138,12 @@ test('no permission covers a protected place, unseen words, other bindings or an
     }),
     { numRuns: 500, seed: 7 },
   );
-  // The property is about something.
+  // Grants must actually have allowed some of the calls.
   expect(cases.byGrant).toBeGreaterThan(50);
   expect(cases.allowed).toBeGreaterThan(cases.byGrant);
 });
 
-test('locked down never asks and lets nothing change, whatever was allowed before', () => {
+test('locked down never asks and allows no change, whatever was granted before', () => {
   const bench = new PolicyBench();
   onTestFinished(() => bench.dispose());
   let allowed = 0;
@@ -163,7 +163,7 @@ test('locked down never asks and lets nothing change, whatever was allowed befor
   expect(allowed).toBeGreaterThan(3);
 });
 
-test('a refusal beats everything', () => {
+test('a denial overrides everything', () => {
   const bench = new PolicyBench();
   onTestFinished(() => bench.dispose());
   fc.assert(

@@ -51,7 +51,7 @@ const within = (changes: Partial<TurnBounds>): Pick<RuleInput, 'bounds'> => ({
 });
 const all = { ...covered('always'), preApproved: pre('free').preApproved, domainsAllowed: true, mode: 'workspace-free' } as const;
 
-/** Each rule with what reaches it; a later one's reason is there as well where it must not win. */
+/** Each rule with an input that reaches it. Where a rule must win over a later one, the input matches the later rule as well. */
 const table: readonly (readonly [string, string, RuleInput])[] = [
   ['panic.engaged', 'deny', input(facts('write', [ownData]), { panicEngaged: true, deniedTools: ['put'], ...all })],
   ['tool.denied', 'deny', input(facts('write', [ownData]), { deniedTools: ['put'], ...all })],
@@ -161,7 +161,7 @@ test('every rule can be reached', () => {
   );
 });
 
-test('only what asks can be allowed for longer, and not every question', () => {
+test('only some rules that ask allow a wider grant', () => {
   const grantable = table.filter(([, , given]) => decideByRules(given).grantable).map(([ruleId]) => ruleId);
   expect([...new Set(grantable)].filter((ruleId) => !ruleId.startsWith('ask.')).sort()).toEqual([
     'command.changed',
@@ -170,7 +170,7 @@ test('only what asks can be allowed for longer, and not every question', () => {
   ]);
 });
 
-test('a yes to a call of a turn that no permission covers becomes none either', () => {
+test('in a turn without grants, an approval becomes no grant either', () => {
   const asked = table
     .map(([, , given]) => decideByRules({ ...given, ...within({ grants: false }) }))
     .filter(({ decision }) => decision === 'ask');
@@ -178,13 +178,13 @@ test('a yes to a call of a turn that no permission covers becomes none either', 
   expect(asked.filter(({ grantable }) => grantable)).toEqual([]);
 });
 
-test('what says that it reads and would do more is taken for what it would do', () => {
+test('judges a call declared as a read by its actual effect', () => {
   expect(decideByRules(input({ ...look, hosts: ['a.example'] })).ruleId).toBe('ask.network');
   expect(decideByRules(input(facts('read', [path('/ws/a')]))).ruleId).toBe('ask.write');
   expect(decideByRules(input({ ...look, command: ls.command })).ruleId).toBe('ask.exec');
 });
 
-test('a command is free to read only inside, with no host and nothing written', () => {
+test('a command may freely read only inside, without hosts or writes', () => {
   expect(decideByRules(input(ls, { staysInside: false })).ruleId).toBe('ask.exec');
   expect(decideByRules(input({ ...ls, hosts: ['a.example'] })).ruleId).toBe('ask.exec');
   expect(decideByRules(input({ ...ls, paths: [path('/ws/a')] })).ruleId).toBe('ask.exec');
@@ -195,11 +195,11 @@ test.each([
   ['nothing private was read', { ...threeWay.taint, sensitive: false }],
   ['nothing of others was read', { ...threeWay.taint, session: [] }],
   ['its words are the person’s', { ...threeWay.taint, derived: [] }],
-])('the three-way rule does not hold where %s', (_why, taint) => {
+])('the three-way rule does not apply if %s', (_why, taint) => {
   expect(decideByRules(input(facts('message'), { taint })).ruleId).toBe('ask.message');
 });
 
-test('reasons are for people', () => {
+test('words the reasons for people', () => {
   const reason = (changes: Partial<RuleInput>, given: CallFacts = note): string => decideByRules(input(given, changes)).reason;
   expect([
     reason(rule('deny', 'It is archived')),

@@ -1,5 +1,5 @@
-// The rules in order, as a pure function from the known facts of a call to a decision with a rule id and a sentence. First match wins. A
-// call that no rule allows needs an approval.
+// The rules in order, as a pure function from the known facts of a call to a decision with a rule id and a sentence. The first matching
+// rule wins. A call that no rule allows needs an approval.
 
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
@@ -16,20 +16,20 @@ export interface RuleInput {
   readonly panicEngaged: boolean;
   readonly deniedTools: readonly string[];
   readonly mode: PolicyMode;
-  /** The first rule of config.yaml that is about the call. */
+  /** The first rule of config.yaml that matches the call. */
   readonly rule: MatchedRule | null;
   readonly overLimit: OverLimit | null;
   readonly taint: CallTaint;
-  /** The command runs in an opened folder, and everything it is known to touch is in one too. */
+  /** True if the command runs in an opened folder, and everything it is known to touch is in an opened folder too. */
   readonly staysInside: boolean;
-  /** The person's standing permission for this very call; `unseen` are sources it was not given for. */
+  /** The grant that covers this call. `unseen` are sources it was not given for. */
   readonly grant: { readonly kind: GrantScope['kind']; readonly covers: string; readonly unseen: readonly TaintSource[] } | null;
   /** A grant that would cover the command if its bindings had not changed. */
   readonly outdated: { readonly covers: string; readonly changes: readonly string[] } | null;
-  /** The state of a command that config.yaml allows by its words; null if it allows none of it. */
+  /** The state of a command that config.yaml allows by its words; null if config.yaml does not allow it. */
   readonly preApproved: PreApproval | null;
   readonly domainsAllowed: boolean;
-  /** The bounds of the turn; null for none. */
+  /** The bounds of the turn; null if there are none. */
   readonly bounds: JudgedBounds | null;
 }
 
@@ -37,11 +37,11 @@ export interface RuleDecision {
   readonly decision: DecisionKind;
   readonly ruleId: RuleId;
   readonly reason: string;
-  /** False where no grant may ever answer for the person. */
+  /** False if no grant may ever take the place of an approval. */
   readonly grantable: boolean;
 }
 
-/** Every rule id with its meaning; the suite checks that each is reachable. */
+/** Every rule id. The tests check that each can be reached. */
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
@@ -78,14 +78,14 @@ export const ruleIds = [
   'skill.beyond',
   'write.workspace',
   'message.same-chat',
-  // Of the review of grave calls, which the turn runtime requests after these rules.
+  // From the review of grave calls, which the turn runtime requests after these rules.
   'review.denied',
   'review.asked',
-  // Of the person's own hooks, which run right after these rules as well.
+  // From the person's own hooks, which run directly after these rules.
   'hook.denied',
   'hook.asked',
   'ask.plan',
-  // Excluded by the turn's own bounds.
+  // Excluded by the bounds of the turn.
   'bounds.plan',
   'bounds.tool',
   'bounds.class',
@@ -99,7 +99,7 @@ type Rule = (input: RuleInput) => RuleDecision | null;
 export function decideByRules(input: RuleInput): RuleDecision {
   if (input.bounds?.bounds.grants !== false)
     return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers, ...permissions], input) ?? askByClass(input);
-  // No earlier permission covers it, and no approval of it becomes a grant.
+  // No existing grant covers the call, and its approval does not become a grant.
   const decided =
     firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers], input) ?? askByClass({ ...input, outdated: null });
   return { ...decided, grantable: false };
@@ -118,7 +118,7 @@ const refusals: readonly Rule[] = [
   ({ tool, deniedTools }) => (deniedTools.includes(tool) ? deny('tool.denied', `The tool ${tool} is switched off in config.yaml.`) : null),
   ({ facts }) => (facts.refused === undefined ? null : deny('address.refused', facts.refused)),
   ({ facts }) => {
-    // Reading counts too: the address and the token of this very instance are kept there, and every other conversation.
+    // Reading is denied as well: the data folder contains the address and token of this instance and every other conversation.
     const own = facts.paths.find((path) => path.protectedBy === ownDataProtection);
     return own === undefined ? null : deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may read or change it.`);
   },
@@ -131,7 +131,7 @@ const refusals: readonly Rule[] = [
   },
 ];
 
-/** Denies every call that would need an approval: no person is there to answer. */
+/** Denies every call that would need an approval, because no person is there to answer. */
 function lockedDown(input: RuleInput): RuleDecision | null {
   if (input.mode !== 'locked-down') return null;
   const decided = firstOf([...questions, ...freeReads], input);
@@ -139,7 +139,7 @@ function lockedDown(input: RuleInput): RuleDecision | null {
   return deny('mode.locked-down', 'TrayClaw is locked down: only reading inside the workspace is allowed.');
 }
 
-/** These ask despite any permission; an approval covers this one call. */
+/** These rules ask despite any grant. An approval covers this one call. */
 const questions: readonly Rule[] = [
   ({ facts: { opens } }) =>
     opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
@@ -171,13 +171,13 @@ const freeReads: readonly Rule[] = [
   },
 ];
 
-/** Calls that need no permission, whatever their text: it could be said without the call. */
+/** Calls that need no grant, whatever their text: the answer could say the same without the call. */
 const answers: readonly Rule[] = [
   ({ facts }) =>
     isAnswer(facts) ? allow('message.same-chat', 'It goes to the chat this was asked in, where the answer goes anyway.') : null,
 ];
 
-/** Rules of earlier permissions. None covers a call that may follow untrusted content it was not given for. */
+/** The rules of existing grants. None covers a call that may follow untrusted content it was not given for. */
 const permissions: readonly Rule[] = [
   ({ grant }) => {
     if (grant === null) return null;
@@ -187,7 +187,7 @@ const permissions: readonly Rule[] = [
   (input) => {
     const { rule } = input;
     if (rule?.then !== 'allow') return null;
-    // A command that is allowed by its words holds as it was when it first ran.
+    // A command that is allowed by its words stays bound to its form at the first run.
     if (rule.allowsCommand && input.preApproved !== null)
       return rule.allowsPaths || input.staysInside ? byWords(input, input.preApproved, 'rule.allow', nameRule(rule)) : null;
     return trusted(input, nameRule(rule)) ?? allow('rule.allow', `${nameRule(rule)} allows it${because(rule)}`);
@@ -218,7 +218,7 @@ const permissions: readonly Rule[] = [
 ];
 
 function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'command.allowed', by: string): RuleDecision | null {
-  // Revoked by the person, though it is still in config.yaml.
+  // Revoked by the person, although it is still in config.yaml.
   if (pre.state === 'revoked') return null;
   const distrusted = trusted(input, by);
   if (distrusted !== null) return distrusted;
@@ -228,7 +228,7 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
   return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Approving accepts it as it is now.`);
 }
 
-/** Earlier permissions cover only calls that follow the person's own text. */
+/** Settings in config.yaml cover only calls that follow the person's own text. */
 function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
   return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} holds only for what does not come from others`);
 }
@@ -257,7 +257,7 @@ const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
   destructive: 'It destroys something that may not come back.',
 };
 
-/** A call that claims to only read but would do more is judged by what it would do. */
+/** A call that is declared as a read but would do more is judged by what it would do. */
 function effectiveClass(facts: CallFacts): ToolClass {
   if (facts.class !== 'read') return facts.class;
   if (facts.command !== null) return 'exec';
@@ -269,13 +269,13 @@ function isFreeRead(facts: CallFacts): boolean {
   return effectiveClass(facts) === 'read' && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);
 }
 
-/** Words, and files that are read freely, to the very chat the turn came from: nothing that its answer could not say there. */
+/** Text, and files that may be read freely, sent to the chat the turn came from: nothing that its answer could not contain. */
 function isAnswer({ class: kind, recipient, command, hosts, paths }: CallFacts): boolean {
   const onlyReads = paths.every((path) => path.access === 'read' && path.insideWorkspace && path.protectedBy === null);
   return kind === 'message' && recipient?.isOrigin === true && command === null && hosts.length === 0 && onlyReads;
 }
 
-/** Describes what a command reads, if it is known to do nothing else and to stay inside; otherwise null. */
+/** Describes what a command reads if it is known to do nothing else and to stay inside. Otherwise returns null. */
 function freelyReads({ facts, staysInside }: RuleInput): string | null {
   const inside = facts.class === 'exec' && staysInside && facts.hosts.length === 0 && facts.paths.every((path) => path.access === 'read');
   return inside && facts.command !== null ? readsOf(facts.command) : null;
@@ -283,7 +283,7 @@ function freelyReads({ facts, staysInside }: RuleInput): string | null {
 
 const outwardClasses: readonly ToolClass[] = ['network', 'message', 'spend', 'credential', 'exec'];
 
-/** It could carry something out of this machine. */
+/** Returns whether the call could send something out of this machine. */
 function isOutward(input: RuleInput): boolean {
   const { facts } = input;
   if (facts.command !== null) return freelyReads(input) === null;

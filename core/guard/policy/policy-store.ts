@@ -1,4 +1,4 @@
-// Approvals and grants as rows kept in step with their events, and the live grants in memory.
+// Stores approvals and grants as rows kept in step with their events, and caches the live grants in memory.
 
 import { answerOf } from '../../contracts/approval-answer.ts';
 import { byType } from '../../contracts/event-table.ts';
@@ -55,14 +55,14 @@ export const policyMigrations: readonly Migration[] = [
 
 const RECENT_MAX = 500;
 
-/** When and where a call is made, and the untrusted sources it may follow. */
+/** The time and session of a call, and the untrusted sources it may follow. */
 export interface GrantMoment {
   readonly sessionId: string;
   readonly nowMs: number;
   readonly derived: readonly TaintSource[];
-  /** Only this grant counts; null: none does. */
+  /** If set, only this grant counts; null means that no grant counts. */
   readonly only?: string | null;
-  /** The call is grave: grants for more than one call do not count, however old. */
+  /** True for a grave call: grants for more than one call do not count, however old. */
   readonly onlyOnce: boolean;
 }
 
@@ -133,7 +133,7 @@ export class PolicyStore {
     return this.#sql.rows<{ body: string }>(statements.allGrants, RECENT_MAX).map((row) => grantSchema.parse(JSON.parse(row.body)));
   }
 
-  /** With how often each was used, and when last. */
+  /** Includes how often each grant was used, and when it was last used. */
   listGrants(all: boolean, nowMs: number): GrantListing[] {
     return this.grants(all, nowMs).map((grant) => {
       const use = this.#sql.row<{ uses: number; lastAtMs: number }>(statements.use, grant.grantId);
@@ -141,7 +141,10 @@ export class PolicyStore {
     });
   }
 
-  /** The grant that covers the call, longest-lived first, and the call's sources it was not given for; null when there is none. */
+  /**
+   * Returns the longest-lived grant that covers the call, and the sources of the call it was not given for. Returns null if no grant covers
+   * it.
+   */
   findCovering(call: GrantableCall, at: GrantMoment): { readonly grant: Grant; readonly unseen: readonly TaintSource[] } | null {
     const covering = this.#reaching(at)
       .filter((grant) => matches(grant.match, call))
@@ -150,12 +153,12 @@ export class PolicyStore {
     return best[0] ?? null;
   }
 
-  /** A grant that would cover the command if its bindings had not changed. */
+  /** Returns a grant that would cover the command if its bindings had not changed. */
   findOutdated(call: GrantableCall, at: GrantMoment): Grant | null {
     return this.#reaching(at).find((grant) => matchesButChanged(grant.match, call)) ?? null;
   }
 
-  /** The bindings of commands that config.yaml allows, from their first runs; including revoked ones. */
+  /** The bindings of commands that config.yaml allows, from their first runs. Includes revoked grants. */
   configGrants(): readonly Grant[] {
     if (this.#config !== null) return this.#config;
     const grants = this.#sql
@@ -170,7 +173,7 @@ export class PolicyStore {
     return this.#liveGrants().filter((grant) => grant.match.kind === 'workspace');
   }
 
-  /** When the agent last wrote this file, in any session; null if never. Writes by commands are not known here. */
+  /** When the agent last wrote this file, in any session; null if never. Does not include writes by commands. */
   writtenAtMs(path: string): number | null {
     return this.#sql.value<number>('SELECT at_ms FROM written_files WHERE path = ?', path) ?? null;
   }
@@ -184,14 +187,14 @@ export class PolicyStore {
     const live = this.#liveGrants();
     if (live.length === 0) return [];
     const counts = (grant: Grant): boolean => (only === undefined || grant.grantId === only) && (!onlyOnce || grant.scope.kind === 'once');
-    // A grant of config.yaml is valid only while its entry exists.
+    // Grants from config.yaml are valid only while their entry exists, so they are checked elsewhere.
     return live.filter((grant) => counts(grant) && !isOfConfig(grant) && isLive(grant, nowMs) && reaches(grant, sessionId));
   }
 
   #liveGrants(): Grant[] {
     if (this.#live !== null) return this.#live;
     const live = this.#sql.rows<{ body: string }>(statements.liveGrants).map((row) => grantSchema.parse(JSON.parse(row.body)));
-    // A transaction may be rolled back: only committed rows are cached.
+    // A transaction may be rolled back, so only committed rows are cached.
     if (!this.#db.inTransaction) this.#live = live;
     return live;
   }
@@ -229,7 +232,7 @@ export class PolicyStore {
 
 const breadth = { once: 0, minutes: 1, session: 2, always: 3 } as const;
 
-/** Once and session grants stay in the session they were given in. */
+/** Grants with the scopes once and session are valid only in the session they were given in. */
 export function reaches(grant: Grant, sessionId: string): boolean {
   return grant.scope.kind === 'always' || grant.scope.kind === 'minutes' || grant.sessionId === sessionId;
 }

@@ -1,4 +1,5 @@
-// The gate: every effect of every door is decided here. Owns the decision and the grants an approval would create; performs nothing.
+// The policy gate: every effect from every entry point is decided here. Owns the decision and the grants an approval would create; performs
+// nothing.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -40,11 +41,11 @@ export interface JudgedCall extends RuledCall {
   readonly sessionId: string;
   readonly argsHash: string;
   readonly taint: CallTaint;
-  /** The bounds of its turn; absent for none. */
+  /** The bounds of the turn, if any. */
   readonly bounds?: TurnBounds;
   /**
-   * A second check right before the call runs, on the grant it was allowed by: rate limits and untrusted sources were already counted at
-   * the first check.
+   * Set for the second check right before the call runs, with the grant that allowed it. Rate limits and untrusted sources were already
+   * counted at the first check.
    */
   readonly dispatch?: { readonly grantId: string | null };
 }
@@ -60,7 +61,9 @@ export interface GateRequest extends JudgedCall {
 export interface GateDecision extends PolicyDecision {
   readonly grantId: string | null;
   readonly grantable: boolean;
-  /** A command that config.yaml allows runs for the first time: this grant binds it, and must be recorded with the decision. */
+  /**
+   * Set if a command allowed by config.yaml runs for the first time. This grant binds the command and must be recorded with the decision.
+   */
   readonly firstUse: Grant | null;
 }
 
@@ -70,11 +73,11 @@ export interface GateDeps extends RuleReading {
   readonly ids: IdSource;
   readonly panic: { readonly engaged: boolean };
   readonly policy: Config['policy'];
-  /** Real paths of further folders the person opened. */
+  /** Real paths of additional folders the person opened. */
   readonly extraFolders: readonly string[];
-  /** Hosts that one tool may read from besides those of policy.allowDomains, by its name. */
+  /** By tool name: hosts that the tool may read from in addition to those in policy.allowDomains. */
   readonly hostsOfTools?: Readonly<Record<string, readonly string[]>>;
-  /** Returns whether a command that runs without a yes is confined here. */
+  /** Returns whether commands that run without an approval are sandboxed here. */
   readonly confines: () => boolean;
 }
 
@@ -97,7 +100,7 @@ const graveWords: Readonly<Record<GraveKind, string>> = {
   'network-code': 'This runs code straight from the network.',
 };
 
-/** The classes that locked-down still allows: reads, and commands that only read. */
+/** The classes that locked-down mode still allows: reads, and commands that only read. */
 const lockedClasses: readonly ToolClass[] = ['read', 'exec'];
 
 export class PolicyGate {
@@ -121,7 +124,7 @@ export class PolicyGate {
     return this.#deps.policy.mode;
   }
 
-  /** Tells tools whose every call is refused by config.yaml, for calls from there; null where it refuses no whole tool. */
+  /** Returns a predicate for tools whose every call from `origin` is denied by config.yaml, or null if no whole tool is denied. */
   toolRefusal(origin: CallOrigin): ((tool: ListedTool) => boolean) | null {
     const { denyTools, mode } = this.#deps.policy;
     const isLocked = mode === 'locked-down';
@@ -130,7 +133,7 @@ export class PolicyGate {
       denyTools.includes(tool.name) || (isLocked && !lockedClasses.includes(tool.class)) || this.#rules.refusesAlways(tool, origin);
   }
 
-  /** Nothing is counted or kept. */
+  /** Decides about a call. Counts and stores nothing. */
   authorize(request: JudgedCall): GateDecision {
     const { tool, facts } = request;
     const rule = this.#rules.firstFor(request);
@@ -178,7 +181,7 @@ export class PolicyGate {
     return (host) => listed.covers(host);
   }
 
-  /** The grant that covers the call, or else the one that would, had what the command is made of not changed. */
+  /** The grant that covers the call. If none does, the grant that would cover it if the command's bindings had not changed. */
   #covering(request: JudgedCall): Covering {
     const { store, clock } = this.#deps;
     const { facts, sessionId, taint, dispatch } = request;
@@ -194,18 +197,18 @@ export class PolicyGate {
     return { grant: null, unseen: [], outdated };
   }
 
-  /** For the limits per minute: once for each call that is let through. Bound, so that a stand-in for the gate counts as well. */
+  /** Counts a call for the limits per minute; called once for each allowed call. Bound, so that a wrapper of the gate can pass it on. */
   readonly count = (call: Pick<JudgedCall, 'tool' | 'facts'>): void => {
     this.#rates.count(call);
   };
 
-  /** The scopes wider than once that would be offered for the call; none where only once can be given. */
+  /** Returns the scopes wider than once that would be offered for the call. Empty if only once is possible. */
   choices(request: Pick<JudgedCall, 'tool' | 'argsHash' | 'facts'>, decision: Pick<GateDecision, 'decision' | 'grantable'>): GrantChoice[] {
     const canWiden = decision.decision === 'ask' && decision.grantable && graveKind(request.facts) === null;
     return canWiden ? [...choicesFor(this.#grantable(request))] : [];
   }
 
-  /** The approval for a decision of `ask`. */
+  /** Creates the approval for a decision of `ask`. */
   question(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
     const told = request.facts.risks ?? [];
@@ -236,8 +239,9 @@ export class PolicyGate {
   }
 
   /**
-   * The grant an approved question becomes; `choice` counts in its `choices`. A question that is not grantable becomes a grant for
-   * this one call only. Fails with `invalid_params` where there is no such choice, and for a scope wider than once of a grave call.
+   * Creates the grant for an approved call; `choice` is an index into the approval's `choices`. If the approval is not grantable, the grant
+   * covers this one call only. Fails with `invalid_params` if there is no such choice, or if a scope wider than once is requested for a
+   * grave call.
    */
   grantFor(approval: Approval, scope: GrantScope, argsHash: string, choice = 0): Grant {
     const grave = graveKind(approval.facts);
@@ -262,8 +266,8 @@ export class PolicyGate {
   }
 
   /**
-   * The grant for a call as the person changed it, for this one call. Null where the question did not show what it can do now: it must be
-   * asked about again. Fails with `denied` where no approval would help.
+   * Creates the once grant for a call that the person changed. Returns null if the approval did not show everything the changed call can
+   * do: the call then needs another approval. Fails with `denied` if no approval would help.
    */
   grantForEdited(approval: Approval, edited: Pick<JudgedCall, 'argsHash' | 'facts'>): Grant | null {
     const { tool, sessionId } = approval;
@@ -277,7 +281,7 @@ export class PolicyGate {
     return this.grantFor({ ...approval, facts: edited.facts, widerScope: null }, { kind: 'once' }, edited.argsHash);
   }
 
-  /** A person's trust in a folder as a workspace, until it is taken back. */
+  /** Creates the grant by which a person trusts a folder as a workspace, until it is revoked. */
   trustFor(
     { path, identity }: NonNullable<CallFacts['opens']>,
     given: Pick<NewGrant, 'sessionId' | 'approvalId' | 'nowMs'> & Partial<Pick<NewGrant, 'seen'>>,
@@ -286,9 +290,7 @@ export class PolicyGate {
     return this.#grant({ ...given, seen: [], scope: { kind: 'always' }, match, covers: `work in ${path} and below` });
   }
 
-  /**
-   * An approval of a changed command of config.yaml rebinds it to its current form: returns the replacement; null for any other approval.
-   */
+  /** Approving a changed command of config.yaml binds it to its current form. Returns the replacement, or null for any other approval. */
   rebind(approval: Approval): { readonly created: Grant; readonly revoked: readonly string[] } | null {
     if (approval.ruleId !== 'command.changed') return null;
     const { tool, facts, sessionId } = approval;
@@ -296,11 +298,11 @@ export class PolicyGate {
     const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
     if ((pre?.state !== 'changed' && pre?.state !== 'written') || pre.match === null) return null;
     const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
-    // In another folder it stays bound to the content there.
+    // A grant for another folder stays bound to the content there, so it is not revoked.
     return { created, revoked: pre.grant !== null && cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
   }
 
-  /** Returns whether a new grant also answers another pending approval, so that none is asked twice. */
+  /** Returns whether a new grant also answers another pending approval, so that the person is not asked twice. */
   answers(grant: Grant, approval: Approval, argsHash: string): boolean {
     const { opens } = approval.facts;
     if (grant.match.kind === 'workspace' || opens !== undefined)
@@ -382,12 +384,12 @@ interface NewGrant extends GrantChoice {
   readonly facts?: CallFacts;
 }
 
-/** "The workspace" of a call: the session's own folder, or the configured one. */
+/** The workspace of a call: the session's own folder, or the configured one. */
 function workspaceOf(facts: CallFacts, { workspace }: Pick<GateDeps, 'workspace'>): string {
   return facts.workspace ?? workspace;
 }
 
-/** Allowed by the words of a command in config.yaml, and bound to its form at the first run. */
+/** Returns whether config.yaml allowed a command by its words, bound to its form at the first run. */
 function byWordsOfConfig(ruleId: string, rule: MatchedRule | null): boolean {
   return ruleId === 'command.allowed' || (ruleId === 'rule.allow' && rule?.allowsCommand === true);
 }

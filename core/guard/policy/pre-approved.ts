@@ -1,5 +1,5 @@
-// policy.allowCommands and rules that allow a command by its words: which commands they cover, and that these keep the form of their first
-// run. Pure over the grants created at first runs.
+// Judges commands that policy.allowCommands or a rule allows by their words: which commands these cover, and whether a command still has
+// the form of its first run. Pure over the grants created at first runs.
 
 import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -11,11 +11,11 @@ import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
   /**
-   * free: nothing that could change decides what it does. first: never run before. bound: unchanged since then. written: the agent wrote
-   * some of what it runs, and no person has approved that.
+   * free: nothing that could change determines its effect. first: never run before. bound: unchanged since the first run. written: the
+   * agent wrote some of what it runs, and no person has approved that.
    */
   readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
-  /** The grant of its first use, where it is bound. */
+  /** The grant of its first use, if the command is bound. */
   readonly grant: Grant | null;
   /** The grant that a first run would create. */
   readonly match: GrantMatch | null;
@@ -24,16 +24,16 @@ export interface PreApproval {
   readonly changes: readonly string[];
 }
 
-/** The words of an entry of a list, without quotes; null if it is more than words, and then it names nothing. */
+/** Returns the words of a list entry without quotes. Returns null if the entry is more than words; it then matches nothing. */
 export type EntryWords = (entry: string) => readonly string[] | null;
 
-/** Returns whether these words name what a plain command does, or are all of its words if those say what it does. */
+/** Returns whether the words are the family of a plain command, or all of its words if those describe it fully. */
 export function isNamedBy({ plain, unclear }: CommandFact, words: readonly string[]): boolean {
   if (plain === undefined || unclear !== undefined) return false;
   return (plain.family !== null && sameWords(plain.family, words)) || (plain.sayable === true && sameWords(plain.argv, words));
 }
 
-/** A list of allowed commands, read once. An entry that is more than words allows nothing. */
+/** A parsed list of allowed commands. An entry that is more than words allows nothing. */
 export class AllowedCommands {
   readonly #entries: readonly (readonly string[])[];
 
@@ -48,7 +48,7 @@ export class AllowedCommands {
   }
 }
 
-/** Everything it is known to touch is in the opened folders, and so is the folder it runs in. */
+/** Returns whether the command runs in an opened folder and everything it is known to touch is in the opened folders. */
 export function staysInside(facts: CallFacts, opened: readonly string[]): boolean {
   const { command } = facts;
   if (command === null) return false;
@@ -70,7 +70,7 @@ export interface KnownOfCommands {
   /** The opened folders. */
   readonly roots: readonly string[];
   readonly writes: AgentWrites;
-  /** Returns whether a command that runs without a yes is confined here. */
+  /** Returns whether commands that run without an approval are sandboxed here. */
   readonly confines: () => boolean;
 }
 
@@ -89,7 +89,7 @@ interface Judging {
 }
 
 interface Words {
-  /** Null if only the whole line says what it does. */
+  /** Null if only the whole line describes the command. */
   readonly family: readonly string[] | null;
   readonly bindings: readonly CommandBinding[];
 }
@@ -109,8 +109,7 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
   if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, { family, bindings }, known);
-  // In another folder other files decide what it does: that is a change as well, except for the opened folders themselves, each of which is
-  // independent.
+  // In another folder, other files determine the effect, so a run there counts as a change. Exception: each opened folder is independent.
   const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
     return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };
@@ -118,15 +117,13 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   return withWritten({ ...none, match, state: 'first' }, { family, bindings }, known);
 }
 
-/**
- * A command whose first form the agent wrote was never the person's; the same holds for an unconfined run after the agent wrote anything.
- */
+/** A command counts as written if the agent wrote files of its first form, or if it would run unconfined after the agent wrote any file. */
 function withWritten(pre: PreApproval, { family, bindings }: Words, known: KnownOfCommands): PreApproval {
   const { writes, workspace } = known;
   const files = bindings.filter(({ kind }) => kind === 'script' || kind === 'config');
   const written = pre.state === 'first' ? files.filter(({ name }) => writes.writtenAtMs(name) !== null) : [];
   if (written.length > 0) return { ...pre, state: 'written', changes: namesOf(written, workspace) };
-  // Of git in a repository that runs nothing, all that decides is bound.
+  // For git in a repository that runs no code, the bindings cover everything that matters.
   if (family?.[0] === 'git' || known.confines()) return pre;
   const sinceMs = pre.grant?.createdAtMs ?? 0;
   return (writes.lastWrittenAtMs() ?? -1) >= sinceMs ? { ...pre, state: 'written', changes: [] } : pre;
@@ -134,7 +131,7 @@ function withWritten(pre: PreApproval, { family, bindings }: Words, known: Known
 
 const gravity: readonly PreApproval['state'][] = ['revoked', 'changed', 'written', 'first', 'bound', 'free'];
 
-/** A line stands as the worst of its parts. One grant can be written down for a call: of two parts that run for the first time neither is. */
+/** A line is judged by the worst of its parts. Only one grant can be recorded per call, so a line with two first runs is not allowed. */
 function gravest(judged: readonly PreApproval[]): PreApproval {
   const [worst] = judged.toSorted((a, b) => gravity.indexOf(a.state) - gravity.indexOf(b.state));
   assert(worst !== undefined, 'a command is judged by its parts');

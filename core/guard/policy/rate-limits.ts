@@ -1,4 +1,4 @@
-// Counts the allowed calls of a class or tool in the last minute. In memory only: a new start resets the counts.
+// Counts the allowed calls per class or tool in the last minute. In memory only: a restart resets the counts.
 
 import type { Clock } from '../../base/clock.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
@@ -13,7 +13,7 @@ export interface OverLimit {
 export class RateLimits {
   readonly #clock: Clock;
   readonly #limits: Readonly<Record<string, number>>;
-  /** The times of the newest calls for each limited name, at most as many as its limit. */
+  /** The times of the newest calls per limited name, at most as many as the limit. */
   readonly #times = new Map<string, number[]>();
 
   constructor(clock: Clock, limits: Readonly<Record<string, number>>) {
@@ -21,7 +21,7 @@ export class RateLimits {
     this.#limits = limits;
   }
 
-  /** The limit that one more call would break, or null. */
+  /** Returns the limit that one more call would exceed, or null. */
   over(call: { readonly tool: string; readonly facts: CallFacts }): OverLimit | null {
     const sinceMs = this.#clock.monotonicMs() - WINDOW_MS;
     for (const name of this.#limitedNames(call)) {
@@ -41,7 +41,7 @@ export class RateLimits {
     }
   }
 
-  /** A command counts as one, even if its line makes it a graver class. */
+  /** A command always counts as exec, even if its line has a graver class. */
   #limitedNames({ tool, facts }: { readonly tool: string; readonly facts: CallFacts }): string[] {
     const names = [tool, facts.class, ...(facts.command === null ? [] : ['exec'])];
     return [...new Set(names)].filter((name) => Object.hasOwn(this.#limits, name));

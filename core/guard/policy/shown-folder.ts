@@ -1,9 +1,9 @@
-// Shortens a folder for people.
+// Formats a folder for people.
 
 import { relative } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';
 
-/** The form that people know: "the workspace", "notes/", or the whole path outside. */
+/** Returns the form that people know: "the workspace", "notes/", or the full path if the folder is outside. */
 export function showFolder(folder: string, workspace: string): string {
   const way = relative(workspace, folder);
   if (way === '') return 'the workspace';

@@ -1,9 +1,9 @@
-// Decides which IP addresses are on the public internet. Pure. Everything else (this machine, its networks, cloud metadata, tunnels that
-// lead back to either) is refused with a reason.
+// Decides which IP addresses are on the public internet. Pure. All other addresses (this machine, its networks, cloud metadata, tunnels
+// that lead back to them) are refused with a reason.
 
 import ipaddr from 'ipaddr.js';
 
-/** Addresses outside the special ranges that still serve a machine's credentials or settings. */
+/** Addresses outside the special ranges that serve a machine's credentials or settings. */
 const metadata: ReadonlyMap<string, string> = new Map([
   ['168.63.129.16', 'the Azure platform endpoint'],
   ['169.254.169.254', 'the cloud metadata service'],
@@ -28,7 +28,9 @@ const rangeNames: Readonly<Record<string, string>> = {
   broadcast: 'a broadcast address',
 };
 
-/** Null for a public address, otherwise a description: "127.0.0.1 is this computer". Accepts canonical and bracketed forms. */
+/**
+ * Returns null for a public address, otherwise a description such as "127.0.0.1 is this computer". Accepts canonical and bracketed forms.
+ */
 export function refuseAddress(address: string): string | null {
   const text = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
@@ -37,7 +39,7 @@ export function refuseAddress(address: string): string | null {
   return what === null ? null : `${text} is ${what}`;
 }
 
-/** True for a metadata service, which no allow list opens. */
+/** Returns whether the address is a metadata service, which no allowlist can open. */
 export function isMetadataAddress(address: string): boolean {
   const text = address.replace(/^\[|\]$/g, '');
   if (!ipaddr.isValid(text)) return false;
@@ -46,7 +48,7 @@ export function isMetadataAddress(address: string): boolean {
   return metadata.has(dialled.toString());
 }
 
-/** 127.0.0.0/8 and ::1, in canonical spelling only. */
+/** 127.0.0.0/8 and ::1, in canonical form only. */
 export function isLoopback(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
@@ -68,7 +70,7 @@ function refuseV6(address: ipaddr.IPv6): string | null {
   }
   const range = address.range();
   if (range !== 'unicast') return rangeNames[range] ?? 'a reserved address';
-  // Global unicast is 2000::/3 alone (RFC 4291); the rest is unassigned or a form of IPv4.
+  // Only 2000::/3 is global unicast (RFC 4291). All other addresses are unassigned or forms of IPv4.
   const [first = 0, , , , , fifth = 0] = address.parts;
   if (first >> 13 !== 1) return 'a reserved address';
   // ISATAP (RFC 5214) hides an IPv4 address in the interface part.
@@ -76,7 +78,10 @@ function refuseV6(address: ipaddr.IPv6): string | null {
   return isIsatap ? refuseV4(lastV4(address)) : null;
 }
 
-/** The address a translator would dial: IPv4-mapped, and the well-known NAT64 prefix (RFC 6052), which IPv6-only networks need. */
+/**
+ * Returns the address a translator would connect to: for IPv4-mapped addresses, and for the well-known NAT64 prefix (RFC 6052), which
+ * IPv6-only networks need.
+ */
 function embeddedV4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   const isNat64 = address.match(ipaddr.IPv6.parse('64:ff9b::'), 96);

@@ -1,5 +1,5 @@
-// Detects secrets by the name they are given: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `- name: TOKEN` with its value, "the
-// password is …". Values are judged by form and entropy, because most of them in code and prose are not secrets.
+// Detects secrets by their names: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `- name: TOKEN` with its value, "the password
+// is …". Values are judged by form and entropy, because most such values in code and prose are not secrets.
 
 import { entropy, hasDigit, hasEveryKind, isJumble, rankOfGeneric, rankOfPlace, uuid, type PatternRule } from './pattern-rule.ts';
 
@@ -10,16 +10,16 @@ const pairs = 'api access private account signing encryption master app auth wri
 
 const separators = [
   String.raw`[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}`,
-  // A flag, and an element of XML.
+  // A command-line flag, and an XML element.
   String.raw`(?<=--[A-Za-z0-9_-]{1,60})\s{1,3}`,
   String.raw`(?<=<[\w:.-]{1,60})>\s{0,4}`,
-  // A name, and its value under a separate key.
+  // A name, followed by its value under a separate key.
   String.raw`[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}value[\\"']{0,3}\s{0,2}[:=]\s{0,3}`,
   // The next cell of a table.
   String.raw`(?<=\n\s{0,4}\|[^\n|]{0,60})\s{1,20}\|\s{1,4}`,
 ].join('|');
 
-/** Covers what each separator may begin with, so that a stream waits for it. */
+/** Matches every prefix of a separator, so that a stream waits for the rest. */
 const separatorReach = String.raw`(?:[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}|>\s{0,4}|[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}[value]{0,5}[\\"']{0,3}\s{0,2}[:=]?\s{0,3}|\s{1,20}\|?\s{0,4})`;
 
 const valueLetter = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
@@ -32,7 +32,7 @@ export function createAssignmentRules(): PatternRule[] {
   const anyKey = [...words, ...pairs.map((pair) => pair.join('[ _-]?'))].join('|');
   return [
     assignmentRule(keyTriggers(), anyKey, 'i', isSecretValue),
-    // `pass` alone is part of many words, and `auth` of many settings.
+    // `pass` alone is part of many words, and `auth` is part of many settings.
     assignmentRule(
       ['pass', 'Pass', 'PASS'],
       String.raw`(?:(?<![A-Za-z])|(?<=db|smtp|mail|redis|ftp))pass(?![A-Za-z_-])`,
@@ -64,19 +64,19 @@ function assignmentRule(
   };
 }
 
-/** Digests and UUIDs are called tokens and keys too often for the name alone to decide; these names leave no doubt. */
+/** Digests and UUIDs are often called tokens and keys without being secret. These names leave no doubt. */
 function digestRule(): PatternRule {
   const sure = ['password', 'passwd', 'passphrase', 'secret'];
   const keys = pairs.filter(([first]) => first !== 'shared' && first !== 'service');
   const owners = ['access', 'auth', 'refresh', 'session', 'bot', 'api', 'private', 'deploy'];
   const tokens = owners.flatMap((owner) => pairCasings([owner, 'token'])).filter((form) => !form.includes(' '));
   const triggers = [...new Set([...sure.flatMap(casings), ...keys.flatMap(pairCasings), ...tokens, '_TOKEN'])];
-  // The trigger has decided about capitals, so the pattern need not name each form: that one takes four times as long to compile.
+  // The trigger has already checked the capitals, so the pattern need not list each form. Listing them takes four times as long to compile.
   const key = [...sure, `(?:${keys.map(([first]) => first).join('|')})[ _-]?key`, `(?:${owners.join('|')})[_-]?token`, '_token'].join('|');
   return assignmentRule(triggers, key, 'i', (value) => isDigest(value));
 }
 
-/** "The password is …", "password for ada: …". */
+/** Matches "The password is …" and "password for ada: …". */
 function proseRule(): PatternRule {
   const key = 'password|passphrase|passwort|kennwort|secret|token|api[ _-]?key';
   return {
@@ -96,19 +96,19 @@ function proseRule(): PatternRule {
   };
 }
 
-/** Results are called `pass` as well, and come with words. */
+/** Test results are called `pass` as well and are followed by words, so the value must contain a digit or look random. */
 function isPlainSecret(value: string, next: string): boolean {
   return (hasDigit(value) || isJumble(value)) && isSecretValue(value, next);
 }
 
-/** How secrets are made or kept, which prose names as often as secrets themselves. */
+/** Names of methods and formats, which prose mentions next to these keys as often as real secrets. */
 const namesMethod =
   /base\d\d|sha-?\d|utf-?\d|oauth|md5|x\.?509|ed25519|argon2|bcrypt|rsa|aes|hs\d{3}|rs\d{3}|^v\d|https?|\$|token|password|key/i;
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 const casings = (word: string): string[] => [word, word.toUpperCase(), capital(word)];
 
-/** Both words with each joint, in lower case, upper case, capitalized, camel case, and with the first alone in capitals. */
+/** Returns both words joined by each separator in lower case, upper case, capitalized and mixed forms, and in camel case. */
 function pairCasings([first, second]: readonly [string, string]): string[] {
   const joined = ['', '_', '-', ' '].flatMap((by) =>
     [
@@ -127,7 +127,7 @@ function keyTriggers(): string[] {
   return [...new Set([...words.flatMap(casings), ...pairs.flatMap(pairCasings)])];
 }
 
-/** True for a value that a person would not write by hand for another purpose. */
+/** Returns whether a person would hardly write this value for another purpose. */
 function isSecretValue(value: string, next: string): boolean {
   if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
@@ -141,7 +141,7 @@ function isDigest(value: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) || uuid.test(value);
 }
 
-/** A reference to a secret: a variable, a path, a URL, a call, a placeholder. */
+/** Returns whether the value refers to a secret: a variable, a path, a URL, a call or a placeholder. */
 function isReference(value: string): boolean {
   return (
     /^(?:\$|%[A-Za-z_]+%|@|#|env[:.]|file:|keychain:|vault:|op:|arn:|process\.|os\.)/i.test(value) ||
@@ -152,7 +152,7 @@ function isReference(value: string): boolean {
   );
 }
 
-/** Longer and with more digits than a person names anything. */
+/** Returns whether a name is longer and has more digits than names that people choose. */
 function isRandomName(name: string): boolean {
   return name.length >= 16 && hasEveryKind(name) && /\d.*\d/.test(name) && entropy(name) >= 4;
 }

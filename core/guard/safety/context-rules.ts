@@ -1,4 +1,4 @@
-// Detects secrets by their surroundings: private key blocks, authorization headers, cookies, passwords in URLs, and the settings files of
+// Detects secrets by their context: private key blocks, authorization headers, cookies, passwords in URLs, and the settings files of
 // well-known programs.
 
 import { createAssignmentRules } from './assignment-rules.ts';
@@ -6,7 +6,7 @@ import { createPlaceRules } from './place-rules.ts';
 import { hasEveryKind, isJumble, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
 const keyLabel = '(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
-// A truncated block is redacted as far as it looks like one.
+// A truncated block is redacted as far as it looks like key data.
 const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
@@ -20,7 +20,7 @@ function createBlockRules(): PatternRule[] {
       name: 'private-key',
       triggers: ['-----BEGIN '],
       pattern: new RegExp(String.raw`-----BEGIN ${keyLabel}(?:(?:(?!-----)[\s\S]){0,20000}-----END ${keyLabel}|${keyBody})`, 'y'),
-      // Open until its end line, as long as that line could still arrive.
+      // Stays open until the end line, as long as that line may still arrive.
       reach: /-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?/y,
       rank: rankOfProvider,
     },
@@ -42,7 +42,7 @@ function createBlockRules(): PatternRule[] {
       accept: hasEveryKind,
     },
     {
-      // PuTTY: the key is the lines after Private-Lines, as many as there are.
+      // PuTTY: the key consists of the lines after Private-Lines.
       name: 'private-key',
       triggers: ['Private-Lines:'],
       pattern: /Private-Lines: {0,2}\d{1,3}((?:(?:\\r)?(?:\\n)|\s){1,4}(?:[A-Za-z0-9+/=]{4,80}(?:(?:\\r)?\\n|\s){0,4}){1,60})/y,
@@ -73,7 +73,7 @@ function createHeaderRules(): PatternRule[] {
     {
       name: 'cookie',
       triggers: ['Cookie:', 'cookie:'],
-      // Not inside a cookie already found: a run of such beginnings would be reread for each.
+      // Does not match inside a cookie that was already found. Otherwise a run of such prefixes would be read again for each of them.
       pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
       reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
       rank: rankOfGeneric,
@@ -118,7 +118,7 @@ function createSettingRules(): PatternRule[] {
       ),
       reach: new RegExp(String.raw`login(?:${netrcGap}[^\s\\]{0,200}){0,6}`, 'y'),
       rank: rankOfGeneric,
-      // Prose about logins: "login form and password reset".
+      // Excludes prose about logins, such as "login form and password reset".
       accept: (secret, next) => (!/^[a-z]+[,.;:]?$/i.test(secret) || isJumble(secret)) && next !== '(',
     },
     {
@@ -145,7 +145,7 @@ function createSettingRules(): PatternRule[] {
       accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
     },
     {
-      // Docker's settings: user and password in base64.
+      // Docker's settings contain user and password in base64.
       name: 'basic-credentials',
       triggers: ['"auth"'],
       pattern: /"auth"\s{0,4}:\s{0,4}"([A-Za-z0-9+/]{8,2000}={0,2})(?=")/y,
@@ -154,7 +154,7 @@ function createSettingRules(): PatternRule[] {
       accept: isUserAndPassword,
     },
     {
-      // Heroku keys were UUIDs for a long time, which are secrets only next to its name.
+      // Heroku keys were UUIDs for a long time. A UUID is a secret only next to Heroku's name.
       name: 'heroku-key',
       triggers: ['heroku', 'HEROKU', 'Heroku'],
       pattern: /heroku[\w-]{0,30}["']?\s{0,3}(?:=>|[:=])\s{0,3}["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/iy,
@@ -164,7 +164,7 @@ function createSettingRules(): PatternRule[] {
   ];
 }
 
-/** In base64. */
+/** Expects base64. */
 function isUserAndPassword(secret: string): boolean {
   return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1'));
 }

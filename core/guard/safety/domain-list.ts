@@ -1,6 +1,6 @@
-// Domain lists written by a person: `example.org` covers that domain and all its subdomains, `*.example.org` only the subdomains,
-// `example.org:8443` also opens that port; an address or `localhost` covers exactly itself and, with a port, only that port.
-// Names are compared in the form DNS uses. Pure.
+// Domain lists written by a person: `example.org` covers that domain and all its subdomains, `*.example.org` covers only the subdomains,
+// and `example.org:8443` also opens that port. An address or `localhost` covers only itself and, with a port, only that port. Names are
+// compared in the form that DNS uses. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -8,14 +8,14 @@ interface Entry {
   readonly host: string;
   readonly onlyBelow: boolean;
   readonly port: number | null;
-  /** An address, or `localhost`: opened only when listed literally. */
+  /** True for an address or `localhost`, which are opened only if listed literally. */
   readonly isLiteral: boolean;
 }
 
 export class DomainList {
   readonly #entries: readonly Entry[];
 
-  /** Fails with `invalid_config` naming the first entry that is not a domain. */
+  /** Fails with `invalid_config`, naming the first entry that is not a domain. */
   constructor(entries: readonly string[]) {
     this.#entries = entries.map(parseEntry);
   }
@@ -24,7 +24,7 @@ export class DomainList {
     return this.#entries.some((entry) => entryCovers(entry, host));
   }
 
-  /** This very address, or `localhost`, is listed with this port or without one; a name that may point to it does not count. */
+  /** Returns whether this address or `localhost` is listed, with this port or without a port. Names that resolve to it do not count. */
   opensLiteral(host: string, port: number): boolean {
     return this.#entries.some((entry) => entry.isLiteral && entry.host === host && (entry.port ?? port) === port);
   }
@@ -34,7 +34,9 @@ export class DomainList {
   }
 }
 
-/** Lower case, punycode, plain digits, canonical addresses, no trailing dot; null if it is not a host. */
+/**
+ * Returns the host in lower case and punycode, with canonical addresses and without trailing dots. Returns null if the text is not a host.
+ */
 export function normalHost(text: string): string | null {
   try {
     return new URL(`http://${text}/`).hostname.replace(/\.+$/, '');
@@ -44,7 +46,7 @@ export function normalHost(text: string): string | null {
   }
 }
 
-/** For callers that name hosts as people write them: ports and the form of the name make no difference. */
+/** For callers whose hosts are written by people: ports and the spelling of names make no difference. */
 export function domainSets(entries: readonly string[]): { covers(host: string): boolean } {
   const list = new DomainList(entries);
   return {

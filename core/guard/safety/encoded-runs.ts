@@ -1,27 +1,27 @@
-// Decodes long runs of base64 or hex if that gives readable text, so that an unregistered token in it is found by its form. Runs that
-// decode to anything but text (digests, images, keys) are left alone. Pure.
+// Decodes long runs of base64 or hex if the result is readable text, so that an unregistered token in it is found by its form. Ignores runs
+// that decode to anything but text (digests, images, keys). Pure.
 
 import type { TextView } from './text-view.ts';
 
 const RUN_LENGTH_MIN = 20;
 const PEEK_BYTES = 9;
-/** The most that is decoded of one text; the rest is checked as it is. */
+/** The maximum number of bytes decoded per text. The rest is checked only in its encoded form. */
 const DECODED_BYTES_MAX = 512 * 1024;
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_';
-/** By character code, the value of a base64 digit plus one; zero for any other character. The two of base64url come last. */
+/** By character code: the value of a base64 digit plus one, or zero for any other character. The two base64url digits come last. */
 const values = new Uint8Array(128);
 for (const [place, digit] of digits.split('').entries()) values[digit.charCodeAt(0)] = (place < 64 ? place : place - 2) + 1;
 
 const isDigit = (code: number): boolean => code < 128 && values[code] !== 0;
 
-/** From its first line, which is long enough, across line breaks and the indents after them. */
+/** A run from its first line, which must be long enough, across line breaks and the indents after them. */
 const wholeRun = /[\w+/-]{20,}(?:\r?\n[ \t]*[\w+/-]+)*/y;
 const hexRun = /[0-9A-Fa-f\s]*/y;
-/** A run at the end of a text that more text could extend. Read backwards. */
+/** A run at the end of a text that more text could extend. Matched backwards. */
 const openEnd = /(?<=((?:[\w+/-]{20,}\r?\n[ \t]*(?:[\w+/-]+\r?\n[ \t]*)*)?(?:[\w+/-]+\r|[\w+/-]*={0,2})))/y;
 
-/** Where a run begins that more text could extend; the length of the text if there is none. */
+/** Returns the start of a run that more text could extend, or the text's length if there is none. */
 export function openRun(text: string): number {
   openEnd.lastIndex = text.length;
   const open = openEnd.exec(text)?.[1] ?? '';
@@ -31,7 +31,7 @@ export function openRun(text: string): number {
 export function encodedRuns(text: string): TextView[] {
   const found: TextView[] = [];
   let budget = DECODED_BYTES_MAX;
-  // A run has a digit at every place: checking one place in twenty is enough to skip words.
+  // Every character of a run is a digit, so checking one position in twenty is enough to skip words.
   for (let start = 0; start + RUN_LENGTH_MIN <= text.length && budget > 0;) {
     const gap = lastGap(text, start, start + RUN_LENGTH_MIN);
     if (gap >= 0) {
@@ -40,7 +40,7 @@ export function encodedRuns(text: string): TextView[] {
     }
     wholeRun.lastIndex = start;
     const end = start + (wholeRun.exec(text)?.[0].length ?? 0);
-    // The letters of a line of words before or after it look like part of the run.
+    // The letters of a line of words before or after a run look like part of it.
     for (let from = start; end - from >= RUN_LENGTH_MIN;) {
       const run = decodeRun(text, from, end);
       if (run !== null) {
@@ -54,13 +54,13 @@ export function encodedRuns(text: string): TextView[] {
   return found;
 }
 
-/** The last place between `from` and `to` without a digit, or -1. */
+/** Returns the last position between `from` and `to` that is not a digit, or -1. */
 function lastGap(text: string, from: number, to: number): number {
   for (let i = to - 1; i >= from; i--) if (!isDigit(text.charCodeAt(i))) return i;
   return -1;
 }
 
-/** Where the next line of a folded run begins; the end of the run if this is the last. */
+/** Returns the start of the next line of a folded run, or the end of the run if this line is the last. */
 function nextLine(text: string, from: number, end: number): number {
   const fold = /\n[ \t]*/.exec(text.slice(from, end));
   return fold === null ? end : from + fold.index + fold[0].length;
@@ -76,7 +76,7 @@ function decodeRun(text: string, start: number, end: number): { view: TextView; 
   return null;
 }
 
-/** One of the first bytes, without decoding the rest: this rules out most runs, which are words and digests. */
+/** Decodes a single byte near the start. This is enough to rule out most runs, which are words and digests. */
 function base64Byte(text: string, start: number, index: number): number {
   const at = start + Math.floor(index / 3) * 4;
   let bits = 0;
@@ -88,7 +88,7 @@ function hexByte(text: string, start: number, index: number): number {
   return Number.parseInt(text.slice(start + index * 2, start + index * 2 + 2), 16);
 }
 
-/** Printable ASCII, in one byte each or as UTF-16. Reads no more bytes than it needs. */
+/** Returns whether the run starts with printable ASCII, in single bytes or as UTF-16. Reads no more bytes than necessary. */
 function isReadable(byteAt: (text: string, start: number, index: number) => number, text: string, start: number): boolean {
   let isNarrow = true;
   let isLittle = true;
@@ -104,7 +104,7 @@ function isReadable(byteAt: (text: string, start: number, index: number) => numb
   return true;
 }
 
-/** How many bytes this many characters encode. */
+/** The number of bytes that a group of characters encodes. */
 interface Encoding {
   readonly name: 'base64' | 'hex';
   readonly chars: number;
@@ -115,7 +115,7 @@ const base64: Encoding = { name: 'base64', chars: 4, bytes: 3 };
 
 function decoded(text: string, start: number, end: number, { name, chars, bytes: bytesEach }: Encoding): TextView {
   const raw = text.slice(start, end);
-  /** The places of the characters of a folded run. */
+  /** The positions of the characters of a folded run. */
   const places = /\s/.test(raw) ? Array.from(raw.matchAll(/\S/g), ({ index }) => index) : null;
   const length = places?.length ?? raw.length;
   const place = (index: number): number => (index >= length ? raw.length : (places?.[index] ?? index));
@@ -123,7 +123,7 @@ function decoded(text: string, start: number, end: number, { name, chars, bytes:
   const bytes = Buffer.from(raw.replace(/\s+/g, ''), name);
   const width = bytes[0] === 0 || bytes[1] === 0 ? 2 : 1;
   return {
-    // One character for each byte or two, so that places can be computed; forms of tokens are ASCII.
+    // One character for each byte or pair of bytes, so that positions can be computed. Tokens consist of ASCII.
     text: width === 1 ? bytes.toString('latin1') : wideText(bytes),
     reachesEnd: false,
     startOf: (index) => start + place(Math.floor((index * width) / bytesEach) * chars),

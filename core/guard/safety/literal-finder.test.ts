@@ -6,7 +6,7 @@ const some = (minLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', 
 const text = fc.string({ unit: fc.constantFrom('a', 'b', '-', '\n', 'ü'), maxLength: 40 });
 const skipped = '\n ü';
 
-test.each([2, 3])('finds exactly what a search for each literal finds, and what begins at the end: heads of %i', (headLength) => {
+test.each([2, 3])('finds each literal, and a prefix at the end of the text: heads of %i', (headLength) => {
   fc.assert(
     fc.property(fc.uniqueArray(some(headLength), { minLength: 1, maxLength: 8 }), text, (literals, searched) => {
       const finder = new LiteralFinder(literals.map((literal) => ({ text: literal, about: literal })), { headLength }); // prettier-ignore
@@ -26,7 +26,7 @@ test.each([2, 3])('finds exactly what a search for each literal finds, and what 
   );
 });
 
-test('skips the characters it is given, in any text as in one without them', () => {
+test('skips the given characters as if the text did not contain them', () => {
   fc.assert(
     fc.property(fc.uniqueArray(some(2), { minLength: 1, maxLength: 8 }), text, (literals, searched) => {
       const known = literals.map((literal) => ({ text: literal, about: literal }));
@@ -43,8 +43,8 @@ test('skips the characters it is given, in any text as in one without them', () 
   );
 });
 
-test('a match compares characters and not their weights', () => {
-  // U+0161 and U+0120 end in the bytes of "a" and of a space.
+test('a match compares characters, not only their weights', () => {
+  // The low bytes of U+0161 and U+0120 are those of "a" and of a space.
   const finder = new LiteralFinder([{ text: 'cab', about: 'cab' }], { headLength: 3, skipped: ' ' });
   const found: [string, number, number][] = [];
   for (const searched of ['c\u0161b', 'c\u0120ab', 'c ab']) finder.scan(searched, (...one) => found.push(one));

@@ -1,16 +1,16 @@
-// Finds many literals in one pass over a text: one rolling hash over the head of each, so that their number costs nothing. Can skip the
-// characters programs insert: line breaks and indents of folded text, quotes and backslashes of shells, the plus of forms.
+// Finds many literals in one pass over a text with a rolling hash over the head of each, so that the number of literals hardly matters. Can
+// skip characters that programs insert: line breaks and indents of folded text, shell quotes and backslashes, the plus of forms.
 
 export interface Literal<T> {
-  /** At least as long as the head; skipped characters are removed. */
+  /** At least as long as the head, without skipped characters. */
   readonly text: string;
   readonly about: T;
 }
 
 export interface FinderOptions {
-  /** Characters the rolling hash covers. */
+  /** The number of characters that the rolling hash covers. */
   readonly headLength: number;
-  /** The characters to skip between two of a literal. */
+  /** Characters that may occur between the characters of a literal. */
   readonly skipped?: string;
 }
 
@@ -21,10 +21,10 @@ const DIFFERENT_WEIGHTS = 256;
 
 export class LiteralFinder<T> {
   readonly #headLength: number;
-  /** Zero for a skipped character. */
+  /** By character code. Zero for a skipped character. */
   readonly #weights: Int32Array;
   readonly #shifts: Uint8Array;
-  /** One bit per bucket: the whole table stays in the nearest cache. */
+  /** One bit per bucket, so that the whole table stays in the fastest cache. */
   readonly #buckets = new Uint8Array((1 << BUCKET_BITS) >> 3);
   readonly #byHash = new Map<number, Literal<T>[]>();
   readonly #beginnings = new Set<string>();
@@ -32,7 +32,7 @@ export class LiteralFinder<T> {
   constructor(literals: readonly Literal<T>[], { headLength, skipped = '' }: FinderOptions) {
     this.#headLength = headLength;
     this.#weights = createWeights();
-    // Characters further back than the head are shifted out.
+    // Shifts out the characters that are further back than the head.
     const shift = Math.ceil(HASH_BITS / headLength);
     this.#shifts = new Uint8Array(CODES).fill(shift);
     for (let i = 0; i < skipped.length; i++) this.#weights[skipped.charCodeAt(i)] = this.#shifts[skipped.charCodeAt(i)] = 0;
@@ -48,7 +48,7 @@ export class LiteralFinder<T> {
     }
   }
 
-  /** Calls `onFound` for each occurrence. Returns where an unfinished literal at the end of the text begins; else the text's length. */
+  /** Calls `onFound` for each occurrence. Returns the start of an unfinished literal at the end of the text, or the text's length. */
   scan(text: string, onFound: (about: T, start: number, end: number) => void): number {
     if (this.#byHash.size === 0) return text.length;
     const weights = this.#weights;
@@ -58,7 +58,7 @@ export class LiteralFinder<T> {
     let hash = 0;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
-      // A skipped character adds nothing and shifts nothing; a branch here would be taken at every word.
+      // A skipped character has no weight and no shift. A branch here would run for every word.
       hash = ((hash << (shifts[code] ?? 0)) + (weights[code] ?? 0)) | 0;
       const bucket = hash >>> (HASH_BITS - BUCKET_BITS);
       if (((buckets[bucket >> 3] ?? 0) & (1 << (bucket & 7))) === 0 || weights[code] === 0) continue;
@@ -73,7 +73,7 @@ export class LiteralFinder<T> {
     return open;
   }
 
-  /** The start of a literal's head that the text ends in; the text's length if none. */
+  /** Returns the start of a literal's head that the end of the text may continue, or the text's length. */
   #openBeginning(text: string): number {
     let open = text.length;
     let tail = '';
@@ -85,7 +85,7 @@ export class LiteralFinder<T> {
     return open;
   }
 
-  /** The place of the head that ends at `last`, or -1 for a different one with the same hash. */
+  /** Returns the start of the head that ends at `last`, or -1 if other text has the same hash. */
   #startOf(text: string, literal: string, last: number): number {
     let index = last + 1;
     for (let i = this.#headLength - 1; i >= 0; i--) {
@@ -96,7 +96,7 @@ export class LiteralFinder<T> {
     return index;
   }
 
-  /** The place after the last character; -1 for a different text, one more than the text's length if the text ends first. */
+  /** Returns the position after the literal, -1 if the text differs, or the text's length plus one if the text ends too early. */
   #endOf(text: string, literal: string, from: number): number {
     let end = from;
     for (let i = this.#headLength; i < literal.length; end++) {
@@ -111,8 +111,8 @@ export class LiteralFinder<T> {
 }
 
 /**
- * Any good mixing of the bits will do; this is the finalizer of MurmurHash3. Characters of the same low byte share a weight, which costs no
- * more than a comparison where one is tried in vain: a program that starts for one question has no time for 65,536 different ones.
+ * Any good mixing of the bits will do; this is the finalizer of MurmurHash3. Characters with the same low byte share a weight, which costs
+ * at most a failed comparison. Computing 65,536 different weights would take too long in a program that starts for a single command.
  */
 function createWeights(): Int32Array {
   const weights = new Int32Array(CODES);

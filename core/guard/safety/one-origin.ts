@@ -1,5 +1,5 @@
-// The rules for one origin from config.yaml, such as a person's own search server: only that origin, wherever it is. A metadata service
-// stays closed even so. Decides only.
+// The URL rules for one origin from config.yaml, such as a person's own search server: allows only that origin, wherever it is. Metadata
+// services stay closed. Decides only.
 
 import { isMetadataAddress } from './address.ts';
 import type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';

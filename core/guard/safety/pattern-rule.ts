@@ -1,35 +1,35 @@
-// The form of a pattern rule, its matching at a trigger, and small measures of text that rules use.
+// The form of a pattern rule, matching at a trigger, and small measures of text that rules use.
 
 import type { Span } from './text-view.ts';
 
-/** Runs at a literal trigger; the sticky `pattern` then decides at that place, so harmless text costs one scan. */
+/** A rule runs at a literal trigger. The sticky `pattern` then decides at that position, so harmless text costs only one scan. */
 export interface PatternRule {
   readonly name: string;
-  /** Exact literals of three or more characters; each occurrence is tried. */
+  /** Exact literals of three or more characters. The rule is tried at each occurrence. */
   readonly triggers: readonly string[];
-  /** Sticky. With a capture group, the group is the secret and must end the match. */
+  /** Sticky. If it has a capture group, the group is the secret and must end the match. */
   readonly pattern: RegExp;
   /** Matches the end of the few characters before the trigger that belong to the match. */
   readonly before?: RegExp;
-  /** Sticky. If it reaches the end of the text, more text could still make a match. */
+  /** Sticky. If it matches up to the end of the text, more text could still complete a match. */
   readonly reach: RegExp;
-  /** Judges the secret; `next` is the character after it, empty at the end. */
+  /** Judges the secret. `next` is the character after it, or empty at the end. */
   accept?(secret: string, next: string): boolean;
-  /** Of overlapping matches, the lowest rank gives the name. */
+  /** The lowest rank of overlapping matches determines the name. */
   readonly rank: number;
 }
 
 export const rankOfSecret = 0;
 export const rankOfProvider = 1;
 export const rankOfGeneric = 2;
-/** Found by its place alone: any other finding has the better name. */
+/** Found by its place alone. The name of any other finding is preferred. */
 export const rankOfPlace = 2.5;
 export const rankOfPersonal = 3;
 
 export const triggerLengthMin = 3;
 const BEFORE_MAX = 16;
 
-/** Where the match whose trigger is at `at` would begin. */
+/** Returns the start of a match whose trigger is at `at`. */
 export function beginningOf(rule: PatternRule, text: string, at: number): number {
   return at - (rule.before?.exec(text.slice(Math.max(0, at - BEFORE_MAX), at))?.[0].length ?? 0);
 }
@@ -44,20 +44,20 @@ export function matchRule(rule: PatternRule, text: string, from: number): Span |
   return { from, start: end - secret.length, end, name: rule.name, rank: rule.rank };
 }
 
-/** More text could still complete a match that begins at the trigger. */
+/** Returns whether more text could still complete a match that begins at the trigger. */
 export function reachesEnd(rule: PatternRule, text: string, at: number): boolean {
   rule.reach.lastIndex = at;
   return rule.reach.test(text) && rule.reach.lastIndex === text.length;
 }
 
-/** All combinations of one of each: ['a', 'b'], ['-', '+'] gives a-, a+, b-, b+. */
+/** Returns all combinations of one element each: ['a', 'b'], ['-', '+'] gives a-, a+, b-, b+. */
 export function everyWay(...choices: readonly (readonly string[] | string)[]): string[] {
   return choices.reduce<string[]>((ways, choice) => ways.flatMap((way) => Array.from(choice).map((next) => way + next)), ['']);
 }
 
 export const lettersAndDigits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** The start of a word; also after an escape such as \n in JSON or %3D in a URL, whose last character is a letter or digit. */
+/** The start of a word, also after an escape such as \n in JSON or %3D in a URL, which ends in a letter or digit. */
 export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2}|\\[nrtbf]))`;
 
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
@@ -71,26 +71,26 @@ export function entropy(text: string): number {
   return bits;
 }
 
-/** The beginning decides, which keeps a long hostile run cheap. */
+/** Only the first characters are judged, which keeps long hostile runs cheap. */
 const JUDGED_LENGTH = 200;
 export const hasDigit = (text: string): boolean => /\d/.test(text);
 export const looksRandom = (text: string): boolean => hasDigit(text) && entropy(text.slice(0, JUDGED_LENGTH)) >= 3;
 
-/** A key of random letters of both cases and digits, as opposed to words of a name. */
+/** Returns whether the text mixes both cases and digits like a random key, unlike the words of a name. */
 export const hasEveryKind = (text: string): boolean => hasDigit(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 
-/** As a whole. */
+/** Matches a whole text. */
 export const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Words and numbers with separators or as camel case: `Some-long-anchor-2024`. */
+/** Words and numbers with separators or in camel case: `Some-long-anchor-2024`. */
 const wordy = /^(?:(?:[A-Z]?[a-z]{2,}|\d{1,4}|[A-Z]{2,}|[a-z])(?:[-_.+%/=:~]|$|(?=[A-Z0-9])))+$/;
 
-/** Random enough that its place says what it is, digests and UUIDs included. */
+/** Returns whether the text is random enough to be a secret in a place that holds secrets. Includes digests and UUIDs. */
 export function looksDense(text: string): boolean {
   const judged = text.slice(0, JUDGED_LENGTH);
   return uuid.test(text) || isJumble(text) || (looksRandom(text) && !wordy.test(judged));
 }
 
-/** Letters whose case changes at random, unlike in a name: at almost every other one. */
+/** Returns whether the case of letters changes at random, at almost every other letter, unlike in a name. */
 export function isJumble(value: string): boolean {
   if (value.length < 12 || value.length > 100 || !/^[A-Za-z]+$/.test(value)) return false;
   const changes = Array.from(value.slice(1)).filter((letter, at) => /[a-z]/.test(letter) !== /[a-z]/.test(value[at] ?? '')).length;

@@ -1,10 +1,10 @@
-// Detects personal data: payment cards and bank accounts by their check digits, email addresses and phone numbers by their form. Pure.
-// Only issued card ranges count, so that timestamps and identifiers of the same length stay.
+// Detects personal data: payment cards and bank accounts by their check digits, email addresses and phone numbers by their form. Pure. Only
+// issued card ranges count, so timestamps and identifiers of the same length are kept.
 
 import { rankOfPersonal } from './pattern-rule.ts';
 import type { Span } from './text-view.ts';
 
-// Issuer ranges and lengths after ISO/IEC 7812: Visa, Mastercard, American Express, Discover, JCB, Diners Club, UnionPay.
+// Issuer ranges and lengths according to ISO/IEC 7812: Visa, Mastercard, American Express, Discover, JCB, Diners Club, UnionPay.
 const issued =
   /^(?:4(?:\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|62\d{14,17})$/;
 
@@ -12,13 +12,13 @@ export type PersonalKind = 'card' | 'iban' | 'email' | 'phone';
 
 interface PersonalForm {
   readonly name: string;
-  /** A text without it contains nothing of this kind. */
+  /** A text that does not match contains nothing of this kind. */
   readonly hint: RegExp;
   readonly pattern: RegExp;
   readonly accept?: (found: string) => boolean;
-  /** A last character that more text could extend: most pieces of a text end in another one. */
+  /** Matches a last character that more text could extend. Most pieces of a text end in another character. */
   readonly lastCharacter: RegExp;
-  /** The part at the end of a text that more text could extend. */
+  /** Matches the part at the end of a text that more text could extend. */
   readonly ending: RegExp;
 }
 
@@ -42,7 +42,7 @@ const forms: Readonly<Record<PersonalKind, PersonalForm>> = {
     accept: (found) => passesMod97(found.replaceAll(' ', '')),
     ...digitsEnding,
   },
-  // Addresses of people; the user part of a repository or host address looks the same.
+  // Addresses of people. The user part of a repository or host address looks the same.
   email: {
     name: 'email',
     hint: /@/,
@@ -50,7 +50,7 @@ const forms: Readonly<Record<PersonalKind, PersonalForm>> = {
     lastCharacter: /[A-Za-z0-9._%+@-]$/,
     ending: /(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}(?:@[A-Za-z0-9.-]*)?$/,
   },
-  // ITU-T E.164 with the plus: without it a phone number looks like any other number.
+  // ITU-T E.164 with the plus. Without it, a phone number looks like any other number.
   phone: {
     name: 'phone',
     hint: /\+\d/,
@@ -70,7 +70,7 @@ export function findPersonalData(text: string, wanted: readonly PersonalKind[]):
   });
 }
 
-/** Where a number begins at the end of a text that more text could extend; the text's length if there is none. */
+/** Returns the start of a number at the end of the text that more text could extend, or the text's length if there is none. */
 export function openPersonalData(text: string, wanted: readonly PersonalKind[]): number {
   const tail = text.slice(-128);
   const opens = wanted.map((kind) => (forms[kind].lastCharacter.test(tail) ? forms[kind].ending.exec(tail)?.index : undefined));
@@ -91,7 +91,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** ISO 13616: country and check digits last, letters as 10 to 35, remainder of 97 is 1. */
+/** ISO 13616: moves country and check digits to the end and reads letters as 10 to 35. The remainder modulo 97 must be 1. */
 function passesMod97(iban: string): boolean {
   if (iban.length < 15 || iban.length > 34) return false;
   let rest = 0;

@@ -1,5 +1,5 @@
-// Detects secrets by their place, if no word says what they are: after the flag of a program that takes one, in the query of a URL, in
-// the credentials of a header, and in the cookies of a session.
+// Detects secrets by their place if no word names them: after the flag of a program, in the query of a URL, in the credentials of a header,
+// and in session cookies.
 
 import { escapeRegExp, isJumble, looksDense, rankOfPlace, type PatternRule } from './pattern-rule.ts';
 
@@ -7,7 +7,7 @@ export function createPlaceRules(): PatternRule[] {
   return [authorizationRule(), queryRule(), userInfoRule(), ...cookieRules(), ...flagRules(), phraseRule()];
 }
 
-/** Whatever the scheme: `Authorization: Token …`, `SSWS …`, or the key alone. */
+/** Any scheme: `Authorization: Token …`, `SSWS …`, or the key alone. */
 function authorizationRule(): PatternRule {
   return {
     name: 'authorization',
@@ -36,7 +36,7 @@ function queryRule(): PatternRule {
   };
 }
 
-/** A key in the place of the user: `https://KEY@host`. */
+/** A key in place of the user: `https://KEY@host`. */
 function userInfoRule(): PatternRule {
   return {
     name: 'url-key',
@@ -60,7 +60,7 @@ function cookieRules(): PatternRule[] {
       accept: looksDense,
     },
     {
-      // The file of cookies that curl and wget share: the seventh field.
+      // The cookie file format that curl and wget share: the value is the seventh field.
       name: 'cookie',
       triggers: ['\tTRUE\t', '\tFALSE\t'],
       pattern: /\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\r\n]{1,100}\t([^\t\r\n]{8,4000})/y,
@@ -74,8 +74,8 @@ function cookieRules(): PatternRule[] {
 const onLine = String.raw`[^\n|;]{0,330}`;
 
 /**
- * A word behind these is a password: trigger, everything up to it, and what of a line may still lead to one, behind the trigger. A stream waits
- * for that, so it begins as a command does and not as a sentence about one.
+ * A word after these patterns is a password. `before` matches everything up to the password, from the trigger on. `reach` matches text
+ * after the trigger that may still lead to a password. A stream waits for such text, so `reach` matches commands but not prose about them.
  */
 const flags: readonly (readonly [trigger: string, before: string, reach: string])[] = [
   ['curl ', String.raw`curl (?=[-"'h])[^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`, `(?:[-"'h]${onLine})?`],
@@ -85,7 +85,7 @@ const flags: readonly (readonly [trigger: string, before: string, reach: string]
   ['pass:', String.raw`(?<=[\s"'])pass:`, String.raw`\S{0,201}`],
   ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`, `(?:-${onLine})?`],
   ['net user ', String.raw`net user \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
-  // A constant of PHP.
+  // A constant in PHP.
   [
     'define(',
     String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`,

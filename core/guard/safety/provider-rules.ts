@@ -1,5 +1,5 @@
-// Keys and tokens with a form of their provider, one line each: name, trigger, the rest of the form. Precision first: git hashes, UUIDs and
-// integrity hashes match none of them.
+// Keys and tokens with a provider-specific form, one line each: name, trigger, the rest of the form. Precision matters most: no rule
+// matches git hashes, UUIDs or integrity hashes.
 
 import {
   escapeRegExp,
@@ -14,7 +14,7 @@ import {
 
 type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
 
-/** Never in the middle of a base64url run: such runs are long, and one full of beginnings would be reread for each. */
+/** Does not match in the middle of a base64url run. Such runs are long, and a run full of prefixes would be read again for each of them. */
 const JOSE_START = String.raw`(?<!(?<!\\|%[0-9A-Fa-f])[A-Za-z0-9_-]eyJ)`;
 const END = '(?![A-Za-z0-9])';
 
@@ -36,7 +36,7 @@ const rows: readonly Row[] = [
   ['langfuse-key', ['sk-lf-', 'pk-lf-'], '[0-9a-f-]{36}'],
   ['aws-access-key-id', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], `[A-Z0-9]{16}${END}`],
   ['github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], '[A-Za-z0-9]{36,255}'],
-  // Tokens of installations and users that hold their claims themselves.
+  // Tokens of installations and users that contain their claims.
   ['github-token', ['ghs_', 'ghu_'], '(?=[A-Za-z0-9_]{0,40}eyJ)[A-Za-z0-9_.-]{60,2000}'],
   ['github-token', 'github_pat_', '[A-Za-z0-9_]{22,255}'],
   ['gitlab-token', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glft-'], '[A-Za-z0-9_.-]{20,300}'],
@@ -178,7 +178,7 @@ const rows: readonly Row[] = [
   ['frameio-token', 'fio-u-', '[A-Za-z0-9_=-]{60,64}'],
 ];
 
-/** A token continues while these characters do. */
+/** A token continues while these characters follow. */
 const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$@!,-]*`;
 
 export function createProviderRules(): PatternRule[] {
@@ -205,7 +205,7 @@ function telegramRule(): PatternRule {
   };
 }
 
-/** A bot token begins with its user id in base64, decimal digits, which leaves few choices for the first four characters. */
+/** A bot token begins with its user id, decimal digits in base64, which limits the choices for the first four characters. */
 function discordRule(): PatternRule {
   const rest = String.raw`[w-z0-5][A-Za-z0-9]{18,26}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{26,40}`;
   const pattern = new RegExp(`${wordStart}[MNO][DTjz][AEIMQUYcgk]${rest}`, 'y');
@@ -218,7 +218,7 @@ function azureClientRule(): PatternRule {
   return { ...tokenRule('azure-client-secret', triggers, pattern), before: /[A-Za-z0-9_~.-]{0,3}$/ };
 }
 
-/** An account, a tunnel and its secret as JSON. */
+/** Returns whether the text is JSON with an account, a tunnel and its secret. */
 function isTunnelToken(secret: string): boolean {
   return /^\{"a":"[^"]+","t":"[^"]+","s":"/.test(Buffer.from(secret, 'base64').toString('latin1'));
 }

@@ -1,4 +1,4 @@
-// Redacts structured data: JSON text stays JSON, and a secret that consists of a key and its value is found too.
+// Redacts structured data: JSON text stays valid JSON, and a value is also checked together with its key.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
@@ -8,7 +8,7 @@ export interface TextRedactor {
   redact(text: string): Redaction;
 }
 
-/** Deeper nesting is treated as one text. */
+/** Deeper nesting is treated as plain text. */
 const DEPTH_MAX = 64;
 
 export function redactJson(redactor: TextRedactor, text: string): Redaction {
@@ -16,11 +16,11 @@ export function redactJson(redactor: TextRedactor, text: string): Redaction {
   if (asText.text === text || parseJson(asText.text).ok) return asText;
   const parsed = parseJson(text);
   if (!parsed.ok) return asText;
-  // A match that reaches into the syntax would break the JSON: redact string by string instead.
+  // A match that reaches into the syntax would break the JSON, so each string is redacted separately instead.
   return { text: stillRedacted(JSON.stringify(redactDeep(redactor, parsed.value))), found: asText.found };
 }
 
-/** The same value if nothing was found. Keys are redacted like values. */
+/** Returns the identical value if nothing was found. Keys are redacted like values. */
 export function redactDeep<T>(redactor: TextRedactor, value: T): Redacted<T> {
   return stillRedacted(walk(redactor, value, 0) as T);
 }
@@ -44,7 +44,7 @@ function walkList(redactor: TextRedactor, list: readonly unknown[], depth: numbe
 
 function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
   let changed: [string, unknown][] | null = null;
-  // Each event passes here, and almost none changes: no lists are made for those that do not.
+  // Each event passes here and almost none changes, so lists are created only when needed.
   for (const [index, key] of Object.keys(fields).entries()) {
     const value = fields[key];
     const safeKey = key.length < KEY_LENGTH_MIN ? key : redactor.redact(key).text;
@@ -54,11 +54,11 @@ function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unkn
   return changed === null ? fields : Object.fromEntries(changed);
 }
 
-/** Longer than any field name that could not be a secret. */
+/** Shorter field names cannot be secrets. */
 const KEY_LENGTH_MIN = 16;
 const tellingKey = /pass|pwd|secret|token|key|credential|cookie|authorization/i;
 
-/** A value is checked together with the name of its field, if that says what it is. */
+/** If the field's name suggests a secret, the value is also checked together with the name. */
 function walkField(redactor: TextRedactor, key: string, value: unknown, depth: number): unknown {
   if (typeof value !== 'string' || !tellingKey.test(key)) return walk(redactor, value, depth + 1);
   const alone = redactor.redact(value).text;

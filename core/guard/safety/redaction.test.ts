@@ -7,7 +7,7 @@ import { ownNow } from '../../../tests/own-clock.ts';
 const open = (): SafetyChecks => new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
 const letters = (length: number): string => 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW0xY'.repeat(10).slice(0, length);
 const hex = (length: number): string => '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(4).slice(0, length);
-// Joined here so that scanners do not take this file for a leak.
+// Joined at run time so that secret scanners do not report this file.
 const join = (...parts: string[]): string => parts.join('');
 
 const value = 'S3cr3t/+"va\'lue&<ü> %$x';
@@ -52,7 +52,7 @@ test.each(forms)('a registered value does not survive as %s', (_, encode) => {
   expect(left.length).toBeLessThanOrEqual('"{\\"text\\":\\"\\"}"'.length);
 });
 
-test('any value in any encoding and any pieces is gone', () => {
+test('redacts any value in any encoding and any pieces', () => {
   const anyValue = fc.string({ unit: 'binary', minLength: 8, maxLength: 60 }).filter((text) => text.replace(/[\s'"\\`+]/g, '').length >= 8);
   fc.assert(
     fc.property(anyValue, fc.constantFrom(...forms), fc.array(fc.nat({ max: 12 })), (secret, [, encode], cuts) => {
@@ -94,7 +94,7 @@ test('a value with escapes cut anywhere leaves no backslash behind', () => {
   }
 });
 
-test('short values are refused, a line of a long one is found, the newest name wins', () => {
+test('refuses short values, finds a line of a long one, and uses the newest name', () => {
   const safety = open();
   expect([safety.register('1234567', 'pin'), safety.register('12345678', 'old'), safety.register('12345678', 'new')]).toEqual([
     false,
@@ -106,7 +106,7 @@ test('short values are refused, a line of a long one is found, the newest name w
   expect(safety.redact(`see ${letters(40)}.`).text).toBe('see [redacted:file].');
 });
 
-test('text right after a value of eight characters stays', () => {
+test('keeps the text directly after a value of eight characters', () => {
   const safety = open();
   safety.register('12345678', 'pin');
   expect(safety.redact('{"pin":"12345678", "next": 1}').text).toBe('{"pin":"[redacted:pin]", "next": 1}');
@@ -121,7 +121,7 @@ const within: [string, (text: string) => string][] = [
 const folded = (bytes: Buffer): string => bytes.toString('base64').replace(/(.{64})/g, '$1\n');
 const nested = [join('AccountKey=', 'kEX/oTDk984T9LeRE2K+41141WH9AXLh7ScQ0xDyjMhKsiNcWZPxLYnO0SW/6zumRBxoeVhMsreM5Yu64Faj', 'I=='), value];
 
-test.each(within)('a secret is found in %s, whole and in any pieces', (_, encode) => {
+test.each(within)('finds a secret in %s, whole and in any pieces', (_, encode) => {
   for (const secret of nested) {
     const text = `a ${encode(secret)} b`;
     const safety = open();
@@ -169,7 +169,7 @@ const known: [string, string][] = [
   ['iban', 'GB82WEST12345698765432'],
 ];
 
-test.each(known)('%s is recognised anywhere and replaced whole', (name, secret) => {
+test.each(known)('recognizes %s anywhere and replaces it whole', (name, secret) => {
   const safety = open();
   for (const [before, after] of [
     ['', ''],
@@ -206,14 +206,14 @@ test.each(inContext)('%s', (text, secret, name) => {
 
 const pem = join('-----BEGIN RSA ', 'PRIVATE KEY-----\n', `${letters(64)}\n${letters(64)}\n`);
 
-test('a private key is redacted from its first line to its last, also when truncated', () => {
+test('redacts a private key from its first line to its last, also when truncated', () => {
   const footed = join(pem, '-----END RSA ', 'PRIVATE KEY-----');
   expect(open().redact(`a\n${footed}\nb`).text).toBe('a\n[redacted:private-key]\nb');
   expect(open().redact(JSON.stringify(footed)).text).toBe('"[redacted:private-key]"');
   expect(open().redact(`a\n${pem}`).text).toBe('a\n[redacted:private-key]\n');
 });
 
-test('a value that swallows the key of the next one does not save that one', () => {
+test('a value that includes the next key does not hide the next value', () => {
   const text = `token=${letters(24)}X-Api-Key: ${letters(24)}`;
   expect(open().redact(text).text).not.toContain(letters(24));
 });
@@ -244,11 +244,11 @@ const harmless = [
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 ];
 
-test.each(harmless)('stays as it is: %s', (text) => {
+test.each(harmless)('keeps unchanged: %s', (text) => {
   expect(open().redact(text)).toEqual({ text, found: [] });
 });
 
-test("a lock file full of integrity hashes and this project's sources stay unchanged", () => {
+test("keeps a lock file of integrity hashes and this project's sources unchanged", () => {
   for (const path of ['package-lock.json', 'core/contracts/ops.ts', 'core/contracts/config.ts', 'core/guard/safety/provider-rules.ts']) {
     expect(open().redact(readFileSync(path, 'utf8')).found).toEqual([]);
   }
@@ -262,7 +262,7 @@ const piece = fc.oneof(
   fc.constantFrom(' ', '\n', '", "', '-', ': ', '=', 'word ', '4242', 'DE', 'sk-', 'password', '"', pem),
 );
 
-test('a stream in any pieces gives the same as the whole', () => {
+test('a stream in any pieces gives the same result as the whole text', () => {
   const safety = open();
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { maxLength: 40 }), (pieces, cuts) => {
@@ -282,7 +282,7 @@ test('a stream in any pieces gives the same as the whole', () => {
   );
 });
 
-test('a token glued to other letters is none, wherever a stream forgets what it released', () => {
+test('does not redact a token glued to other letters, in a stream as in a whole', () => {
   const safety = open();
   for (let behind = 0; behind <= 150; behind++) {
     const text = `${hex(40)}${jwt}${'aB3dE5fG7h'.repeat(15).slice(0, behind)}Set-Cookie: sid=aB3dE5fG7hJ9kL2mN4pQ6rS8; Path=/`;
@@ -291,7 +291,7 @@ test('a token glued to other letters is none, wherever a stream forgets what it 
   }
 });
 
-test('ordinary text passes a stream at once, a word or two behind at most', () => {
+test('ordinary text passes a stream at once, at most a word or two behind', () => {
   const stream = open().stream();
   let behind = 0;
   for (const word of 'Here is the answer you asked for: forty-two, as the token of a story; nothing else was found.'.split(/(?= )/)) {
@@ -301,7 +301,7 @@ test('ordinary text passes a stream at once, a word or two behind at most', () =
   expect(stream.end().length).toBe(behind);
 });
 
-test('the text a stream holds back is bounded', () => {
+test('limits the text that a stream holds back', () => {
   const stream = open().stream();
   let given = stream.push('://').length;
   for (let i = 0; i < 100; i++) given += stream.push('a'.repeat(1000)).length;
@@ -310,7 +310,7 @@ test('the text a stream holds back is bounded', () => {
   expect(given).toBeGreaterThan(100_000 + 120_000 - 66_000);
 });
 
-test('text made to be slow is not slow', () => {
+test('stays fast for text made to be slow', () => {
   const safety = open();
   safety.register('abababababababababab-1', 'k');
   const seeds = [

@@ -1,5 +1,5 @@
-// Finds secrets in text and replaces them: registered values in any of their forms first, then recognizable patterns. Reads the text as it
-// is, and with escapes undone and runs of base64 and hex decoded, in whatever order they were applied.
+// Finds secrets in text and replaces them: registered values in any of their forms first, then recognizable patterns. Reads the text both
+// as it is and with escapes undone and runs of base64 and hex decoded, in whatever order these were applied.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
@@ -13,23 +13,23 @@ import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
 
 export interface Redaction {
-  /** The same string if nothing was found. */
+  /** The identical string if nothing was found. */
   readonly text: Redacted;
-  /** Names of the findings, each once, in order. */
+  /** The distinct names of the findings, in order. */
   readonly found: readonly string[];
 }
 
-/** The findings in a text, and the places from which more text could change them; both are the text's length if it could not. */
+/** The findings in a text, and the positions from which more text could change them. A position is the text's length if no text could. */
 export interface Analysis {
   readonly spans: readonly Span[];
-  /** Where a registered value may begin that the text does not finish. */
+  /** The start of a registered value that the text does not finish. */
   readonly openValue: number;
   /** The same for patterns. */
   readonly openPattern: number;
 }
 
 export interface RedactorOptions {
-  /** Personal data to redact besides secrets. */
+  /** Personal data to redact in addition to secrets. */
   readonly personal: readonly PersonalKind[];
 }
 
@@ -46,14 +46,14 @@ interface Find {
 const VALUES_MAX = 2000;
 /** Shorter text cannot contain a secret: the shortest rule needs more. */
 const TELLABLE_MIN = 8;
-/** Texts known to be clean: their number, the maximum length of each, and of all together. */
+/** Limits of the cache of clean texts: their number, the length of each, and the total length. */
 const CLEAN_MAX = 1_000;
 /** The maximum length of a tool result. */
 const CLEAN_LENGTH_MAX = 65_536;
 const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
-/** Escapes inside escapes inside base64: JSON in JSON in a URL. */
+/** Nested encodings to undo, such as JSON in JSON in a URL. */
 const READINGS_MAX = 3;
-/** How much text around an escape is read, or the longest value if that is longer. */
+/** The number of characters read around an escape, or twice the longest value if that is more. */
 const REACH_MIN = 512;
 const REACH_MAX = 16_384;
 
@@ -74,15 +74,15 @@ export class Redactor {
     this.#triggers = new LiteralFinder(triggers, { headLength: triggerLengthMin });
   }
 
-  /** Changes with every change of what is redacted: text checked before must be checked again. */
+  /** Changes whenever the set of redacted values changes. Text checked before must then be checked again. */
   get version(): number {
     return this.#version;
   }
 
   /**
-   * From now on the value is redacted as `[redacted:NAME]`, also folded, escaped, quoted, reversed, and inside base64 and hex. Returns false
-   * for a value under 8 characters (white space, quotes, backslashes and plus signs not counted), which is not registered. Beyond 2,000
-   * values the oldest one is forgotten.
+   * Redacts the value as `[redacted:NAME]` from now on, also folded, escaped, quoted, reversed, and inside base64 and hex. Returns false,
+   * and does not register the value, if it has fewer than 8 characters without white space, quotes, backslashes and plus signs. Above 2,000
+   * values, the oldest is dropped.
    */
   register(value: string, name: string): boolean {
     if (!isTellable(value)) return false;
@@ -108,14 +108,14 @@ export class Redactor {
     return { text: stillRedacted(renderSpans(text, spans)), found: [...new Set(spans.map((span) => span.name))] };
   }
 
-  /** Registered values only, wherever they are. */
+  /** Redacts registered values only, wherever they are. */
   redactValues(text: string): string {
     const spans: Span[] = [];
     this.#findValues(text, (span) => spans.push(span));
     return spans.length === 0 ? text : renderSpans(text, mergeSpans(spans));
   }
 
-  /** `isOpen`: more text may follow. Slightly slower, because every beginning is followed to its end. */
+  /** If `isOpen`, more text may follow. This is slightly slower, because every prefix is followed to its end. */
   analyse(text: string, isOpen: boolean): Analysis {
     const found = this.#look(text, isOpen, READINGS_MAX);
     const spans = mergeSpans([...found.spans, ...findPersonalData(text, this.#personal)]);
@@ -124,7 +124,7 @@ export class Redactor {
   }
 
   #look(text: string, isOpen: boolean, readings: number): Find {
-    // A truncated escape hides the text before it: treat it as not there yet.
+    // A truncated escape hides the text before it, so it is treated as not yet received.
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
@@ -142,13 +142,13 @@ export class Redactor {
     return found;
   }
 
-  /** The text as it is. */
+  /** Checks the text in the form given. */
   #inspect(text: string, isOpen: boolean): Find {
     const spans: Span[] = [];
     let openPattern = text.length;
     const openValue = this.#findValues(text, (span, form) => {
       spans.push(span);
-      // The character after it may still arrive.
+      // The character after the match may still arrive.
       if (form.isBase64 && span.end + 3 > text.length) openPattern = Math.min(openPattern, span.start);
     });
     const openTrigger = this.#triggers.scan(text, (rule, at) => {
@@ -161,7 +161,7 @@ export class Redactor {
     return { spans, openValue, openPattern };
   }
 
-  /** Returns where an unfinished value at the end of the text begins; the text's length if there is none. */
+  /** Returns the start of an unfinished value at the end of the text, or the text's length if there is none. */
   #findValues(text: string, onFound: (span: Span, form: NamedForm) => void): number {
     this.#finder ??= this.#createFinder();
     return this.#finder.scan(text, (form, start, end) => onFound(spanOfValue(text, form, start, end), form));
@@ -176,7 +176,7 @@ export class Redactor {
     return new LiteralFinder(literals, { headLength: formLengthMin, skipped: passedOver });
   }
 
-  /** The same text passes several sinks in a row: it is checked at the first one only. */
+  /** Caches clean texts: the same text passes several sinks in a row and is checked only at the first. */
   #remember(text: string): void {
     if (text.length > CLEAN_LENGTH_MAX) return;
     this.#clean.add(text);
@@ -195,13 +195,13 @@ export class Redactor {
   }
 }
 
-/** In base64 the character after a value shares bits with it; padding belongs to it. */
+/** In base64, the character after a value contains bits of the value, and the padding belongs to it. */
 function spanOfValue(text: string, form: NamedForm, start: number, end: number): Span {
   const after = form.isBase64 ? (/^[A-Za-z0-9+/_-]?={0,2}/.exec(text.slice(end, end + 3))?.[0].length ?? 0) : 0;
   return { from: start, start, end: end + after, name: form.name, rank: rankOfSecret };
 }
 
-/** Rules that look back from their trigger need the text before it. */
+/** Returns the start of trailing text that rules need because they look back from their trigger. */
 function openLead(text: string): number {
   return text.length - (/(?:\d{1,12}:|[\w~.-]{1,3})$/.exec(text.slice(-13))?.[0].length ?? 0);
 }

@@ -1,5 +1,5 @@
 // The choke points before stored content and the program's log: nothing passes them unredacted. Text is stored without secrets, so that any
-// page of it can be shown; binary content is stored as it is except for registered values. They store nothing themselves.
+// page of it can be shown. Binary content is stored as is, except for registered values. The sinks store nothing themselves.
 
 import { isUtf8 } from 'node:buffer';
 import type { Logger } from '../../base/logger.ts';
@@ -42,7 +42,7 @@ export function createSafeLogger(logger: Logger, redactor: LogRedactor): Logger 
 
 const DEPTH_MAX = 5;
 
-/** Errors have no enumerable fields, and their causes hold the rest. */
+/** Errors have no enumerable fields, and their causes contain further details. */
 function describeErrors(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, describe(value, 0)]));
 }

@@ -2,23 +2,23 @@
 // shells) are undone in the text instead, see unescaped-view.ts.
 
 export interface SecretForm {
-  /** Without the skipped characters. */
+  /** The value without the skipped characters. */
   readonly text: string;
-  /** The character after a base64 match contains bits of the value as well. */
+  /** True if the character after a match also contains bits of the value, as in base64. */
   readonly isBase64: boolean;
 }
 
-/** Characters skipped in values and in text alike: white space, quotes, backslashes, plus. */
+/** Characters skipped in both values and text: white space, quotes, backslashes, plus. */
 export const passedOver =
   '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\'"`\\+';
-/** With fewer characters left, a value cannot be recognized. */
+/** A value with fewer remaining characters cannot be recognized. */
 export const formLengthMin = 8;
 
-/** From this length, a line of a multi-line secret counts as a separate secret. */
+/** A line of a multi-line secret that is at least this long counts as a separate secret. */
 const LINE_LENGTH_MIN = 16;
 const LINES_MAX = 200;
 
-/** None for a value with too little left to recognize it. */
+/** Returns an empty list if too little of the value remains to recognize it. */
 export function secretForms(value: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
   const add = (text: string, isBase64: boolean): void => {
@@ -26,7 +26,7 @@ export function secretForms(value: string): SecretForm[] {
     if (squeezed.length >= formLengthMin && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
   };
   add(value, false);
-  // One character per byte, like decoded runs and binary content.
+  // One character per byte, as in decoded runs and binary content.
   add(Buffer.from(value, 'utf8').toString('latin1'), false);
   add([...value].reverse().join(''), false);
   const lines = value.split(/\r?\n/);
@@ -44,8 +44,8 @@ export const isTellable = (value: string): boolean => squeeze(value).length >= f
 const squeeze = (text: string): string => text.replace(/[\s'"`\\+]+/g, '');
 
 /**
- * Base64 of the bytes at each of the three offsets they can have in a longer encoding, cut to the characters that depend only on the
- * secret, in both alphabets.
+ * Returns the base64 of the bytes at each of the three offsets they can have in a longer encoding, in both alphabets. Each form is cut to
+ * the characters that depend only on the secret.
  */
 function base64Forms(bytes: Buffer): string[] {
   const forms: string[] = [];

@@ -1,5 +1,5 @@
-// Redacts text that arrives in pieces. Holds back only text that more text could turn into a secret, so that nothing slips through between
-// two pieces, and ordinary words pass at once.
+// Redacts text that arrives in pieces. Holds back only text that more text could turn into a secret, so that no secret slips through
+// between two pieces and ordinary words pass at once.
 
 import type { Analysis } from './redactor.ts';
 import { renderSpans } from './text-view.ts';
@@ -9,15 +9,15 @@ export interface TextAnalyser {
   analyse(text: string, isOpen: boolean): Analysis;
 }
 
-/** Text already released, kept for patterns that look back. */
+/** The length of released text that is kept for patterns that look back. */
 const CONTEXT_LENGTH = 128;
-/** A word is kept whole, up to this length: cut in the middle, its rest would look like the beginning of another. */
+/** A word in the kept text is kept whole up to this length. The rest of a cut word would look like the start of another word. */
 const WORD_LENGTH_MAX = 2_048;
-/** An escape before a word decides where it begins. */
+/** An escape before a word determines where the word begins. */
 const ESCAPE_LENGTH_MAX = 8;
-/** The most a pattern may hold back; a registered value is always awaited. */
+/** The maximum length that a pattern may hold back. A registered value is always awaited. */
 const HELD_LENGTH_MAX = 32_768;
-/** Backslashes before a cut wait with the character they escape; real text never nests deeper. */
+/** Backslashes before a cut are held back with the character they escape. Real text never nests deeper. */
 const BACKSLASHES_MAX = 64;
 
 export class StreamRedactor {
@@ -29,7 +29,7 @@ export class StreamRedactor {
     this.#redactor = redactor;
   }
 
-  /** Takes a piece; returns the part that can be released now, redacted. */
+  /** Takes a piece. Returns the part that can be released now, redacted. */
   push(piece: string): string {
     this.#held += piece;
     return this.#giveOut(true);
@@ -48,7 +48,7 @@ export class StreamRedactor {
     const { spans, openValue, openPattern } = this.#redactor.analyse(text, isOpen);
     const isTooMuch = text.length - Math.max(openPattern, from) > HELD_LENGTH_MAX;
     let cut = Math.max(from, isTooMuch ? openValue : Math.min(openValue, openPattern));
-    // A backslash belongs to the character it escapes, which may turn out to be the beginning of a secret.
+    // A backslash belongs to the character it escapes, which may turn out to be the start of a secret.
     if (isOpen) cut = beforeBackslashes(text, cut, from);
     for (const span of [...spans].reverse()) if (span.from < cut && cut < span.end) cut = Math.max(from, span.from);
     const ready = spans

@@ -1,26 +1,26 @@
-// A text as it can be read (escapes undone, base64 decoded), with the stretch of the original that each place of it came from, and the spans
-// to redact. Pure.
+// A text as it can be read (escapes undone, base64 decoded), with the range of the original behind each position, and the spans to redact.
+// Pure.
 
 export interface Span {
-  /** Where the words begin that identified it: `password` of `password=…`. */
+  /** The start of the words that identified the secret: `password` in `password=…`. */
   readonly from: number;
   readonly start: number;
   readonly end: number;
   readonly name: string;
-  /** Of overlapping spans, the lowest rank gives the name. */
+  /** The lowest rank of overlapping spans determines the name. */
   readonly rank: number;
 }
 
 export interface TextView {
   readonly text: string;
-  /** It ends where the original does: more text there would extend it. */
+  /** True if the view ends where the original does, so that more text there would extend it. */
   readonly reachesEnd: boolean;
-  /** Where in the original the character at `index` begins, and where the one before `index` ends. */
+  /** The start in the original of the character at `index`, and the end of the character before `index`. */
   startOf(index: number): number;
   endOf(index: number): number;
 }
 
-/** Ordered and disjoint: overlapping spans become one that covers all of them. */
+/** Returns ordered and disjoint spans. Overlapping spans are merged into one that covers all of them. */
 export function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of [...spans].sort((a, b) => a.start - b.start || a.rank - b.rank)) {
@@ -35,7 +35,7 @@ export function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** The text from `from` to `to` with each span replaced. Spans are disjoint and inside. */
+/** Returns the text from `from` to `to` with each span replaced. Spans must be disjoint and within the range. */
 export function renderSpans(text: string, spans: readonly Span[], from = 0, to = text.length): string {
   let rendered = '';
   let at = from;

@@ -1,9 +1,9 @@
-// A text with its escapes undone (JSON, C, URL, HTML), and the origin of each character, so that a finding here can be redacted there. Only
-// the surroundings of escapes are included; stretches without any are left out. Pure.
+// A text with its escapes undone (JSON, C, URL, HTML), and the origin of each character, so that a finding in the view can be redacted in
+// the original. Includes only the text around escapes; other parts are left out. Pure.
 
 import type { TextView } from './text-view.ts';
 
-/** Replaces a stretch that was left out; no secret contains it. */
+/** Replaces a part that was left out. No secret contains this character. */
 const GAP = '\uffff';
 
 const escapes =
@@ -12,7 +12,7 @@ const escapes =
 const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Null for a text without escapes. `reach` is the number of characters included before and after each. */
+/** Returns null for a text without escapes. `reach` is the number of characters included before and after each escape. */
 export function unescapedView(text: string, reach: number): TextView | null {
   if (!mayHoldEscape(text)) return null;
   escapes.lastIndex = 0;
@@ -23,12 +23,12 @@ export function unescapedView(text: string, reach: number): TextView | null {
   return writer.finish();
 }
 
-/** Searching for one character is many times faster than matching a pattern, and most text contains none of the three. */
+/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the three. */
 function mayHoldEscape(text: string): boolean {
   return text.includes('\\') || text.includes('%') || text.includes('&');
 }
 
-/** Where an escape begins that more text could complete; the text's length if there is none. */
+/** Returns the start of an escape that more text could complete, or the text's length if there is none. */
 export function openEscape(text: string): number {
   const tail = text.slice(-24);
   if (!mayHoldEscape(tail)) return text.length;
@@ -38,7 +38,7 @@ export function openEscape(text: string): number {
   return text.length - tail.length + openCharacter(tail.slice(0, end));
 }
 
-/** Where an incomplete multi-byte character at the end of the text begins, such as %C3 of %C3%BC. */
+/** Returns the start of an incomplete multi-byte character at the end of the text, such as %C3 of %C3%BC. */
 function openCharacter(text: string): number {
   const run = /(?:(?:%[0-9A-Fa-f]{2}){1,3}|(?:\\x[0-9A-Fa-f]{2}){1,3})$/.exec(text);
   if (run === null) return text.length;
@@ -56,7 +56,7 @@ class ViewWriter {
   readonly #text: string;
   readonly #reach: number;
   readonly #parts: string[] = [];
-  /** By place in the view: the place in the original. */
+  /** By position in the view: the position in the original. */
   readonly #places: Int32Array;
   #length = 0;
   /** The end of the text copied so far. */
@@ -84,7 +84,7 @@ class ViewWriter {
     return { text: this.#parts.join(''), reachesEnd: end === this.#text.length, startOf: placeOf, endOf: placeOf };
   }
 
-  /** The text between the last escape and this one, or as much as is within reach of either. */
+  /** Copies the text between the last escape and this one, or only the parts within reach of either. */
   #copyUntil(index: number): void {
     const isFirst = this.#parts.length === 0;
     const before = isFirst ? 0 : this.#at + this.#reach;
@@ -114,13 +114,13 @@ class ViewWriter {
     let at = 0;
     for (const char of bytes.toString('utf8')) {
       this.#write(char, place + at * width);
-      // A byte that is not UTF-8 was read as one replacement character.
+      // A byte that is not valid UTF-8 was decoded as one replacement character.
       at = Math.min(bytes.length, at + (char === '\ufffd' ? 1 : Buffer.byteLength(char)));
     }
   }
 }
 
-/** %C3%BC and \xc3\xbc are bytes of UTF-8 together. */
+/** Reads %C3%BC or \xc3\xbc as consecutive bytes of UTF-8. */
 function byteRun(escape: string): { bytes: Buffer; width: number } | null {
   if (escape.startsWith('%')) return { bytes: Buffer.from(escape.replaceAll('%', ''), 'hex'), width: 3 };
   if (escape.startsWith('\\x')) return { bytes: Buffer.from(escape.replaceAll('\\x', ''), 'hex'), width: 4 };

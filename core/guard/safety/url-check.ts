@@ -1,5 +1,5 @@
-// Decides whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to. The caller must dial
-// an address this check returned, and check again at every redirect.
+// Decides whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to. The caller must
+// connect to an address that this check returned, and check again at every redirect.
 
 import { isLoopback, isMetadataAddress, refuseAddress } from './address.ts';
 import { DomainList, normalHost } from './domain-list.ts';
@@ -7,20 +7,20 @@ import { DomainList, normalHost } from './domain-list.ts';
 export interface UrlDecision {
   readonly decision: 'allow' | 'deny';
   readonly reason: string;
-  /** As it would be fetched: normalized, without credentials; as given if it cannot be parsed. */
+  /** The normalized URL without credentials, as it would be fetched, or the given text if it cannot be parsed. */
   readonly url: string;
-  /** A person listed this host as allowed. */
+  /** True if a person listed this host as allowed. */
   readonly isListed: boolean;
 }
 
 export interface ResolvedDecision extends UrlDecision {
-  /** The checked addresses; only these may be dialled. Empty when denied. */
+  /** The checked addresses. Only these may be connected to. Empty if denied. */
   readonly addresses: readonly string[];
-  /** Denied for lack of an address, not by a rule. */
+  /** Denied because the name has no address, not because of a rule. */
   readonly isUnresolved?: boolean;
 }
 
-/** Resolves names to addresses. An empty answer and a failure both mean that the name does not resolve. */
+/** Resolves names to addresses. Both an empty answer and a failure mean that the name does not resolve. */
 export interface NameResolver {
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
@@ -28,21 +28,21 @@ export interface NameResolver {
 export interface UrlRules {
   readonly allowDomains: readonly string[];
   readonly denyDomains: readonly string[];
-  /** Ports open to every host; 80 and 443 by default. */
+  /** Ports open to every host. Defaults to 80 and 443. */
   readonly ports?: readonly number[];
 }
 
 const URL_LENGTH_MAX = 16_384;
 
-/** Names that mean this machine, its network or its cloud, whatever DNS says. */
+/** Names that refer to this machine, its network or its cloud, whatever DNS says. */
 const localSuffixes = [
   ...'localhost localdomain local internal intranet lan home corp private svc default'.split(' '),
   ...'home.arpa in-addr.arpa ip6.arpa cluster.local'.split(' '),
-  // Routers answer these themselves.
+  // Routers answer these names themselves.
   ...'fritz.box tplinkwifi.net tplinklogin.net routerlogin.net routerlogin.com router.asus.com asusrouter.com mywifiext.net'.split(' '),
   ...'metadata.goog metadata.azure.com metadata.packet.net metadata.platformequinix.com'.split(' '),
 ];
-/** Public services that answer any name with the address it contains, with 127.0.0.1, or with one address after another. */
+/** Public services that resolve any name to the address it contains, to 127.0.0.1, or to changing addresses. */
 const echoSuffixes = [
   ...'nip.io sslip.io xip.io ipq.co backname.io local-ip.co local-ip.sh my.local-ip.co ip.linodeusercontent.com plex.direct'.split(' '),
   ...'localtest.me lvh.me vcap.me lacolhost.com traefik.me local.gd localho.st sisteminha.com yoogle.com smackaho.st'.split(' '),
@@ -60,7 +60,7 @@ export class UrlCheck {
     this.#ports = rules.ports ?? [80, 443];
   }
 
-  /** Everything known without asking DNS. */
+  /** Decides by everything known without a DNS lookup. */
   check(given: string): UrlDecision {
     const malformed = refuseForm(given);
     const parsed = malformed === null ? parseUrl(given) : null;
@@ -74,14 +74,17 @@ export class UrlCheck {
     return { decision: 'allow', reason, url, isListed };
   }
 
-  /** The check, then the name's addresses: one that is not public refuses all. Fails closed; an aborted lookup is a refusal. */
+  /**
+   * Checks the URL and then the addresses of its name. A single address that is not public denies all. Fails closed; an aborted lookup
+   * denies.
+   */
   async checkResolved(given: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision> {
     const decision = this.check(given);
     if (decision.decision === 'deny') return { ...decision, addresses: [] };
     const host = new URL(decision.url).hostname.replace(/\.+$/, '');
     if (isAddress(host)) return { ...decision, addresses: [host.replace(/^\[|\]$/g, '')] };
     const addresses = await lookUp(host, resolver, signal);
-    // A listed localhost is only this computer, whatever its lookup says.
+    // A listed localhost may only refer to this computer, whatever its lookup says.
     const refuse = host === 'localhost' ? refuseBeyondLoopback : refuseAddress;
     const refusals = addresses.map(refuse).filter((reason) => reason !== null);
     const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
@@ -92,8 +95,8 @@ export class UrlCheck {
   }
 
   /**
-   * Whether a redirect may be followed. `keepsHeaders` false: credentials, cookies and the caller's headers must be dropped. A request with a
-   * body never follows a redirect to another origin.
+   * Decides whether a redirect may be followed. If `keepsHeaders` is false, credentials, cookies and the caller's headers must be dropped.
+   * A request with a body never follows a redirect to another origin.
    */
   checkRedirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
     const decision = this.check(redirect.to);
@@ -115,7 +118,7 @@ export class UrlCheck {
     return host === 'localhost' && this.#allow.opensLiteral(host, port) ? null : refuseName(host);
   }
 
-  /** A person may open an address by listing it; a metadata service never. */
+  /** A person can open an address by listing it, but never a metadata service. */
   #refuseLiteral(host: string, port: number): string | null {
     const refusal = refuseAddress(host);
     if (refusal === null || (this.#allow.opensLiteral(host, port) && !isMetadataAddress(host))) return null;
@@ -128,7 +131,7 @@ export class UrlCheck {
   }
 }
 
-/** Forms that other programs may parse differently from this check. */
+/** Refuses forms that other programs may parse differently from this check. */
 function refuseForm(given: string): string | null {
   if (given.length > URL_LENGTH_MAX) return 'The URL is too long.';
   const text = given.trim();
@@ -161,7 +164,7 @@ function refuseName(host: string): string | null {
   if (localSuffixes.some(isUnder)) return `${host} is a name for this computer or its network.`;
   if (!host.includes('.')) return `${host} is a name on the local network.`;
   if (echoSuffixes.some(isUnder)) return `${host} is a name that can resolve to any address.`;
-  // The last label of a public name is never a number; another parser may take it for an address.
+  // The last label of a public name is never a number. Another parser might read such a host as an address.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) return 'The URL has no valid host.';
   return null;
 }
@@ -189,7 +192,7 @@ async function lookUp(host: string, resolver: NameResolver, signal: AbortSignal)
   try {
     return signal.aborted ? [] : await resolver.resolve(normalHost(host) ?? host, signal);
   } catch (cause) {
-    // Whatever went wrong with the lookup, there is no address to check, so there is none to dial.
+    // Whatever went wrong with the lookup, there is no checked address to connect to.
     void cause;
     return [];
   }

@@ -13,7 +13,7 @@ const cases = z
 const addresses = z.array(z.string());
 const answers = z.record(z.string(), z.union([z.null(), addresses, z.array(addresses)])).parse(readCorpus('ssrf-dns-answers.json'));
 
-/** Answers from the corpus; a name with several answers returns them in turn. */
+/** Answers from the corpus. If a name has several answers, returns them in turn. */
 class ScriptedResolver implements NameResolver {
   readonly #asked = new Map<string, number>();
 
@@ -27,7 +27,7 @@ class ScriptedResolver implements NameResolver {
   }
 }
 
-/** A fetch as a tool makes it: the gate checks, the dialler checks again, and so does every redirect. */
+/** Fetches as a tool does: the gate checks first, then the dialer, and then every redirect is checked. */
 async function fetchOutcome(safety: SafetyChecks, url: string): Promise<'allow' | 'deny'> {
   const resolver = new ScriptedResolver();
   const { signal } = new AbortController();
@@ -70,7 +70,7 @@ const moreDenied = [
   'http://kubernetes.default.svc/',
   'http://10.0.0.1.nip.io/',
   'http://localtest.me/',
-  // Networks, clusters and clouds by name, and names that answer any address or one after another.
+  // Names of networks, clusters and clouds, and names that resolve to any address or to changing ones.
   ...'kubernetes.default metadata.goog metadata.goog. metadata.azure.com metadata.packet.net fritz.box router.asus.com tplinkwifi.net'
     .split(' ')
     .concat('7f000001.c0a80001.rbndr.us make-127-0-0-1-rr.1u.ms a.ns.rebind.it 127-0-0-1.local-ip.sh 127.0.0.1.backname.io'.split(' '))
@@ -94,7 +94,7 @@ const moreDenied = [
   `http://example.org/${'a'.repeat(20_000)}`,
 ];
 
-test.each(moreDenied)('denied: %s', (url) => {
+test.each(moreDenied)('denies %s', (url) => {
   expect(open().url(url).decision).toBe('deny');
 });
 
@@ -114,11 +114,11 @@ const moreAllowed = [
   'http://128.0.0.1/',
 ];
 
-test.each(moreAllowed)('allowed: %s', (url) => {
+test.each(moreAllowed)('allows %s', (url) => {
   expect(open().url(url).decision).toBe('allow');
 });
 
-test('a verdict has its reason, normalized URL without credentials, and listing', () => {
+test('a decision has a reason, the normalized URL without credentials, and the listing', () => {
   expect(open(['example.org']).url('HTTPS://www.Example.org:443/a/../b')).toEqual({
     decision: 'allow',
     reason: 'www.example.org is on the list of allowed domains.',
@@ -134,7 +134,7 @@ test('a verdict has its reason, normalized URL without credentials, and listing'
   expect(open().url('http://0x7f.1/').reason).toBe('127.0.0.1 is this computer; only public addresses may be fetched.');
 });
 
-test('lists match whole labels, subdomains and ports; denial wins', () => {
+test('lists match whole labels, subdomains and ports; a denial wins', () => {
   const safety = open(['example.org', '*.only-below.org', 'ports.org:8443', 'bücher.example'], ['bad.example.org', '*.worse.org']);
   const listed = (url: string): string => {
     const { decision, isListed } = safety.url(url);
@@ -172,7 +172,7 @@ test('lists match whole labels, subdomains and ports; denial wins', () => {
   expect(() => open(['https://example.org/'])).toThrow(expect.objectContaining({ code: 'invalid_config' }));
 });
 
-test('a listed address opens itself on its port, never a metadata service and never a name that points to it', async () => {
+test('a listed address opens itself on its port, but no metadata service and no name', async () => {
   const safety = open(['127.0.0.1:8123', '[::1]', '10.0.0.7', '169.254.169.254', '[64:ff9b::a9fe:a9fe]', 'a.test.invalid']);
   const decide = (url: string): string => safety.url(url).decision;
   expect(['http://127.0.0.1:8123/', 'http://0x7f000001:8123/', 'http://[::1]/', 'https://[::1]/', 'http://10.0.0.7/'].map(decide)).toEqual(
@@ -208,7 +208,7 @@ test('a listed localhost opens this computer on its port, whatever it resolves t
   expect(await dialled('169.254.169.254')).toEqual([]);
 });
 
-test('one configured origin opens itself only', async () => {
+test('one configured origin opens only itself', async () => {
   const one = new OneOriginCheck('http://localhost:8888/searxng');
   const { signal } = new AbortController();
   const resolve = (...found: string[]): NameResolver => ({ resolve: () => Promise.resolve(found) });
@@ -228,7 +228,7 @@ test('one configured origin opens itself only', async () => {
   expect((await one.resolvedUrl('http://localhost:8888/', resolve(), signal)).decision).toBe('deny');
 });
 
-test('a lookup returns addresses to dial; a private one, none, or an abort refuses all', async () => {
+test('a lookup returns checked addresses; a private one, none, or an abort denies all', async () => {
   const safety = open();
   const { signal } = new AbortController();
   const resolve = (...found: string[]): NameResolver => ({ resolve: () => Promise.resolve(found) });
@@ -240,7 +240,7 @@ test('a lookup returns addresses to dial; a private one, none, or an abort refus
   expect(await look(resolve('93.184.216.34'), AbortSignal.abort())).toEqual([]);
 });
 
-test('redirects: headers and bodies stay within an origin, https does not fall back', () => {
+test('headers and bodies stay within an origin, and https does not fall back to http', () => {
   const safety = open();
   const go = (to: string, method = 'GET') => {
     const { decision, keepsHeaders } = safety.redirect({ from: 'https://a.org/x', to, method });
@@ -253,6 +253,6 @@ test('redirects: headers and bodies stay within an origin, https does not fall b
   expect(go('http://127.0.0.1/')).toEqual(['deny', false]);
 });
 
-test('an entry of the lists that is not a domain is named', () => {
+test('names a list entry that is not a domain', () => {
   expect(() => open(['a b'])).toThrow('"a b" in policy.allowDomains or policy.denyDomains is not a domain');
 });

@@ -1,5 +1,6 @@
-// The argument list of bubblewrap for one run: the machine read-only, personal folders empty, the write folders open except their protected
-// places, no capability, separate processes, and no network unless it is granted. Pure; the order of mounts is the policy.
+// Builds the arguments of bubblewrap for one run: the machine is read-only, personal folders are empty, write folders are open except for
+// their protected places, and the command has no capabilities, its own process namespace, and no network unless granted. Pure; the order of
+// the mounts is the policy.
 
 import { dirname } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
@@ -7,16 +8,16 @@ import type { SandboxJob, ShieldJob } from './sandbox-backend.ts';
 import type { ProtectedPlace } from './protected-scan.ts';
 import { accessOf, type FolderRule } from './sandbox-policy.ts';
 
-/** Its temporary folder appears as /tmp. */
+/** The run's temporary folder appears as /tmp. */
 export interface BubblewrapRun extends Pick<SandboxJob, 'policy' | 'cwd' | 'temporaryFolder' | 'instanceFolder' | 'environment'> {
   readonly places: readonly ProtectedPlace[];
-  /** True where a layer around it has taken the network away already, all but the way to its proxy. */
+  /** True if an outer layer has already removed the network, except for the way to its proxy. */
   readonly keepsNetwork: boolean;
-  /** Already open descriptor of the syscall filter. */
+  /** The open descriptor of the syscall filter. */
   readonly filterDescriptor: number;
 }
 
-/** Without the program's own name, up to and with the `--` before the command. */
+/** Excludes the program name. Ends with the `--` before the command. */
 export function bubblewrapArguments(run: BubblewrapRun): string[] {
   return [
     ...'--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),
@@ -33,7 +34,7 @@ export function bubblewrapArguments(run: BubblewrapRun): string[] {
   ];
 }
 
-/** Everything as it is, but for folders that look empty. Up to and with the `--` before the command. */
+/** Arguments that leave the machine as it is, except for hidden folders, which look empty. Ends with the `--` before the command. */
 export function shieldArguments({ cwd, hidden, opened, readable }: ShieldJob): string[] {
   const isHidden = (path: string): boolean => hidden.some((folder) => isInside(path, folder));
   return [
@@ -53,13 +54,13 @@ function mounts(run: BubblewrapRun): string[] {
   const closed = policy.folders.filter(({ access }) => access === 'hidden');
   return [
     ...'--ro-bind / / --dev /dev'.split(' '),
-    // As root the files of /proc/sys are the kernel's own settings, which root can write even without capabilities.
+    // For root, the files of /proc/sys are the kernel's settings, which root can write even without capabilities.
     ...'--proc /proc --remount-ro /proc'.split(' '),
     ...policy.folders.flatMap((rule) => openFolder(rule, run)),
     ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),
     ...places.flatMap(shutPlace),
     ...temporaryOf(run),
-    // Last, because mount points are made in them until here.
+    // Must come last, because the steps above create mount points in these folders.
     ...closed.flatMap(({ path }) => ['--remount-ro', path]),
   ];
 }
@@ -79,15 +80,18 @@ function openFolder({ path, access }: FolderRule, { places, temporaryFolder }: B
   }
 }
 
-/** If the policy gives the command its own /tmp, the run's folder keeps its real name, and those of other runs are hidden. */
+/**
+ * Needed if the policy gives the command no separate /tmp: the run's folder then keeps its real name, and the folders of other runs are
+ * hidden.
+ */
 function temporaryOf({ policy, instanceFolder, temporaryFolder }: BubblewrapRun): string[] {
   if (policy.folders.some(({ access }) => access === 'temporary')) return [];
   return ['--tmpfs', instanceFolder, '--bind', temporaryFolder, temporaryFolder, '--remount-ro', instanceFolder];
 }
 
 /**
- * Makes every folder above a protected place a mount point, which the kernel lets no process rename or remove: otherwise the place could be
- * moved aside and replaced. The write folder is mounted over them again, so that no path leads through one.
+ * Makes every folder above a protected place a mount point, which no process can rename or remove. Otherwise the place could be moved aside
+ * and replaced. The write folder is then mounted over these again, so that no path leads through a read-only mount.
  */
 function pins(places: readonly ProtectedPlace[], root: string): string[] {
   const pinned = new Set<string>();
@@ -99,9 +103,9 @@ function pins(places: readonly ProtectedPlace[], root: string): string[] {
 }
 
 function shutPlace({ path, kind, isFolder, git, link }: ProtectedPlace): string[] {
-  // The content of a hooks folder is protected with it.
+  // The content of a hooks folder is protected together with the folder.
   if (git === 'hook') return [];
-  // A mount would land on what the link leads to, which is shut part by part; the link itself is put back.
+  // A mount would apply to the target of the link, whose parts are protected separately. The link itself is restored after the run.
   if (git === 'pointer' && link !== null) return [];
   if (kind === 'code') return ['--ro-bind', path, path];
   return isFolder ? ['--tmpfs', path, '--remount-ro', path] : shutFile(path);

@@ -1,4 +1,4 @@
-// The sandbox in words and lists, for `sandbox explain`. Pure.
+// Describes the sandbox for `sandbox explain`. Pure.
 
 import type { OpResult } from '../../contracts/ops.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -13,7 +13,7 @@ export interface ExplainedSandbox {
   readonly policy: SandboxPolicy;
   readonly backend: SandboxBackend | null;
   readonly missing: readonly MissingProgram[];
-  /** Null when no command was named. */
+  /** Null if no command was given. */
   readonly choice: SideChoice | null;
   readonly environmentNames: readonly string[];
 }

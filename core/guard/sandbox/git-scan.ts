@@ -1,5 +1,5 @@
-// Finds in one folder what decides what git runs, for the scan around a confined command: settings, hooks, the pointers that lead to them,
-// and the paths settings name. Reads; changes nothing.
+// Finds everything in one folder that determines what git runs, for the scan around a confined command: settings, hooks, the pointers that
+// lead to them, and the paths that settings name. Reads only; changes nothing.
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -9,14 +9,14 @@ import { isInside } from '../../base/inside-folder.ts';
 
 export interface GitFinding {
   readonly path: string;
-  /** pointer: it leads git to where settings and hooks are. named: a setting names it. */
+  /** pointer: tells git where settings and hooks are. named: a setting names this path. */
   readonly git: 'config' | 'hooks' | 'hook' | 'pointer' | 'named';
   readonly reason: string;
 }
 
 export interface GitFindings {
   readonly places: readonly GitFinding[];
-  /** Folders below the write folders that git reads because of a pointer found here. */
+  /** Folders below the write folders that git reads because of a pointer in this folder. */
   readonly leadsTo: readonly string[];
   readonly isGitFolder: boolean;
 }
@@ -24,7 +24,7 @@ export interface GitFindings {
 export interface ScannedFolder {
   readonly folder: string;
   readonly names: ReadonlySet<string>;
-  /** A pointer leads here. */
+  /** True if a pointer leads to this folder. */
   readonly isPointedAt: boolean;
   /** The folders a confined command may write. */
   readonly writable: readonly string[];
@@ -35,7 +35,7 @@ const TEXT_BYTES_MAX = 100_000;
 const PACKAGES_MAX = 5000;
 const nothing: GitFindings = { places: [], leadsTo: [], isGitFolder: false };
 
-/** `.git` also in the letters a disk that ignores case takes for it. */
+/** Compared in lower case, because some disks ignore case. */
 const pointers = new Set(['.git', 'commondir']);
 
 export function findGitPlaces(scanned: ScannedFolder): GitFindings {
@@ -70,14 +70,14 @@ function placesIn(path: string, kind: string): GitFinding[] {
   if (disk.kindOf(path) !== 'folder') return hooks;
   for (const name of namesIn(path)) {
     const hook = join(path, name);
-    // The samples git itself puts there are not run.
+    // Git does not run the samples that it creates.
     if (name.endsWith('.sample') && disk.kindOf(hook) === 'file') continue;
     hooks.push({ path: hook, git: 'hook', reason: gitReason });
   }
   return hooks;
 }
 
-/** The paths below the write folders that the settings of a repository in this folder name. */
+/** Returns the paths below the write folders that the settings of a repository in this folder name. */
 function placesNamed({ folder, writable, userHome }: ScannedFolder): GitFinding[] {
   const folders = gitFoldersOf(folder, disk);
   if (folders === null) return [];
@@ -85,7 +85,7 @@ function placesNamed({ folder, writable, userHome }: ScannedFolder): GitFinding[
   return named.map((path) => ({ path, git: 'named', reason: 'a setting of git names it to be run or read' }));
 }
 
-/** The target of a pointer: of a file by its text, of a symbolic link by its target. Null if git would not follow it. */
+/** Returns the target of a pointer: the text of a file, or the target of a symbolic link. Returns null if git would not follow it. */
 function targetOf(path: string): string | null {
   if (disk.kindOf(path) === 'link') {
     const link = linkAt(path);
@@ -94,13 +94,13 @@ function targetOf(path: string): string | null {
   const text = disk.textOf(path);
   if (text === null) return null;
   if (basename(path) !== 'alternates') return pointerTarget(path, text);
-  // One folder of objects a line; relative ones start from the folder of objects.
+  // Each line names an object folder. Relative paths start from the repository's own object folder.
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const [only, ...more] = lines.map((line) => (isAbsolute(line) ? join(line) : join(dirname(dirname(path)), line)));
   return more.length === 0 ? (only ?? null) : null;
 }
 
-/** Why a new pointer cannot stay, or null: it may lead to a folder that was looked through, and nowhere else. */
+/** Returns why a new pointer must be removed, or null. It may only lead to an existing folder below the write folders, which is scanned. */
 export function harmOfPointer(path: string, writable: readonly string[]): string | null {
   const target = targetOf(path);
   if (target === null) return 'git cannot follow it as it is';
@@ -108,12 +108,12 @@ export function harmOfPointer(path: string, writable: readonly string[]): string
   try {
     if (statSync(target).isDirectory() && realpathSync(target) === target) return null;
   } catch {
-    // Missing, or it cannot be followed.
+    // Missing, or cannot be followed.
   }
   return 'it leads git where anything may be put later';
 }
 
-/** Returns why a new settings file cannot stay, or null: a repository may be created, as long as nothing in it is run. */
+/** Returns why a new settings file must be removed, or null. A repository may be created, as long as nothing in it is run. */
 export function harmOfConfig(path: string, writable: readonly string[]): string | null {
   const text = disk.kindOf(path) === 'file' ? disk.textOf(path) : null;
   if (text === null) return 'it is no plain file that can be read';
@@ -126,8 +126,8 @@ export function harmOfConfig(path: string, writable: readonly string[]): string 
 }
 
 /**
- * Folders of packages that hold something of git. A folder of packages is too large to be looked through whole; what is this near is
- * where people go, and a package holds no repository otherwise.
+ * Returns the package folders that contain git files. A node_modules folder is too large to be scanned completely, and packages normally
+ * contain no repositories, so only the upper levels are checked.
  */
 export function pointersBelow(modules: string): string[] {
   const packages = namesIn(modules).slice(0, PACKAGES_MAX);
@@ -145,7 +145,7 @@ const disk: GitDisk = {
       if (stat === undefined) return null;
       return stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
     } catch {
-      // A part of the way is a file: nothing is there.
+      // Part of the path is a file, so nothing exists there.
       return null;
     }
   },
@@ -154,7 +154,7 @@ const disk: GitDisk = {
       const stat = statSync(path, { throwIfNoEntry: false });
       return stat?.isFile() === true && stat.size <= TEXT_BYTES_MAX ? readFileSync(path, 'utf8') : null;
     } catch {
-      // There, and not to be read.
+      // Exists, but is unreadable.
       return null;
     }
   },
@@ -164,7 +164,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Not a folder, not readable, or missing.
+    // Not a folder, unreadable, or missing.
     return [];
   }
 }

@@ -1,5 +1,5 @@
-// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox library
-// around it if the command may reach a domain.
+// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox library's
+// proxy if the command may reach a domain.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -26,9 +26,9 @@ export interface LinuxBackendDeps {
   readonly network: NetworkSession;
   readonly limits: SandboxPolicy['limits'];
   readonly allowDomains: readonly string[];
-  /** Of this process. */
+  /** True if this process runs as root. */
   readonly isRoot: boolean;
-  /** As os.release() has it. */
+  /** In the format of os.release(). */
   readonly kernel: string;
   readonly machine: NodeJS.Architecture;
 }
@@ -36,14 +36,17 @@ export interface LinuxBackendDeps {
 /** Capabilities with which root could see hidden files. */
 const uncovering = ['sys_admin', 'sys_ptrace', 'sys_module', 'dac_read_search'];
 const FILTER_DESCRIPTOR = 9;
-/** It takes milliseconds, on a busy machine seconds; a probe that ends too early would leave commands unconfined until the next start. */
+/**
+ * A probe takes milliseconds, or seconds on a busy machine. A timeout that is too short would leave commands unconfined until the next
+ * start.
+ */
 const PROBE_TIMEOUT_MS = 30_000;
-/** The kernel keeps this many numbers for itself. */
+/** The kernel reserves this many process ids. */
 const PROCESSES_MIN_AS_ROOT = 301;
 const MEGABYTE = 1_048_576;
 /** The port of the proxy in the network of a confined command. */
 const NETWORK_PORT = 3128;
-/** $0 is socat, $1 the proxy's socket, the rest the command. */
+/** $0 is socat, $1 is the proxy's socket, and the other arguments are the command. */
 const bridgeScript = [
   'socket=$1; shift',
   `"$0" TCP4-LISTEN:${NETWORK_PORT},bind=127.0.0.1,fork,backlog=256 UNIX-CONNECT:"$socket" </dev/null >/dev/null 2>&1 &`,
@@ -62,7 +65,7 @@ export class LinuxBackend implements SandboxBackend {
     this.#deps = deps;
   }
 
-  /** Checked once: kernel features do not change between two commands. Missing programs are searched again. */
+  /** Checked once, because kernel features do not change between two commands. Missing programs are looked up again. */
   async availability(): Promise<Availability> {
     this.#checked ??= this.#check();
     const found = await this.#checked;
@@ -115,7 +118,10 @@ export class LinuxBackend implements SandboxBackend {
     return file === null ? null : { file, args: [...shieldArguments(job), ...this.#withoutUncovering(), job.file, ...job.args] };
   }
 
-  /** Without a user namespace root could undo the hiding. Other users are in one, without capabilities in it. */
+  /**
+   * Root runs without a user namespace here and could undo the hiding, so it loses these capabilities. Other users are in a user namespace
+   * without capabilities.
+   */
   #withoutUncovering(): string[] {
     const setpriv = this.#deps.isRoot ? this.#find('setpriv') : null;
     return setpriv === null ? [] : [setpriv, `--bounding-set=${uncovering.map((name) => `-${name}`).join(',')}`, '--'];
@@ -153,26 +159,27 @@ export class LinuxBackend implements SandboxBackend {
   }
 
   /**
-   * A separate network whose only way out is a port that leads to the proxy's socket. A separate layer, because the process that carries
-   * the bytes needs local sockets that the command must not have. No /proc is mounted here and no process namespace created: the kernel
-   * refuses to mount a /proc inside a partly covered one, and the layer inside finds its own processes in this one.
+   * Wraps the command in a separate network whose only way out is a port that leads to the proxy's socket. This is a separate layer,
+   * because the process that forwards the data needs local sockets, which the command must not have. The layer mounts no /proc and creates
+   * no process namespace: the kernel refuses to mount a /proc inside a partly covered one, and the inner layer finds its own processes in
+   * this one.
    */
   #bridge(line: readonly string[], socket: string): string[] {
     const bubblewrap = this.#find('bwrap') ?? 'bwrap';
     const socat = this.#find('socat') ?? 'socat';
-    // Dropped again one layer further in; without it root may make no user namespace there (user_namespaces(7)).
+    // The inner layer drops this capability again. Without it, root cannot create a user namespace there (user_namespaces(7)).
     const keeps = this.#deps.isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_SETFCAP'] : [];
     const own = ['--unshare-user', '--unshare-net', '--die-with-parent', ...keeps, '--dev-bind', '/', '/', '--'];
     return [bubblewrap, ...own, '/bin/bash', '-c', bridgeScript, socat, socket, ...line];
   }
 
-  /** Limits each process carries with it, and the clock. */
+  /** The limits of each process, and the timeout. */
   #limitEach(): string[] {
     const { timeoutMs, memoryMb, fileMb, processes } = this.#deps.limits;
     const prlimit = this.#find('prlimit');
     const timeout = this.#find('timeout');
     const sizes = ['--core=0', `--data=${memoryMb * MEGABYTE}`, `--fsize=${fileMb * MEGABYTE}`];
-    // Counted within the run's own user namespace; of root it is not asked.
+    // Counted within the run's own user namespace. The limit does not apply to root.
     if (!this.#deps.isRoot) sizes.push(`--nproc=${processes}`);
     return [
       ...(prlimit === null ? [] : [prlimit, ...sizes]),
@@ -180,7 +187,7 @@ export class LinuxBackend implements SandboxBackend {
     ];
   }
 
-  /** Root is under no limit of processes, so its run gets a process number space of that size. */
+  /** The process limit does not apply to root, so root's run gets a process namespace with a limited number of ids. */
   #limitProcesses(line: readonly string[]): { file: string; args: readonly string[] } {
     const unshare = this.#deps.isRoot && hasOwnNumbers(this.#deps.kernel) ? this.#find('unshare') : null;
     const [file = '/bin/sh', ...args] = line;
@@ -236,7 +243,7 @@ function describeMissing(program: string, of: string): MissingProgram {
   return { what, install: `Install it: sudo apt install ${of}, sudo dnf install ${of} or sudo pacman -S ${of}.` };
 }
 
-/** A kernel may refuse user namespaces to programs that are not on its list. */
+/** Probes bubblewrap, because a kernel may refuse user namespaces to programs that are not on its list. */
 function probe(bubblewrap: string): Promise<MissingProgram | null> {
   const args = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/true'];
   return new Promise((resolve) => {
@@ -252,7 +259,7 @@ function probe(bubblewrap: string): Promise<MissingProgram | null> {
   });
 }
 
-/** Since then kernel.pid_max belongs to a process namespace; before, this would set it for the whole machine. */
+/** Since Linux 6.14, kernel.pid_max belongs to a process namespace. Before, writing it would change the whole machine. */
 function hasOwnNumbers(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 6 || (major === 6 && minor >= 14);

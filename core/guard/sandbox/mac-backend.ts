@@ -1,4 +1,4 @@
-// Confines commands on macOS by the sandbox library, which writes a Seatbelt profile and starts sandbox-exec with it. The folders and
+// Confines commands on macOS with the sandbox library, which writes a Seatbelt profile and starts sandbox-exec with it. The folders and
 // protected places are the same as on Linux; fewer limits are available.
 
 import { existsSync, mkdirSync } from 'node:fs';
@@ -77,12 +77,12 @@ export class MacBackend implements SandboxBackend {
 
   #line(job: SandboxJob): string {
     const quoted = [job.file, ...job.args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-    // Blocks of 1024 bytes in bash.
+    // bash counts the file size limit in blocks of 1024 bytes.
     return `export TMPDIR='${job.temporaryFolder}'; ulimit -c 0; ulimit -f ${this.#deps.limits.fileMb * 1024}; exec ${quoted.join(' ')}`;
   }
 }
 
-/** A path is never a pattern here, even with special characters. */
+/** Keeps a path with special characters from being read as a pattern. */
 function literal(path: string): string | { path: string; literal: true } {
   return /[*?[\]{}]/.test(path) ? { path, literal: true } : path;
 }

@@ -1,4 +1,4 @@
-// The places searched for the library's own programs: node_modules of a checkout, and next to the archive of the packaged app.
+// The paths at which the library's own programs are found: node_modules of a checkout, and next to the archive of the packaged app.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ test.each([
   ['/opt/app.asar.unpacked/node_modules/a', '/opt/app.asar.unpacked/node_modules/a'],
   ['/home/me/my-app.asar/node_modules/a', '/home/me/my-app.asar/node_modules/a'],
   ['/home/me/trayclaw/node_modules/a', '/home/me/trayclaw/node_modules/a'],
-])('what other programs open of %s is %s', (path, expected) => {
+])('other programs open %s as %s', (path, expected) => {
   expect(outsideArchive(path)).toBe(expected);
 });
 
-test('the agent for Java is at the path given to the library', () => {
+test('the Java agent exists at the path given to the library', () => {
   expect(existsSync(join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'))).toBe(true);
 });

@@ -1,5 +1,5 @@
-// The instance-wide part of the sandbox library: its filtering proxies on loopback, started when the first command that may reach a domain
-// needs them, and its wrap around one command. The library keeps one session a process; only this file knows it.
+// The part of the sandbox library that is shared by all commands: its filtering proxies on loopback, started for the first command that may
+// reach a domain, and its wrapper around one command. The library supports one session per process; only this file uses it.
 
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ export type SandboxLibrary = Pick<
 >;
 
 export interface LibraryWrap {
-  /** A shell command that starts the given one inside. */
+  /** A shell command that starts the given command inside the sandbox. */
   readonly line: string;
   release(): void;
 }
@@ -34,19 +34,19 @@ export interface LibraryPolicy {
 export interface OpenProxy {
   /** The proxy's local socket, which speaks HTTP and SOCKS. */
   readonly socket: string;
-  /** The variables that lead programs to the proxy at the port they see. */
+  /** Variables that direct programs to the proxy at the port they see. */
   readonly environment: Readonly<Record<string, string>>;
   readonly release: () => void;
 }
 
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
-/** The same for every instance in a process; what differs goes with each command. */
+/** The same for every instance in a process. Settings that differ are passed with each command. */
 const sessionConfig = (): SandboxRuntimeConfig => ({
   // The library refuses names that resolve to this machine, to link-local addresses and to cloud metadata.
   network: { allowedDomains: [], deniedDomains: [], deniedResolvedAddresses: privateNetworks },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  // By default it would name a path inside the archive of the packaged app, which Java cannot open.
+  // The default is a path inside the archive of the packaged app, which Java cannot open.
   javaAgentJarPath: join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'),
 });
 
@@ -60,7 +60,7 @@ export class NetworkSession {
     this.#load = load;
   }
 
-  /** Linux: the way to the allowed domains and no others. Fails with `sandbox_unavailable` when the proxy cannot be started. */
+  /** Linux: opens a proxy to the allowed domains only. Fails with `sandbox_unavailable` if the proxy cannot be started. */
   async openProxy(allowDomains: readonly string[], port: number): Promise<OpenProxy> {
     const library = await this.#start();
     const socket = library.getLinuxHttpSocketPath();
@@ -68,7 +68,7 @@ export class NetworkSession {
     if (socket === undefined || token === undefined) throw proxyFailure();
     const commandId = createCommandId();
     library.registerCommandNetworkLists(commandId, { allowedDomains: [...allowDomains] });
-    // The library reads the command's id from the user name, in this form; were it another, every host would be refused.
+    // The library reads the command's id from the user name, in this form. With any other form, every host would be refused.
     const user = encodeURIComponent(`srt.${Buffer.from(commandId).toString('base64')}`);
     return {
       socket,
@@ -100,14 +100,14 @@ export class NetworkSession {
     this.#library = null;
   }
 
-  /** Another instance in this process may have closed the session; then it is opened again. */
+  /** Starts the session, again if another instance in this process has closed it. */
   async #start(): Promise<SandboxLibrary> {
     const library = await this.#load();
     for (let attempt = 1; library.getProxyPort() === undefined; attempt += 1) {
       try {
         await library.initialize(sessionConfig());
       } catch (cause) {
-        // On a busy machine its helper may not start within the library's time limit; its leftovers must be removed first.
+        // On a busy machine, the helper may not start within the library's time limit. Its leftovers must be removed before a retry.
         await library.reset();
         if (attempt === STARTS_MAX) throw proxyFailure(cause);
       }
@@ -117,7 +117,7 @@ export class NetworkSession {
   }
 }
 
-/** The id is a key to its domains, so it must be unguessable. */
+/** The id gives access to the command's domains, so it must be unguessable. */
 function createCommandId(): string {
   return randomBytes(18).toString('base64url');
 }
@@ -128,17 +128,17 @@ function proxyFailure(cause?: unknown): AppError {
 
 function proxyEnvironment(address: string): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
-  // Node reads the variables only with this flag.
+  // Node reads these variables only with this flag.
   return { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1' };
 }
 
-/** The folder of the library's own programs; a confined command must be able to run them. */
+/** The folder of the library's own programs, which a confined command must be able to run. */
 export function libraryFolder(): string {
   const entry = createRequire(import.meta.url).resolve('@anthropic-ai/sandbox-runtime');
   return outsideArchive(join(dirname(entry), '..'));
 }
 
-/** Files that other programs must open are next to the archive of the packaged app; only Electron can read inside it. */
+/** Files that other programs open are next to the archive of the packaged app, because only Electron can read inside it. */
 export function outsideArchive(path: string): string {
   return path.replace(/([\\/])app\.asar(?=[\\/])/, '$1app.asar.unpacked');
 }

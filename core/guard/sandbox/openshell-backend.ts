@@ -1,5 +1,5 @@
-// Runs commands through the openshell program if a person has set it up: a container with a copy of the workspace. Changes in the copy do
-// not come back, which the result says. Written after OpenShell's documents and tested against a stand-in of its command line; it has not
+// Runs commands with the openshell program if a person has set it up: in a container with a copy of the workspace. Changes in the copy are
+// not copied back, which the result says. Written after OpenShell's documentation and tested with a fake of its command line; it has not
 // been run with OpenShell itself.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ export class OpenShellBackend implements SandboxBackend {
     mkdirSync(join(job.temporaryFolder, 'openshell'), { mode: 0o700 });
     writeFileSync(policyFile, openShellPolicy(job.policy), { mode: 0o600 });
     const cwd = posix.join(containerWorkspace, ...relative(workspace, job.cwd).split('/'));
-    // The names of this machine's folders mean nothing in the container.
+    // Paths of this machine have no meaning in the container.
     const passed = Object.entries(job.environment).filter(
       ([name]) => !['PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'TMPDIR'].includes(name),
     );
@@ -71,7 +71,7 @@ export class OpenShellBackend implements SandboxBackend {
         ? [program, ...args]
         : [timeout, '--foreground', '-s', 'KILL', String(this.#deps.limits.timeoutMs / 1000), program, ...args];
     const [file = program, ...rest] = line;
-    // The program reads its gateway's address and sign-in below the person's own folder.
+    // The program reads its gateway's address and sign-in from the person's home folder.
     const environment = { PATH: this.#deps.environment['PATH'] ?? '', HOME: this.#deps.environment['HOME'] ?? '', ...job.marker };
     return Promise.resolve({ file, args: rest, environment, remark, release: () => undefined });
   }

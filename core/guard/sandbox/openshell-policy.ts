@@ -19,7 +19,7 @@ export function openShellPolicy(policy: Pick<SandboxPolicy, 'allowDomains'>): st
       read_only: systemFolders,
       read_write: [containerWorkspace, '/tmp', '/dev/null'],
     },
-    // Without it a kernel that cannot restrict the folders would still run the command.
+    // Without this setting, a kernel that cannot restrict folders would still run the command.
     landlock: { compatibility: 'hard_requirement' },
     process: { run_as_user: 'sandbox', run_as_group: 'sandbox' },
     network_policies: hosts.length === 0 ? {} : { trayclaw: { name: 'trayclaw', endpoints: hosts.flat(), binaries: [{ path: '/**' }] } },

@@ -1,5 +1,5 @@
-// OpenShell through a stand-in for its program that checks its arguments, keeps the policy and runs the command on a copy, as the
-// real one's documents describe. OpenShell itself was not run.
+// Tests OpenShell with a fake of its program that checks its arguments, stores the policy and runs the command on a copy, as OpenShell's
+// documentation describes. OpenShell itself was not run.
 
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ afterEach(async () => {
   bench = null;
 });
 
-/** Refuses what the command line of OpenShell does not know, so that a wrong flag is a red test. */
+/** Rejects flags that OpenShell's command line does not have, so that a wrong flag fails the test. */
 const standIn = `#!/bin/sh
 set -eu
 [ "$1 $2" = "sandbox create" ] || exit 64
@@ -38,14 +38,14 @@ cp -R "$from/." "$STAND_IN/container$to"
 exec env -i $environment PATH=/usr/bin:/bin /bin/sh -c "$script" "$STAND_IN/container$folder" "$@"
 `;
 
-/** A folder with the stand-in in it, for the path. */
+/** Creates a folder with the fake program, for the path. */
 function putStandIn(made: SandboxBench): string {
   const file = made.put('bin/openshell', standIn.replaceAll('$STAND_IN', made.root));
   chmodSync(file, 0o755);
   return dirname(file);
 }
 
-test('a command runs on a copy of the workspace, with its arguments, folder, environment and end', async () => {
+test('runs a command on a copy with its arguments, folder, environment and exit code', async () => {
   const environment = { PATH: '/usr/bin:/bin', LANG: 'C', TOKEN: 'x' };
   const allowDomains = ['example.org', '*.example.net:8443'];
   bench = new SandboxBench({ backend: 'openshell', network: { allowDomains } }, { environment });
@@ -65,7 +65,7 @@ test('a command runs on a copy of the workspace, with its arguments, folder, env
   await expect(bench.shell('true', { cwd: '/usr' })).rejects.toMatchObject({ code: 'sandbox_unavailable' });
 });
 
-test('the policy follows the schema, version 1', () => {
+test('the policy follows version 1 of the schema', () => {
   expect(parse(openShellPolicy({ allowDomains: ['example.org', '*.example.net:8443'] }))).toEqual({
     version: 1,
     filesystem_policy: {
@@ -90,7 +90,7 @@ test('the policy follows the schema, version 1', () => {
   expect(parse(openShellPolicy({ allowDomains: [] }))).toMatchObject({ network_policies: {} });
 });
 
-test('without its program it is missing', async () => {
+test('reports openshell as missing', async () => {
   const made = new SandboxBench({ backend: 'openshell' }, { environment: { PATH: '/nonexistent' } });
   bench = made;
   await expect(made.shell('true')).rejects.toMatchObject({

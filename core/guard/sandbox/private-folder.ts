@@ -1,5 +1,5 @@
-// The private folder of this instance for its confined runs: created when first needed, removed at the end; a killed instance's folder is
-// removed by the next. Follows no link.
+// The private folder of this instance for its confined runs: created when first needed and removed at the end. The folder of a killed
+// instance is removed by the next instance. Follows no link.
 
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export class PrivateFolder {
     return this.#path;
   }
 
-  /** A new empty folder for one run. */
+  /** Creates an empty folder for one run. */
   createRun(): string {
     const path = join(this.path, `run-${++this.#runs}`);
     mkdirSync(path, { mode: 0o700 });
@@ -37,7 +37,7 @@ export class PrivateFolder {
   }
 }
 
-/** Also where folders in it were closed by their mode. */
+/** Removes the folder even if folders in it were closed by their mode. */
 export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The first executable file of that name on the path, in absolute folders only; null if there is none. */
+/** Returns the first executable file of that name in the absolute folders of the path, or null. */
 export function findProgram(name: string, path: string | undefined): string | null {
   for (const folder of (path ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -18,7 +18,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Missing, or not executable by us: the same for the caller.
+    // Missing, or not executable by this user.
     return false;
   }
 }

@@ -1,12 +1,12 @@
-// Names that are protected anywhere below a folder a confined command may write: key files are hidden from it, files that run automatically
-// later are read-only. Pure.
+// Names that are protected anywhere below a folder that a confined command may write: key files are hidden from it, and files that run
+// automatically later are read-only. Pure.
 
 export type ProtectedKind = 'secret' | 'code';
 
 export interface ProtectedName {
   readonly kind: ProtectedKind;
   readonly reason: string;
-  /** A new one is no harm: it takes effect only through a setting that is protected itself. */
+  /** A new file of this name is harmless: it takes effect only through a setting that is itself protected. */
   readonly mayAppear?: true;
 }
 
@@ -27,10 +27,10 @@ const names = new Map<string, ProtectedName>([
   ...listed({ ...GIT, mayAppear: true }, ['.husky']),
 ]);
 
-/** `.env.production` holds keys; these are meant to be shown. */
+/** `.env.production` contains keys, but files with these suffixes are meant to be public. */
 const sampleSuffix = /\.(?:example|sample|template|dist|schema)$/;
 
-/** By its last part alone, in lower case, so that it also works on disks that ignore case. */
+/** Compares only the last part of the name, in lower case, so that it also works on disks that ignore case. */
 export function protectionOfName(name: string): ProtectedName | null {
   const lower = name.toLowerCase();
   const exact = names.get(lower);

@@ -1,5 +1,5 @@
-// Scans the folders a confined command may write for protected places, before it runs and after. Bounded: a tree too large to be scanned is
-// reported as incomplete, never accepted. Changes nothing, follows no symbolic link.
+// Scans the folders a confined command may write for protected places, before and after it runs. Bounded: a tree too large to scan is
+// reported as incomplete, never accepted. Changes nothing and follows no symbolic links.
 
 import { lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -12,18 +12,18 @@ export interface ProtectedPlace {
   readonly kind: ProtectedKind;
   readonly isFolder: boolean;
   readonly reason: string;
-  /** Of the entry itself; a changed stamp means changed content. */
+  /** Identifies the version of the entry itself. A changed stamp means changed content. */
   readonly stamp: string;
   /** Which part of a git folder it is; null for a name that is protected anywhere. */
   readonly git: GitFinding['git'] | null;
   readonly mayAppear: boolean;
-  /** The target of a symbolic link, as written: a link cannot be made unwritable, only restored. */
+  /** The target of a symbolic link, as written. A link cannot be made unwritable, only restored. */
   readonly link: string | null;
 }
 
 export interface ProtectedScan {
   readonly places: ReadonlyMap<string, ProtectedPlace>;
-  /** False when there was more than the limit allows. */
+  /** False if there was more than the limit allows. */
   readonly isComplete: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface ScanOptions {
   readonly folders: readonly string[];
   /** The person's home folder, whose git settings apply everywhere. */
   readonly userHome: string;
-  /** Further places of the person's own choice. */
+  /** Returns whether the person denied access to a path. */
   readonly isDenied: (path: string) => boolean;
   readonly signal: AbortSignal;
   readonly foldersMax?: number;
@@ -42,10 +42,10 @@ const FOLDERS_MAX = 50_000;
 const FOLDERS_BEFORE_GIVING_WAY = 200;
 const PLACES_MAX = 1500;
 
-/** Large, and of no use to who wants a command run later: git reads no hook or setting from there. */
+/** Large folders that cannot make a command run later: git reads no hooks or settings from them. */
 const skippedInGitFolder = new Set(['objects', 'refs', 'logs', 'lfs', 'hooks']);
 
-/** Rejects only when the signal aborts. */
+/** Rejects only if the signal aborts. */
 export async function scanProtected(options: ScanOptions): Promise<ProtectedScan> {
   const scan = new Scan(options);
   const foldersMax = options.foldersMax ?? FOLDERS_MAX;
@@ -66,7 +66,7 @@ class Scan {
   readonly #options: ScanOptions;
   readonly #waiting: string[];
   readonly #seen = new Set<string>();
-  /** Targets of pointers: git uses them in any form. */
+  /** Targets of pointers. Git uses these folders whatever their form. */
   readonly #pointedAt = new Set<string>();
 
   constructor(options: ScanOptions) {
@@ -112,7 +112,7 @@ class Scan {
     for (const target of found.leadsTo) {
       if (this.#pointedAt.has(target)) continue;
       this.#pointedAt.add(target);
-      // It may have been looked into before it was known to be git's.
+      // The folder may have been scanned before it was known to belong to git.
       this.#seen.delete(target);
       if (isFolderItself(target)) this.#waiting.push(target);
     }
@@ -129,7 +129,7 @@ class Scan {
 
 const listed: ProtectedName = { kind: 'secret', reason: 'sandbox.files.deny lists it' };
 
-/** A folder counts as unchanged as long as it is the same folder: its content is checked separately. */
+/** A folder counts as unchanged while it is the same folder. Its content is checked separately. */
 function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' | 'link'> | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;
@@ -142,12 +142,12 @@ function isFolderItself(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Null for a folder that cannot be listed. */
+/** Returns null for a folder that cannot be listed. */
 function entriesOf(folder: string): Dirent[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Not readable, or missing: the caller finds out which.
+    // Unreadable or missing; the caller checks which.
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// The data types between the parts of the sandbox: a command to confine, what it may touch, and the prepared start. No behaviour.
+// The data types shared by the parts of the sandbox: a command to confine, what it may access, and the prepared start. No behaviour.
 
 import type { SandboxCommand } from './sandbox-command.ts';
 import type { ProtectedScan } from './protected-scan.ts';
@@ -11,25 +11,25 @@ export interface MissingProgram {
 }
 
 export interface Availability {
-  /** Empty when the backend can run commands. */
+  /** Empty if the backend can run commands. */
   readonly missing: readonly MissingProgram[];
 }
 
 export interface LimitFact {
   readonly name: 'timeoutMs' | 'processes' | 'memoryMb' | 'fileMb';
   readonly value: number;
-  /** How it is enforced here, or why it is not. */
+  /** How the limit is enforced here, or why it is not. */
   readonly how: string;
   readonly holds: boolean;
 }
 
-/** Its environment is already cut down to the pass list. */
+/** The environment is already reduced to the pass list. */
 export interface SandboxJob extends Pick<SandboxCommand, 'file' | 'args' | 'cwd' | 'workspace' | 'environment' | 'marker' | 'signal'> {
   readonly policy: SandboxPolicy;
   readonly protectedPlaces: ProtectedScan;
-  /** A private empty folder of this run; removed by the caller afterwards. */
+  /** An empty private folder of this run. The caller removes it afterwards. */
   readonly temporaryFolder: string;
-  /** Private to this instance; no run sees it. */
+  /** Private to this instance. No run can see it. */
   readonly instanceFolder: string;
 }
 
@@ -37,9 +37,9 @@ export interface PreparedRun {
   readonly file: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** A remark about this way of running, beyond the policy; shown when the command fails. */
+  /** A remark about this way of running, beyond the policy. Shown if the command fails. */
   readonly remark?: string;
-  /** Releases the resources of the run. Called once, even when it never started. */
+  /** Releases the resources of the run. Called once, even if the run never started. */
   release(): void;
 }
 
@@ -47,11 +47,11 @@ export interface ShieldJob {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Real paths of folders that are there. */
+  /** Real paths of existing folders. */
   readonly hidden: readonly string[];
-  /** Below them: these stay as they are. */
+  /** Folders below hidden folders that stay accessible. */
   readonly opened: readonly string[];
-  /** Below them: these can be read. */
+  /** Folders below hidden folders that can be read. */
   readonly readable: readonly string[];
 }
 
@@ -65,14 +65,14 @@ export interface SandboxBackend {
   /** Describes the confinement. */
   readonly how: string;
   availability(): Promise<Availability>;
-  /** The same without starting anything: true as long as nothing is known to be missing. */
+  /** Checks without starting anything. Returns true as long as nothing is known to be missing. */
   seemsAvailable(): boolean;
   limits(): readonly LimitFact[];
-  /** Fails with `sandbox_unavailable` when the run cannot be confined as the policy says. */
+  /** Fails with `sandbox_unavailable` if the run cannot be confined as the policy says. */
   prepare(job: SandboxJob): Promise<PreparedRun>;
   /**
-   * A start with all the person's rights that hides these folders, except the opened parts. Null if unavailable; absent on a backend
-   * without such a start.
+   * Prepares a start with all the person's rights that hides these folders, except for the opened parts. Returns null if unavailable.
+   * Absent if the backend does not support such a start.
    */
   shield?(job: ShieldJob): ShieldedStart | null;
   dispose(): Promise<void>;

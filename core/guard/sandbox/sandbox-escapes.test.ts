@@ -1,5 +1,5 @@
-// Attempts of a confined command that must fail, run for real; and the same attempts without the sandbox, which must all succeed: an
-// attempt that fails for another reason would prove nothing.
+// Real attempts of a confined command that must fail. The same attempts must all succeed without the sandbox: an attempt that fails for
+// another reason would prove nothing.
 
 import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ function listen(server: Server, at: { port: number; host: string } | { path: str
   return new Promise((resolve) => server.listen(at, () => resolve(server)));
 }
 
-/** Every attempt says `got NAME` when it succeeds. */
+/** Every attempt prints `got NAME` if it succeeds. */
 async function findEscapes(isConfined: boolean): Promise<string[]> {
   bench.put('notes.txt', 'mine');
   bench.put('.ssh/id_ed25519', 'private-key');
@@ -92,11 +92,11 @@ async function findEscapes(isConfined: boolean): Promise<string[]> {
   return [...[...output.matchAll(/^got (.*)$/gm)].map((match) => match[1] ?? ''), ...(hits.includes('udp') ? ['a UDP service'] : [])];
 }
 
-test('nothing outside the policy can be read, written or reached', confined, async () => {
+test('cannot read, write or reach anything outside the policy', confined, async () => {
   expect(await findEscapes(true)).toEqual([]);
 });
 
-test('without the sandbox every one of the same attempts succeeds', async () => {
+test('every attempt succeeds without the sandbox', async () => {
   await bench.dispose();
   bench = new SandboxBench({ mode: 'off' });
   expect(await findEscapes(false)).toEqual([
@@ -121,7 +121,7 @@ test('without the sandbox every one of the same attempts succeeds', async () => 
   ]);
 });
 
-test('the metadata service and the rest of the network are out of reach by every family', confined, async () => {
+test('cannot reach the metadata service or the network by any address family', confined, async () => {
   const { output } = await bench.script(`
     const net = require('node:net');
     const tries = [['169.254.169.254', 80], ['10.0.0.1', 80], ['1.1.1.1', 53], ['fd00:ec2::254', 80]];
@@ -129,7 +129,7 @@ test('the metadata service and the rest of the network are out of reach by every
   expect(output.trim().split('\n').sort()).toEqual(['ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH']);
 });
 
-test('the workspace and a private temporary folder are open; the latter is removed', confined, async () => {
+test('opens the workspace and a temporary folder, which is removed afterwards', confined, async () => {
   const line =
     'echo a > made && mkdir sub && mv made sub/ && echo t > $TMPDIR/t && cat $TMPDIR/t && echo h > ~/h && stat -c %a $TMPDIR && rm -r sub && echo done > end';
   const { code, output, report } = await bench.shell(line);
@@ -157,11 +157,11 @@ test('a command has no capability, even for root, and cannot change the kernel',
     'NoNewPrivs:1',
     'Seccomp:2',
   ]);
-  // Its own processes are all it sees.
+  // The command sees only its own processes.
   expect(Number(count)).toBeLessThan(10);
 });
 
-test('the environment has what the pass list names, its own folders and the marker, and nothing else', confined, async () => {
+test('the environment contains only passed names, its own folders and the marker', confined, async () => {
   const environment = {
     PATH: process.env['PATH'] ?? '',
     LANG: 'C',
@@ -192,7 +192,7 @@ test('the environment has what the pass list names, its own folders and the mark
   });
 });
 
-test('what the person lists is denied or opened: by name, by pattern, for reading and for writing', confined, async () => {
+test('denies and opens what the person lists, by name and pattern, to read and write', confined, async () => {
   await bench.dispose();
   bench = new SandboxBench({ files: { deny: ['*.pem', 'private', '~/shared/not'], read: ['~/shared'], write: ['~/output'] } });
   for (const path of ['workspace/deep/a.pem', 'workspace/private/p', 'workspace/open']) bench.put(`trayclaw/${path}`, 'text');
@@ -215,7 +215,7 @@ test('what the person lists is denied or opened: by name, by pattern, for readin
   });
 });
 
-test('hooks, settings and keys that appear in new nested folders are moved away, and the call fails', confined, async () => {
+test('moves away hooks, settings and keys in new folders, and fails the call', confined, async () => {
   const { code, report } = await bench.shell(`
     mkdir -p deep/new/.git/hooks && echo evil > deep/new/.git/hooks/post-checkout
     git init -q --bare deep/bare && git -C deep/bare config core.fsmonitor ./evil
@@ -233,7 +233,7 @@ test('hooks, settings and keys that appear in new nested folders are moved away,
   if (bench.has('closed')) chmodSync(join(bench.workspace, 'closed'), 0o700);
 });
 
-test('pointers that lead git elsewhere are moved away, one that leads to a known folder stays', confined, async () => {
+test('moves away git pointers to other places; keeps one to a known folder', confined, async () => {
   await bench.shell('git init -q . && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m one');
   const { report } = await bench.shell(`
     git worktree add -q beside; mkdir -p later sub out
@@ -243,7 +243,7 @@ test('pointers that lead git elsewhere are moved away, one that leads to a known
   expect(['beside/.git', '.git/worktrees/beside/commondir'].filter((path) => !bench.has(path))).toEqual([]);
 });
 
-test('a repository can be worked in: commits, branches and clones are no change of what is protected', confined, async () => {
+test('commits, branches and clones do not count as changes of protected places', confined, async () => {
   const git = 'git -c user.name=t -c user.email=t@t -c init.defaultBranch=main';
   writeFileSync(join(bench.workspace, 'a'), 'a');
   const made = await bench.shell(

@@ -1,4 +1,4 @@
-// Computes from the configuration what a confined command may touch on this machine. Checks the disk for what exists; changes nothing and
+// Computes from the configuration what a confined command may access on this machine. Checks which paths exist on disk; changes nothing and
 // starts nothing.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
@@ -19,11 +19,11 @@ export interface FolderRule {
 }
 
 export interface SandboxPolicy {
-  /** From the top down: the nearest rule above a path applies; without one it can be read. */
+  /** From the top down. The nearest rule above a path applies; a path without a rule can be read. */
   readonly folders: readonly FolderRule[];
   /** Files that cannot be read. */
   readonly hiddenFiles: readonly string[];
-  /** Places of the person's own choice that are shut below the write folders. */
+  /** Returns whether the person denied access to a path below the write folders. */
   readonly isDenied: (path: string) => boolean;
   readonly allowDomains: readonly string[];
   readonly limits: Config['sandbox']['limits'];
@@ -33,7 +33,7 @@ export interface PolicyPlace {
   readonly facts: FactContext;
   /** Replaces the configured workspace, which is then not writable. */
   readonly workspace?: string;
-  /** The person's own folder. */
+  /** The person's home folder. */
   readonly userHome: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -41,7 +41,7 @@ export interface PolicyPlace {
 /** Folders of personal files, and shared folders of programs. */
 const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
 
-/** Every run has a separate one. */
+/** Every run has its own temporary folder at this path. */
 export const temporaryPlace = '/tmp';
 
 const keyPlaces = [
@@ -50,7 +50,7 @@ const keyPlaces = [
   ...'/etc/sudoers.d /etc/ssl/private /etc/wireguard /etc/NetworkManager/system-connections /Library/Keychains'.split(' '),
 ];
 
-/** In the person's home folder, if all of it was opened. */
+/** Hidden in the person's home folder, even if the whole folder was opened. */
 const ownKeys = [
   ...'.ssh .gnupg .aws .azure .kube .docker .password-store .netrc .pgpass .npmrc .pypirc .env'.split(' '),
   ...'.git-credentials .vault-token .terraform.d .config/gcloud .config/gh .config/op .config/rclone .mozilla'.split(' '),
@@ -59,14 +59,14 @@ const ownKeys = [
   'Library/Application Support/Google/Chrome',
 ];
 
-/** Folders of tools a person installed; keys are kept elsewhere. */
+/** Folders of tools that a person installed. Keys are stored elsewhere. */
 const toolFolders = [
   ...'.nvm/versions .volta .fnm .local/share/fnm .asdf .local/share/mise .nodenv .npm-global .bun/bin'.split(' '),
   ...'.deno/bin .pyenv .rbenv .rustup .cargo/bin .local/bin .local/lib .local/share/pipx .local/share/uv'.split(' '),
   ...'.sdkman/candidates go/bin bin'.split(' '),
 ];
 
-/** With the bounds of a skill: no more than it declares as well, apart from the workspace. */
+/** With the bounds of a skill, the policy also allows no more than the skill declares, except for the workspace. */
 export function createPolicy(
   config: Config['sandbox'],
   place: PolicyPlace,
@@ -76,7 +76,7 @@ export function createPolicy(
   const { facts, userHome } = place;
   const at = (path: string): string => expand(path, place);
   const own = place.workspace ?? facts.workspace;
-  // Relative ones are shut in the session's folder and in the configured workspace.
+  // Relative paths are denied in the session's folder and in the configured workspace.
   const denied = [
     ...config.files.deny.map(at),
     ...config.files.deny.map((path) => expand(path, { ...place, facts: { ...facts, workspace: own } })),
@@ -86,14 +86,14 @@ export function createPolicy(
   const write = existing([own, ...bounded]);
   const readable = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
-  // Hidden as a whole unless the person opened all of it; keys and our own data are hidden even inside an opened folder.
+  // Personal folders are hidden unless the person opened all of them. Keys and TrayClaw's data are hidden even inside an opened folder.
   const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...readable].some((open) => isInside(path, open)));
   const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
   const rules = new Map<string, FolderAccess>();
   const set = (paths: readonly string[], access: FolderAccess): void => {
     for (const path of paths) if (path !== '/' && isFolder(path)) rules.set(path, access);
   };
-  // Later ones win where two name the same folder.
+  // If two lists name the same folder, the later one wins.
   set(whole, 'hidden');
   set(
     whole.filter((path) => path === temporaryPlace),
@@ -116,7 +116,7 @@ export function createPolicy(
   };
 }
 
-/** The intersection of two lists whose entries cover everything below them. */
+/** Returns the intersection of two lists whose entries cover everything below them. */
 function inBoth(some: readonly string[], others: readonly string[], holds: (wide: string, narrow: string) => boolean): string[] {
   return [...some.filter((one) => others.some((other) => holds(other, one))), ...others.filter((one) => some.some((other) => other !== one && holds(other, one)))]; // prettier-ignore
 }
@@ -129,7 +129,7 @@ export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolic
   return folders.filter((rule) => rule.access === access).map(({ path }) => path);
 }
 
-/** From the top down, without rules that repeat their parent's access. */
+/** From the top down, without rules that repeat the access of their parent. */
 function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule[] {
   const kept: FolderRule[] = [];
   for (const path of [...rules.keys()].sort((a, b) => a.length - b.length)) {
@@ -139,7 +139,7 @@ function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule
   return kept;
 }
 
-/** The part of an environment that its pass list names; `LC_*` matches all names that begin so. */
+/** Returns the part of an environment that its pass list names. `LC_*` matches all names with that prefix. */
 export function passEnvironment(
   names: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -167,7 +167,7 @@ function isPattern(path: string): boolean {
 function expand(path: string, { facts, userHome }: PolicyPlace): string {
   if (path === '~' || path.startsWith('~/')) return join(userHome, path.slice(2));
   if (isAbsolute(path)) return path;
-  // A pattern without a folder is meant anywhere in the workspace.
+  // A pattern without a folder applies anywhere in the workspace.
   return isPattern(path) && !path.includes('/') ? join(facts.workspace, '**', path) : resolve(facts.workspace, path);
 }
 
@@ -177,12 +177,12 @@ function matcherOf(denied: readonly string[]): (path: string) => boolean {
   return (path) => exact.has(path) || patterns.some((matches) => matches(path));
 }
 
-/** Folders of the person's own programs on the PATH, each with the folder its libraries usually are in. */
+/** Returns folders of the person's own programs on the PATH, each with the folder that usually contains its libraries. */
 function programFolders({ environment, userHome }: PolicyPlace): string[] {
   const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder));
   return folders.flatMap((folder) => {
     if (!isInside(folder, userHome)) return personalFolders.some((hidden) => folder !== hidden && isInside(folder, hidden)) ? [folder] : [];
-    // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.
+    // The folder above `bin` is used only if it is deep enough not to be the home folder or a hidden folder directly in it.
     const above = dirname(folder);
     const isDeep = above.slice(userHome.length).split(sep).filter(Boolean).length >= 2;
     return folder.endsWith(`${sep}bin`) && isDeep ? [above] : folder === userHome ? [] : [folder];

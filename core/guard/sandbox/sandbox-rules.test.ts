@@ -32,11 +32,11 @@ test.each([
   ['[core] fsmonitor = evil\n', 'core.fsmonitor'],
   ['[user]\n\tname = a \\\n[core]\n', 'a setting that cannot be read'],
   ['[remote "o"]\n\turl = e"xt"::sh -c evil\n', 'remote.o.url'],
-])('a git configuration is fine only when it names nothing that is run: %j', (text, expected) => {
+])('accepts a git configuration only if it names nothing that is run: %j', (text, expected) => {
   expect(configProblem(text, kept)).toBe(expected);
 });
 
-test('whatever the letters, a setting that is not known is found', () => {
+test('finds any unknown setting, whatever its case', () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/);
   fc.assert(
     fc.property(name, name, (section, key) => {
@@ -48,7 +48,7 @@ test('whatever the letters, a setting that is not known is found', () => {
   );
 });
 
-test('key files and auto-run names are protected in any case, samples are not', () => {
+test('protects key files and auto-run names in any case, but not samples', () => {
   const kinds = [
     '.env',
     '.ENV',
@@ -83,7 +83,7 @@ test('key files and auto-run names are protected in any case, samples are not', 
   });
 });
 
-/** A machine that judges one call as the kernel's interpreter does (bpf(4), seccomp(2)). */
+/** A machine that evaluates one call like the kernel's interpreter (bpf(4), seccomp(2)). */
 function judge(filter: Buffer, call: { architecture: number; number: number; first?: number }): number {
   const words: Readonly<Record<number, number>> = { 0: call.number, 4: call.architecture, 16: call.first ?? 0 };
   let value = 0;
@@ -130,7 +130,7 @@ test.each([
   },
 );
 
-test('the x32 form of a call is no way around the filter, and a machine whose calls are not known has none', () => {
+test('the filter covers x32 calls, and there is none for an unknown machine', () => {
   const filter = createSyscallFilter('x64') ?? Buffer.alloc(0);
   expect(judge(filter, { architecture: 0xc000_003e, number: 0x4000_0000 + 41, first: 1 })).toBe(0x0005_0026);
   expect(createSyscallFilter('mips')).toBe(null);
@@ -165,7 +165,7 @@ const bareRun = (root: string) => ({
   filterDescriptor: 9,
 });
 
-test('the nearest rule holds: home hidden, tools readable, the workspace open, keys hidden whatever is opened around them', () => {
+test('applies the nearest rule, and hides keys whatever is opened around them', () => {
   const usual = openPolicy({});
   const paths = [
     'person',
@@ -196,7 +196,7 @@ test('the nearest rule holds: home hidden, tools readable, the workspace open, k
   expect(['person', 'person/.ssh', 'person/trayclaw'].map((path) => around.access(path))).toEqual(['write', 'hidden', 'hidden']);
 });
 
-test('a key file is hidden in an open folder, and closed when a command starts', () => {
+test('hides a key file in an open folder, and closes it when a command starts', () => {
   const files = (policy: SandboxPolicy, root: string) => policy.hiddenFiles.filter((path) => path.startsWith(`${root}/`));
   for (const open of [
     openPolicy({ files: { read: ['~'], deny: ['~/papers/diary'] } }),
@@ -209,12 +209,12 @@ test('a key file is hidden in an open folder, and closed when a command starts',
     expect(hidden.filter((path) => !args.includes(`--ro-bind /dev/null ${path}`))).toEqual([]);
     expect(args).not.toContain('papers/notes');
   }
-  // Where the folder is hidden as a whole there is nothing left to close.
+  // If the whole folder is hidden, no file in it needs to be closed.
   const { policy, root } = openPolicy({});
   expect(bubblewrapArguments({ ...bareRun(root), policy }).filter((word) => word.endsWith('.netrc'))).toEqual([]);
 });
 
-test('folders are taken as what they really are, and denied patterns are matched below the workspace', () => {
+test('resolves folders to real paths and matches denied patterns below the workspace', () => {
   const { root, policy } = openPolicy({ files: { deny: ['*.key', 'sub/deep'], write: ['~/papers'] } });
   symlinkSync(join(root, 'person/papers'), join(root, 'person/link'));
   const workspace = join(root, 'person/trayclaw/workspace');
@@ -224,14 +224,14 @@ test('folders are taken as what they really are, and denied patterns are matched
   ).toEqual([true, true, true, false, false]);
 });
 
-test('an environment is cut down to the names of the list', () => {
+test('reduces an environment to the names of the list', () => {
   expect(passEnvironment(['A', 'LC_*'], { A: '1', AB: '2', LC_ALL: 'C', LC: 'x', B: '3', LC_X: undefined })).toEqual({
     A: '1',
     LC_ALL: 'C',
   });
 });
 
-test('folders are mounted from the top down, protected places last, and what is hidden is closed at the very end', () => {
+test('mounts folders from the top down, then protected places, and closes hidden ones', () => {
   const { root, policy } = openPolicy({});
   const workspace = join(root, 'person/trayclaw/workspace');
   const place = { kind: 'code', isFolder: true, reason: '', stamp: '', git: 'hooks', mayAppear: false, link: null } as const;

@@ -1,5 +1,5 @@
-// Confined commands as commands: their output and end, limits, many at once, what is left behind, domains through the proxy, and
-// machines that have no sandbox.
+// How confined commands behave: their output and exit codes, limits, many at once, leftovers, domains through the proxy, and machines
+// without a sandbox.
 
 import { tmpdir } from 'node:os';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ async function reopen(...options: ConstructorParameters<typeof SandboxBench>): P
 
 const brief = ({ code, signal, output }: BenchRun) => ({ code, signal, output });
 
-test('output, errors and exit codes come from the command; a signal shows as 128 + it', confined, async () => {
+test('returns output, errors and exit codes of the command; 128 + n for signal n', confined, async () => {
   expect(brief(await bench.shell('printf "a\\nb"; echo c >&2; exit 7'))).toEqual({
     code: 7,
     signal: null,
@@ -45,7 +45,7 @@ test('output, errors and exit codes come from the command; a signal shows as 128
   expect((await bench.run('/no/such/program', [])).code).toBe(127);
 });
 
-test('what a command leaves running ends with it', confined, async () => {
+test('processes that a command leaves running end with it', confined, async () => {
   const mark = `7${process.pid}`;
   expect((await bench.shell(`(setsid sleep ${mark} >/dev/null 2>&1 &); sleep 0.05; true`)).code).toBe(0);
   const running = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(mark));
@@ -56,14 +56,14 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
   } catch {
-    // Ended meanwhile.
+    // Ended in the meantime.
     return '';
   }
 }
 
-test('limits hold: processes, memory, the size of a file, and time', confined, async () => {
+test('enforces limits on processes, memory, file size and time', confined, async () => {
   const limits = { processes: 301, memoryMb: 200, fileMb: 2 };
-  // Time enough to meet the other limits on a busy machine.
+  // Enough time to reach the other limits on a busy machine.
   await reopen({ limits: { ...limits, timeoutMs: 60_000 } });
   const held = (await bench.sandbox.explain(null)).limits.filter((limit) => limit.holds).map((limit) => limit.name);
   const file = await bench.shell('head -c 5000000 /dev/zero > big 2>/dev/null; stat -c %s big');
@@ -86,14 +86,14 @@ test('limits hold: processes, memory, the size of a file, and time', confined, a
   expect(held).toEqual(expect.arrayContaining(['timeoutMs', 'memoryMb', 'fileMb']));
 });
 
-test('twenty at once do not meet, and nothing is left of any', confined, async () => {
+test('twenty concurrent commands are isolated and leave nothing behind', confined, async () => {
   const descriptorsBefore = readdirSync('/proc/self/fd').length;
   const runs = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       bench.shell(`echo ${n} > "$TMPDIR/mine"; ls "$TMPDIR" | tr '\\n' ' '; cat "$TMPDIR/mine"; echo ${n} > out-${n}`),
     ),
   );
-  // Mounts below the temporary folder are visible there too: this checkout, the folder of this test run, the workspace.
+  // Mounts below the temporary folder are visible as well: this checkout, the folder of this test run, the workspace.
   const mounted = [process.execPath, tmpdir(), bench.workspace].map((path) => relative('/tmp', path).split(sep)[0]);
   const ownWords = (output: string): string[] =>
     output
@@ -111,7 +111,7 @@ test('twenty at once do not meet, and nothing is left of any', confined, async (
   expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(descriptorsBefore);
 });
 
-test('the folder of an instance that was killed is removed by the next, one of a living process is not', async () => {
+test('removes the folder of a killed instance, but not of a living process', async () => {
   mkdirSync(join(bench.temporary, 'trayclaw-sandbox-4194303-abc/run-1'), { recursive: true });
   mkdirSync(join(bench.temporary, `trayclaw-sandbox-${process.ppid}-abc`));
   await bench.sandbox.wrap(bench.command('/bin/true', [])).then(
@@ -123,7 +123,7 @@ test('the folder of an instance that was killed is removed by the next, one of a
   if (has('bubblewrap')) expect(names).not.toContain('4194303');
 });
 
-/** A request to the proxy for an address, as a program that knows proxies makes it. */
+/** Sends a request for an address to the proxy, like a program that supports proxies. */
 const askProxy = (address: string): string => `
   const http = require('node:http');
   const proxy = new URL(process.env.http_proxy);
@@ -134,7 +134,7 @@ const askProxy = (address: string): string => `
     reply.on('data', (part) => (text += part)).on('end', () => console.log(reply.statusCode, text.split('\\n')[0]));
   }).on('error', (failure) => console.log(failure.code));`;
 
-/** A connection as a program makes it that knows of no proxy. */
+/** Connects like a program that does not support proxies. */
 const connectTo = (target: string): string => `
   const socket = require('node:net').connect(${target});
   socket.on('connect', () => { console.log('got through'); socket.destroy(); }).on('error', (failure) => console.log(failure.code));`;
@@ -172,13 +172,13 @@ function children(): string[] {
     try {
       return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[1] === String(process.pid);
     } catch {
-      // Ended meanwhile.
+      // Ended in the meantime.
       return false;
     }
   });
 }
 
-/** Of this process. */
+/** Ports on which this process listens. */
 function listeningPorts(): number[] {
   const inodes = new Set(
     readdirSync('/proc/self/fd').flatMap((fd) => {
@@ -234,7 +234,7 @@ test('without a sandbox, required refuses with a hint, and auto runs with a rema
   });
 });
 
-test('auto confines what runs without a yes and is no plain reader; off confines nothing, required everything', async () => {
+test('auto confines commands without an approval, off none, required all', async () => {
   const cases = [
     { attended: false, reads: null },
     { attended: false, reads: 'lists files' },
@@ -259,7 +259,7 @@ test('auto confines what runs without a yes and is no plain reader; off confines
   });
 });
 
-test('a script of another folder can be read and run, its neighbours cannot', confined, async () => {
+test('a script in another folder can be read and run, its neighbours cannot', confined, async () => {
   const script = bench.put('trayclaw/skills/one/run.sh', 'cat notes.txt; cat ../two/notes.txt; touch here');
   bench.put('trayclaw/skills/one/notes.txt', 'own\n');
   bench.put('trayclaw/skills/two/notes.txt', 'other\n');
@@ -271,7 +271,7 @@ test('a script of another folder can be read and run, its neighbours cannot', co
   });
 });
 
-test('a tree too large to be looked through is refused, before and after', confined, async () => {
+test('refuses a tree too large to scan, before and after the command', confined, async () => {
   await reopen({}, { foldersMax: 100 });
   const make = `const fs = require('node:fs'); for (let i = 0; i < 110; i++) fs.mkdirSync('d/e' + i, { recursive: true });`;
   const made = await bench.script(make);
@@ -283,7 +283,7 @@ test('a tree too large to be looked through is refused, before and after', confi
   await expect(bench.shell('true')).rejects.toMatchObject({ code: 'sandbox_unavailable' });
 });
 
-test('explain says what a command may touch and what would become of it, with and without a sandbox', async () => {
+test('explain says what a command may access, with and without a sandbox', async () => {
   await reopen(
     { mode: 'auto', network: { allowDomains: ['example.org'] } },
     { environment: { PATH: '/nonexistent', LANG: 'C', TOKEN: 'x' }, platform: 'linux' },

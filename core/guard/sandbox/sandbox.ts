@@ -1,5 +1,5 @@
-// The sandbox: decides whether a command runs inside, has the backend of this machine prepare it, and afterwards checks its changes to
-// protected places. Decides nothing about permission: the caller has asked the gate.
+// The sandbox: decides whether a command runs inside, lets the backend of this machine prepare it, and afterwards checks its changes to
+// protected places. Does not decide whether the command is allowed: the caller has asked the gate.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
@@ -35,9 +35,9 @@ export interface SandboxOptions {
   readonly temporaryFolder: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The maximum number of folders below the write folders; 50,000 by default. */
+  /** The maximum number of folders below the write folders. Defaults to 50,000. */
   readonly foldersMax?: number;
-  /** Replaces the machine's own. */
+  /** Replaces the machine's own backend. */
   readonly backend?: SandboxBackend;
 }
 
@@ -68,7 +68,7 @@ export class Sandbox implements CommandSandbox {
     const missing = await this.#missing();
     if (missing.length > 0 || this.#backend === null) {
       if (this.#options.config.mode === 'required') throw unavailable(missing);
-      // It was allowed on the condition that it is confined.
+      // The command was allowed on the condition that it is confined.
       if (wasExpected) throw unexpected(missing);
       return outside(command, {
         ...nothingToReport,
@@ -78,13 +78,13 @@ export class Sandbox implements CommandSandbox {
     return this.#confine(command, this.#backend);
   }
 
-  /** Returns whether a command that runs without a yes is confined, as far as can be said without starting anything. */
+  /** Returns whether a command that runs without an approval is confined, as far as this is known without starting anything. */
   confines(): boolean {
     const { mode } = this.#options.config;
     return mode === 'required' || (mode === 'auto' && this.#backend?.seemsAvailable() === true);
   }
 
-  /** Explains to people what a command may do, and whether it would run inside. Starts nothing but a probe of the backend. */
+  /** Explains what a command may do, and whether it would run inside. Starts nothing but a probe of the backend. */
   async explain(
     command: Pick<SandboxCommand, 'attended' | 'reads'> | null,
     place: Pick<SandboxCommand, 'workspace'> = {},
@@ -119,8 +119,8 @@ export class Sandbox implements CommandSandbox {
   }
 
   /**
-   * An approved command has the person's rights, but not the keys of this program: with its data in sight it could answer its own
-   * questions. Where nothing can hide them it starts as it is.
+   * An approved command has the person's rights, but must not see TrayClaw's data: with it, the command could approve calls itself. If
+   * nothing can hide the data, the command starts as it is.
    */
   async #shield(command: SandboxCommand): Promise<SandboxCommand> {
     const { config, facts, temporaryFolder } = this.#options;
@@ -203,7 +203,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   async #undo({ policy, before }: FinishedRun): Promise<string[]> {
-    // Aborting the command must not abort this check: it follows the command's end.
+    // Aborting the command must not abort this check, which runs after the command has ended.
     const after = await this.#scan(policy, new AbortController().signal);
     const changes = findChanges(before, after, foldersWith('write', policy));
     const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');
@@ -215,7 +215,7 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
-/** The folder of the local socket when the path of the data folder is too long for one. */
+/** Returns the folders of local sockets, which exist if the path of the data folder is too long for a socket. */
 function socketFoldersIn(temporaryFolder: string): string[] {
   const names = readdirSync(temporaryFolder).filter((name) => /^trayclaw-[0-9a-f]{16}$/.test(name));
   return names.map((name) => join(temporaryFolder, name));

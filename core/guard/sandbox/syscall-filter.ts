@@ -1,13 +1,13 @@
 // The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which could open
-// sockets past the filter), no new user namespace (in which it could undo the mounts). Pure.
+// sockets past the filter), and no new user namespaces (in which it could undo the mounts). Pure.
 
-/** seccomp(2): answers of a filter. */
+/** Return values of a filter, see seccomp(2). */
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const EPERM = 0x0005_0001;
 const ENOSYS = 0x0005_0026;
 
-/** Offsets in struct seccomp_data. Low word of an argument on a little-endian machine. */
+/** Offsets in struct seccomp_data. Arguments are read by their low word on a little-endian machine. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
@@ -61,7 +61,7 @@ const tables: Partial<Record<NodeJS.Architecture, SyscallTable>> = {
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** Null if the machine's calls are unknown: then nothing can be confined. */
+/** Returns null if the machine's calls are unknown; nothing can then be confined. */
 export function createSyscallFilter(machine: NodeJS.Architecture): Buffer | null {
   const table = tables[machine];
   return table === undefined ? null : assemble(programFor(table));
@@ -69,7 +69,7 @@ export function createSyscallFilter(machine: NodeJS.Architecture): Buffer | null
 
 function programFor(table: SyscallTable): Instruction[] {
   const answer = (value: number): Instruction => [RETURN, 0, 0, value];
-  /** The instruction right after is passed over unless the number is this one. */
+  /** Skips the following instruction unless the call has this number. */
   const onNumber = (number: number, answerThen: Instruction): Instruction[] => [[JUMP_EQUAL, 0, 1, number], answerThen];
   const onFirstArgument = (number: number, test: Instruction): Instruction[] => [
     [JUMP_EQUAL, 0, 4, number],
@@ -86,7 +86,7 @@ function programFor(table: SyscallTable): Instruction[] {
     ...(table.hasX32 ? ([[JUMP_AT_LEAST, 0, 1, X32_BIT], answer(ENOSYS)] satisfies Instruction[]) : []),
     ...table.refused.flatMap((number) => onNumber(number, answer(EPERM))),
     ...onNumber(table.setns, answer(EPERM)),
-    // Its flags are in memory, which a filter cannot read; the C libraries fall back to clone.
+    // The flags are in memory, which a filter cannot read. The C libraries fall back to clone.
     ...onNumber(table.clone3, answer(ENOSYS)),
     ...onFirstArgument(table.socket, [JUMP_EQUAL, 0, 1, AF_UNIX]),
     ...onFirstArgument(table.clone, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),

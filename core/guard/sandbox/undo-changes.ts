@@ -12,14 +12,14 @@ export interface ProtectedChange {
   readonly path: string;
   readonly what: 'appeared' | 'changed' | 'is gone';
   readonly reason: string;
-  /** The former target of a symbolic link: it can be restored. */
+  /** The former target of a symbolic link, which can be restored. */
   readonly link: string | null;
 }
 
 const KEPT_FOLDERS_MAX = 50;
 const CHANGES_MAX = 200;
 
-/** `writable`: the folders that were looked through. A part of a place that appeared with it is not named again. */
+/** `writable` are the scanned folders. Parts of a place that appeared together with it are not listed separately. */
 export function findChanges(before: ProtectedScan, after: ProtectedScan, writable: readonly string[]): ProtectedChange[] {
   const changes: ProtectedChange[] = [];
   for (const place of after.places.values()) {
@@ -37,7 +37,7 @@ export function findChanges(before: ProtectedScan, after: ProtectedScan, writabl
   return changes;
 }
 
-/** Returns why a new entry cannot stay, or null: a repository may be created, as long as nothing in it is run. */
+/** Returns why a new entry must be removed, or null. A repository may be created, as long as nothing in it is run. */
 function harmOf(place: ProtectedPlace, writable: readonly string[]): string | null {
   if (place.mayAppear) return null;
   switch (place.git) {
@@ -46,7 +46,7 @@ function harmOf(place: ProtectedPlace, writable: readonly string[]): string | nu
     case 'pointer':
       return harmOfPointer(place.path, writable);
     case 'hooks':
-      // A hooks folder is judged by its content; any other entry of that name is a pointer.
+      // A hooks folder is judged by its content. Any other entry of that name is a pointer.
       return place.isFolder ? null : place.reason;
     case 'hook':
     case 'named':
@@ -57,11 +57,11 @@ function harmOf(place: ProtectedPlace, writable: readonly string[]): string | nu
 
 export interface UndoResult {
   readonly moved: readonly string[];
-  /** Stays as the command left it. */
+  /** Entries that stay as the command left them. */
   readonly left: readonly string[];
 }
 
-/** Moves new entries, and entries that replaced a link, into `folder`, at most 200 of one run; the last 50 runs are kept. */
+/** Moves new entries, and entries that replaced a link, into `folder`: at most 200 per run. Folders of the last 50 runs are kept. */
 export function undoAppeared(changes: readonly ProtectedChange[], folder: string): UndoResult {
   const moved: string[] = [];
   const left: string[] = [];
@@ -79,20 +79,20 @@ function putBack(path: string, link: string): boolean {
     symlinkSync(link, path);
     return true;
   } catch {
-    // Said to the person as not put back.
+    // Reported to the person as not restored.
     return false;
   }
 }
 
 function moveAway(path: string, target: string): boolean {
   try {
-    // Another running command may have put a link on the way: then this is a different place from the scanned one.
+    // Another running command may have put a link into the path, which then leads to another place than the scanned one.
     if (realpathSync(dirname(path)) !== dirname(path)) return false;
     makeFolders({ mkdirSync, statSync }, dirname(target));
     moveEntry(path, target);
     return true;
   } catch {
-    // Said to the person as left behind.
+    // Reported to the person as left behind.
     return false;
   }
 }
@@ -108,14 +108,14 @@ function moveEntry(path: string, target: string): void {
 }
 
 function pruneFolders(folder: string): void {
-  // Names begin with the time, so the order of the alphabet is the order of age.
+  // Names begin with the time, so alphabetical order is the order of age.
   const names = readdirSync(folder).sort();
   for (const name of names.slice(0, Math.max(0, names.length - KEPT_FOLDERS_MAX))) {
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
-/** Describes the changes for the person and the model, a sentence each. At most ten. */
+/** Describes the changes for the person and the model, one sentence each. At most ten. */
 export function describeChanges(changes: readonly ProtectedChange[], undone: UndoResult, folder: string): string[] {
   const moved = new Set(undone.moved);
   const sentences = changes.slice(0, 10).map(({ path, what, reason, link }) => {

@@ -1,8 +1,11 @@
-// Interprets the messages of keytar on each system. The only place that reads them.
+// Interprets keytar's error messages on each system. The only module that reads them.
 
 export type KeychainState = 'absent' | 'locked' | 'failed';
 
-/** The driver's own word for a missing library is "native addon"; the rest is from libsecret 0.20 with gnome-keyring 42 and without any bus, and the Security framework's and the Credential Manager's texts. */
+/**
+ * The driver itself calls a missing library "native addon". The other texts are from libsecret 0.20 with gnome-keyring 42, from systems
+ * without a bus, from the Security framework and from the Credential Manager.
+ */
 const meanings: readonly (readonly [KeychainState, RegExp])[] = [
   [
     'absent',

@@ -1,5 +1,5 @@
-// The operating system's keychain behind a port. The only file that knows keytar; it is loaded at first use.
-// A keychain that is absent, locked or silent is `keychain_unavailable`, with `state` in its data; values are never part of a message.
+// The operating system's keychain behind a port. The only file that uses keytar, which is loaded lazily. A keychain that is absent, locked
+// or silent fails with `keychain_unavailable`, with `state` in its data. Values are never part of a message.
 
 import { sleep } from '../../base/deferred.ts';
 import { parseJson } from '../../base/json.ts';
@@ -7,17 +7,17 @@ import { AppError } from '../../contracts/errors.ts';
 import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';
 
 export interface Keychain {
-  /** Null if there is no such entry. */
+  /** Returns null if there is no such entry. */
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
-  /** False where there was nothing to delete. */
+  /** Returns false if there was no such entry. */
   delete(name: string): Promise<boolean>;
   list(): Promise<readonly string[]>;
 }
 
 /**
- * The part of keytar used here. Not its findCredentials: on a locked Secret Service it crashes the whole process with a segmentation fault
- * (keytar 7.10 with libsecret 0.20), so the names are kept in a separate entry.
+ * The functions of keytar used here. Excludes findCredentials: on a locked Secret Service it crashes the whole process with a segmentation
+ * fault (keytar 7.10 with libsecret 0.20), so the names are kept in a separate entry.
  */
 export interface KeytarCalls {
   getPassword(service: string, account: string): Promise<string | null>;
@@ -27,7 +27,7 @@ export interface KeytarCalls {
 
 export interface KeytarKeychainOptions {
   readonly load?: () => Promise<KeytarCalls>;
-  /** A locked keychain may wait for a person; after this long it counts as unavailable. */
+  /** A locked keychain may wait for a person. After this time, it counts as unavailable. */
   readonly timeoutMs?: number;
 }
 
@@ -83,14 +83,14 @@ export class KeytarKeychain implements Keychain {
     });
   }
 
-  /** A locked Secret Service reports every entry as missing. It also refuses new ones, with an error. */
+  /** A locked Secret Service reports every entry as missing, but refuses new entries with an error. */
   async #assertReadable(keytar: KeytarCalls): Promise<void> {
     if ((await keytar.getPassword(INDEX.service, INDEX.account)) === null) await writeIndex(keytar, []);
   }
 
   #change<T>(change: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
     const mine = this.#last.then(() => this.#ask(change));
-    // The next change waits for this one to settle.
+    // The next change waits until this one settles.
     this.#last = mine.catch(() => undefined);
     return mine;
   }
@@ -100,7 +100,7 @@ export class KeytarKeychain implements Keychain {
     const tooLate = sleep(this.#timeoutMs, answered.signal).then((): never => {
       throw unavailable('locked', 'did not answer in time');
     });
-    // Once answered, the timer ends early and its rejection is ignored.
+    // After an answer, the timer ends early and its rejection is ignored.
     tooLate.catch(() => undefined);
     try {
       return await Promise.race([this.#load().then(question), tooLate]);

@@ -1,17 +1,17 @@
-// Reads a secret from a separate file. Owns the checks on the file; does not know where the value goes.
+// Reads a secret from a separate file. Owns the checks on the file; does not know how the value is used.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface SecretFile {
   readonly value: string;
-  /** Others than the owner may read or write the file. Always false on Windows, which has no mode bits. */
+  /** True if users other than the owner may read or write the file. Always false on Windows, which has no mode bits. */
   readonly isLoose: boolean;
 }
 
 const SIZE_BYTES_MAX = 65_536;
 
-/** The content without surrounding white space. Fails with `secret_missing` naming the path; never shows content. */
+/** Returns the content without surrounding white space. Fails with `secret_missing`, naming the path. Never shows the content. */
 export function readSecretFile(path: string): SecretFile {
   let handle: number;
   try {

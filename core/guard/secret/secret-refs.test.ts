@@ -62,7 +62,7 @@ const full = configSchema.parse({
   embeddings: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1', model: 'm', apiKey: ref('embeddings') },
 });
 
-test('every place that takes a secret is found', () => {
+test('finds every setting that takes a secret', () => {
   const providers = [
     'openai',
     'openai-2',
@@ -100,14 +100,14 @@ test('every place that takes a secret is found', () => {
   );
 });
 
-test('as many places are found as the form of the settings has', () => {
+test('finds as many settings as the schema has', () => {
   const pattern = (z.toJSONSchema(secretRefSchema) as { pattern: string }).pattern;
   const places = JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' })).split(JSON.stringify(pattern)).length - 1;
-  // Two more than above: search is one of two services, and one value has one form only.
+  // The schema has two more places than the settings above: search is one of two services, and one value is matched by only one form.
   expect(places).toBe(secretRefsOf(full).length + 1);
 });
 
-test('text that only looks like a reference is none', () => {
+test('ignores text that only looks like a reference', () => {
   const config = configSchema.parse({
     providers: { a: { kind: 'demo' } },
     web: { search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:1' } },

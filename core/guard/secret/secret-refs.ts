@@ -1,9 +1,9 @@
-// Finds every secret reference in the settings by their schema: a field that takes one is marked by its form, so there is no manual list.
+// Finds every secret reference in the settings. The schema marks the fields that take one, so no manual list is needed.
 
 import * as z from 'zod';
 import { configSchema, secretRefSchema, type Config } from '../../contracts/config.ts';
 
-/** Each once, in the order of the schema. */
+/** Distinct, in the order of the schema. */
 export function secretRefsOf(config: Partial<Config>): string[] {
   const found = new Set<string>();
   collect(configSchema, config, (ref) => found.add(ref));
@@ -19,7 +19,7 @@ function collect(schema: z.core.$ZodType, value: unknown, take: (ref: string) =>
   for (const [part, below] of partsOf(schema, value)) collect(part, below, take);
 }
 
-/** A title or a description makes a copy, which shares its definition with the original. */
+/** A title or a description creates a copy, which shares its definition with the original. */
 function isReference(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodType && schema.def === secretRefSchema.def;
 }
@@ -30,7 +30,7 @@ function partsOf(schema: z.core.$ZodType, value: unknown): Part[] {
   if (schema instanceof z.ZodObject) return Object.entries(schema.shape).map(([key, part]) => [part, Object(value)[key]] as Part);
   if (schema instanceof z.ZodRecord) return Object.values(Object(value) as object).map((below) => [schema.valueType, below]);
   if (schema instanceof z.ZodArray) return Array.isArray(value) ? value.map((below: unknown) => [schema.element, below]) : [];
-  // Only the forms that match the value.
+  // Only the options that match the value.
   if (schema instanceof z.ZodUnion) return schema.options.filter((form) => z.safeParse(form, value).success).map((form) => [form, value]);
   if (schema instanceof z.ZodPipe) return [[schema.in, value]];
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;

@@ -1,5 +1,5 @@
-// Stores secrets in the keychain, or in the vault if config says so, if one exists, or if there is no keychain. Decides which of the two is
-// used; a keychain that exists but is locked is an error to show and never a reason to use the other one.
+// Stores secrets in the keychain, or in the vault if the configuration says so, if a vault exists, or if there is no keychain. A keychain
+// that exists but is locked is reported as an error and never a reason to use the vault instead.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -26,7 +26,7 @@ export class SecretStore {
     this.#options = options;
   }
 
-  /** Looks into both where config leaves the choice. Null where neither has it. */
+  /** Checks both stores if the configuration leaves the choice. Returns null if neither contains the entry. */
   async get(name: string): Promise<string | null> {
     const { kind, keychain, vault } = this.#options;
     if (kind === 'keychain') return keychain.get(name);
@@ -64,7 +64,7 @@ export class SecretStore {
     return wasInVault || wasInKeychain;
   }
 
-  /** Sorted, each once. */
+  /** Sorted and distinct. */
   async list(): Promise<readonly string[]> {
     const { kind, keychain, vault } = this.#options;
     const kept = kind === 'keychain' ? [] : vault.names();
@@ -91,7 +91,10 @@ export class SecretStore {
     }
   }
 
-  /** Creates the vault if there is none. Fails with `conflict` if config allows only the keychain, and as `Vault.unlock` does. */
+  /**
+   * Creates the vault if there is none. Fails with `conflict` if the configuration allows only the keychain, and in the same cases as
+   * `Vault.unlock`.
+   */
   async unlock(passphrase: string): Promise<SecretStatus> {
     if (this.#options.kind === 'keychain') {
       throw new AppError('conflict', 'Secrets are kept in the keychain: there is nothing to unlock here.', {
@@ -110,7 +113,7 @@ export class SecretStore {
     return { store: 'vault', locked: vault.isLocked, detail: vault.isLocked ? `${kept} It is locked: trayclaw secret unlock` : kept };
   }
 
-  /** A missing keychain is not a failure while the vault may be used instead. */
+  /** A missing keychain is not a failure if the vault may be used instead. */
   async #orVault<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
     if (this.#options.kind === 'keychain') return ask();
     return this.#options.vault.exists ? ifThere(ask, otherwise) : ask();

@@ -60,7 +60,7 @@ async function failureOf(work: Promise<unknown>): Promise<{ code: string; shown:
   return { code: cause.code, shown: JSON.stringify(cause.toBody()), hint: cause.hint };
 }
 
-test('each kind of reference gives its value and tells the redactor first', async () => {
+test('resolves each kind of reference and registers its value with the redactor first', async () => {
   const { vault, registered, said, home } = open({ LAB_KEY: 'from-the-env' });
   writeFileSync(join(home, 'key'), '  from-a-file\n', { mode: 0o600 });
   await vault.set('telegram', 'from-the-keychain');
@@ -82,7 +82,7 @@ test('each kind of reference gives its value and tells the redactor first', asyn
   expect(said).toEqual([]);
 });
 
-test('what is missing is named, with what to do', async () => {
+test('names what is missing and how to fix it', async () => {
   const { vault } = open({ EMPTY: '' });
   expect(await failureOf(vault.resolve('keychain:lab'))).toMatchObject({
     code: 'secret_missing',
@@ -98,7 +98,7 @@ test('what is missing is named, with what to do', async () => {
   expect((await failureOf(vault.resolve('file:.'))).code).toBe('secret_missing');
 });
 
-test('values of any length are stored; one too short to redact is not registered', async () => {
+test('stores values of any length, but does not register one too short to redact', async () => {
   const { vault, keychain, registered } = open({ SHORT: 'lab' });
   expect(await vault.set('lab', 'none')).toEqual({ isKeptOut: false });
   expect(await vault.set('long', 'long-enough-1')).toEqual({ isKeptOut: true });
@@ -107,7 +107,7 @@ test('values of any length are stored; one too short to redact is not registered
   expect([...keychain.entries].map(([, value]) => value)).toEqual(['none', 'long-enough-1']);
 });
 
-test('empty values and secrets pasted in place of a reference are refused without being shown', async () => {
+test('refuses empty values and pasted secrets without showing them', async () => {
   const { vault, keychain, registered, home } = open({ EMPTY: '' });
   writeFileSync(join(home, 'big'), 'x'.repeat(70_000), { mode: 0o600 });
   const failures = await Promise.all([
@@ -130,7 +130,7 @@ test('empty values and secrets pasted in place of a reference are refused withou
   expect([registered, [...keychain.entries]]).toEqual([[], []]);
 });
 
-test('a file others can read is reported once', needs('a Unix system'), async () => {
+test('reports a file others can read once', needs('a Unix system'), async () => {
   const { vault, said, home } = open();
   const path = join(home, 'key');
   writeFileSync(path, 'from-a-file');
@@ -140,7 +140,7 @@ test('a file others can read is reported once', needs('a Unix system'), async ()
   expect(said).toEqual([['warn', 'Others can read a secret file; run chmod 600 on it.', { path }]]);
 });
 
-test('entries can be listed and deleted', async () => {
+test('lists and deletes entries', async () => {
   const { vault } = open();
   await vault.set('b', 'value-of-b');
   await vault.set('a', 'value-of-a');
@@ -149,14 +149,14 @@ test('entries can be listed and deleted', async () => {
   expect(await vault.list()).toEqual(['b']);
 });
 
-/** As keytar 7.10 behaves on a Secret Service that is locked: nothing is there, and nothing can be added. */
+/** Behaves like keytar 7.10 on a locked Secret Service: every entry is missing, and none can be added. */
 const locked: KeytarCalls = {
   getPassword: () => Promise.resolve(null),
   setPassword: () => Promise.reject(new Error('Cannot create an item in a locked collection')),
   deletePassword: () => Promise.resolve(false),
 };
 
-test('a keychain that is absent, locked or never answers is unavailable, with a way out', async () => {
+test('reports an absent, locked or silent keychain as unavailable, with a hint', async () => {
   const silent = new KeytarKeychain({
     load: () => Promise.resolve({ ...locked, getPassword: () => new Promise<never>(() => undefined) }),
     timeoutMs: 5,
@@ -173,7 +173,7 @@ test('a keychain that is absent, locked or never answers is unavailable, with a 
   expect(JSON.stringify(failures)).not.toContain('hunter2');
 });
 
-test('the names of entries are kept, whatever the order of changes', async () => {
+test('keeps the names of entries, whatever the order of changes', async () => {
   const entries = new Map<string, string>();
   const keychain = new KeytarKeychain({
     load: () =>
@@ -189,7 +189,7 @@ test('the names of entries are kept, whatever the order of changes', async () =>
   expect([await keychain.delete('b'), await keychain.delete('b'), await keychain.list()]).toEqual([true, false, ['a', 'c']]);
 });
 
-test('the redactor learns all known secrets at the start, from files and environment', () => {
+test('registers known secrets from files and environment at the start', () => {
   const { vault, registered, home } = open({
     LAB_KEY: 'from-the-env',
     OTHER_TOKEN: 'other-value',
@@ -206,7 +206,7 @@ test('the redactor learns all known secrets at the start, from files and environ
   ]);
 });
 
-test('the redactor learns keychain values that the settings refer to', async () => {
+test('registers keychain values that the settings refer to with the redactor', async () => {
   const { vault, keychain, registered } = open();
   keychain.entries.set('lab', 'from-the-keychain');
   vault.loadKept(['env:LAB_KEY']);
@@ -227,12 +227,12 @@ test.each([
   ['Cannot create an item in a locked collection', 'locked'],
   ['Object does not exist at path “/org/freedesktop/secrets/collection/login”', 'locked'],
   ['Something else', 'failed'],
-])('what a keychain says means what it is: %s', async (text, state) => {
+])('maps the keychain message to its state: %s', async (text, state) => {
   const keychain = new KeytarKeychain({ load: () => Promise.reject(new Error(text)) });
   expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
 });
 
-test('a vault is awaited however long its key takes', async () => {
+test('waits for a vault, however long its key derivation takes', async () => {
   const first = open({}, { passphrase: 'correct horse battery', scryptCost: 2 ** 15 });
   await first.vault.unlock('correct horse battery');
   first.keychain.set = () => Promise.reject(new Error('The given address is empty'));
@@ -243,7 +243,7 @@ test('a vault is awaited however long its key takes', async () => {
   expect([vault.unread, registered]).toEqual([null, [['from-the-vault', 'lab']]]);
 });
 
-test('a silent keychain is awaited for a bounded time, and missing values are reported', async () => {
+test('waits for a silent keychain for a limited time and reports missing values', async () => {
   const { vault, keychain, registered } = open();
   let answer: (value: string | null) => void = () => undefined;
   keychain.get = () => new Promise((resolve) => (answer = resolve));

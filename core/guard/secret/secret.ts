@@ -1,5 +1,5 @@
-// Resolves secret references from config (keychain:NAME, env:NAME, file:PATH), and manages entries in keychain or vault. Every value is
-// registered with the redactor before it is returned; no value is ever kept here, logged, or put into a message.
+// Resolves secret references from the configuration (keychain:NAME, env:NAME, file:PATH), and manages entries in keychain or vault. Every
+// value is registered with the redactor before it is returned. No value is kept here, logged, or put into a message.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -20,9 +20,9 @@ export { Vault, type VaultOptions } from './vault.ts';
 
 /** Receives every value that must be redacted. */
 export interface SecretRegistrar {
-  /** False for a value that could not be distinguished from ordinary text. */
+  /** Returns false if the value could not be distinguished from ordinary text. */
   register(value: string, name: string): boolean;
-  /** Redacts a text; `text` is the identical string if there is nothing to redact. */
+  /** Redacts a text. `text` is the identical string if there is nothing to redact. */
   redact(text: string): { readonly text: string };
 }
 
@@ -31,9 +31,9 @@ export interface SecretsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly registrar: SecretRegistrar;
   readonly logger: Logger;
-  /** The data folder; a relative `file:` path starts there. */
+  /** The data folder. A relative `file:` path is resolved against it. */
   readonly home: string;
-  /** The folder that `~` expands to; the user's home folder by default. */
+  /** The folder that `~` expands to. Defaults to the user's home folder. */
   readonly userHome?: string;
 }
 
@@ -44,10 +44,10 @@ const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 export class Secrets {
   readonly #options: SecretsOptions;
   readonly #warned = new Set<string>();
-  /** Names the config refers to, of keychain or vault. */
+  /** Names of keychain or vault entries that the configuration refers to. */
   #refNames: readonly string[] = [];
   #loading: Promise<void> = Promise.resolve();
-  /** The first part of it. */
+  /** The part of `#loading` that reads the vault. */
   #vaultRead: Promise<void> = Promise.resolve();
   #isLoading = false;
   #unread: AppError | null = null;
@@ -56,7 +56,10 @@ export class Secrets {
     this.#options = options;
   }
 
-  /** With keychain and vault as config says. Values that can be read at once are registered when it returns; the rest is being read. */
+  /**
+   * Opens the keychain and vault as configured. Values that can be read at once are registered on return; the others are read in the
+   * background.
+   */
   static open({ config, ...options }: Omit<SecretsOptions, 'store'> & { readonly config: Config }): Secrets {
     const { home, env } = options;
     const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => env[passphraseVariable] ?? null });
@@ -69,16 +72,16 @@ export class Secrets {
   }
 
   /**
-   * The value of a reference, reread each time so that a changed secret is effective at once. Fails with `secret_missing`,
-   * `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference).
+   * Resolves a reference. The value is read again each time, so that a changed secret takes effect at once. Fails with `secret_missing`,
+   * `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` if the text is not a reference.
    */
   async resolve(ref: string): Promise<string> {
     if (!secretRefSchema.safeParse(ref).success) {
-      // The text itself may be the secret, pasted in the wrong place: it is not repeated.
+      // The text may be the secret itself, pasted in the wrong place, so the message does not repeat it.
       throw new AppError('invalid_config', 'A secret must be given as keychain:NAME, env:NAME or file:PATH, never as itself.');
     }
     const [source, name] = splitRef(ref);
-    // Opened since: the redactor learns all of its values before any is used.
+    // The store may have been opened since the last attempt. The redactor must know all of its values before any is used.
     if (source === 'keychain' && this.#unread !== null && !this.#isLoading) await this.#load();
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
@@ -90,12 +93,18 @@ export class Secrets {
     return value;
   }
 
-  /** Tells the redactor. False for a value it would find in ordinary text: that one is used, and not taken out of anything. */
+  /**
+   * Registers a value with the redactor. Returns false if the value would match ordinary text; such a value can be used but is not
+   * redacted.
+   */
   guard(value: string, name: string): boolean {
     return this.#options.registrar.register(value, name);
   }
 
-  /** Fails with `invalid_params` (name, or nothing but white space), `keychain_unavailable`, `vault_locked` or `vault_damaged`; then nothing was kept. */
+  /**
+   * Fails with `invalid_params` (bad name, or only white space), `keychain_unavailable`, `vault_locked` or `vault_damaged`. Nothing is then
+   * stored.
+   */
   async set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }> {
     checkName(name);
     if (value.trim() === '') throw new AppError('invalid_params', 'A secret must not be empty.', { data: { name } });
@@ -104,7 +113,7 @@ export class Secrets {
     return { isKeptOut };
   }
 
-  /** The names of the entries, sorted; never their values. */
+  /** Returns the names of the entries, sorted, but never their values. */
   list(): Promise<readonly string[]> {
     return this.#options.store.list();
   }
@@ -113,7 +122,7 @@ export class Secrets {
     return this.#options.store.status();
   }
 
-  /** Opens the vault, or creates it; its values are redacted from then on. */
+  /** Opens the vault, or creates it. Its values are redacted from then on. */
   async unlock(passphrase: string): Promise<SecretStatus> {
     this.#options.registrar.register(passphrase, 'vault-passphrase');
     const status = await this.#options.store.unlock(passphrase);
@@ -122,8 +131,8 @@ export class Secrets {
   }
 
   /**
-   * Registers with the redactor everything that is available at once: values the config refers to in the environment and in files, and
-   * every environment variable whose name says that it is a secret. Never fails; a missing value is reported when it is needed.
+   * Registers with the redactor everything that is available at once: values in the environment and in files that the configuration refers
+   * to, and every environment variable whose name marks it as a secret. Never fails; a missing value is reported when it is needed.
    */
   registerKnown(refs: readonly string[]): void {
     const { env, registrar } = this.#options;
@@ -133,15 +142,15 @@ export class Secrets {
       if (source === 'file') this.#registerFile(name);
     }
     for (const [name, value] of Object.entries(env)) {
-      // By the rule for assignments: its name and its form together mark it as a secret.
+      // Uses the rule for assignments, which judges a value by its name and form together.
       if (value !== undefined && registrar.redact(`${name}=${value}`).text !== `${name}=${value}`) registrar.register(value, name);
     }
     registrar.register(env[passphraseVariable] ?? '', 'vault-passphrase');
   }
 
   /**
-   * The rest: everything the vault holds, and what of the keychain the config refers to. Begins to read at once, and only where there is
-   * such a thing. Never fails; `whenKnown` tells when it is done.
+   * Registers all values of the vault and those keychain values that the configuration refers to. Starts reading at once, and only if there
+   * are any. Never fails; `whenKnown` resolves when it is done.
    */
   loadKept(refs: readonly string[]): void {
     this.#refNames = refs.map(splitRef).flatMap(([source, name]) => (source === 'keychain' ? [name] : []));
@@ -149,9 +158,9 @@ export class Secrets {
   }
 
   /**
-   * Nothing a person or a tool says may be recorded before this resolves. A keychain may wait for a person, so it is awaited for at most
-   * `timeoutMs`: what is not read by then cannot be kept out of sight, and `unread` says why. The vault is always awaited: deriving its key
-   * takes long on a busy machine, but it ends.
+   * No text of a person or a tool may be recorded before this resolves. A keychain may wait for a person, so it is awaited for at most
+   * `timeoutMs`. Values not read by then cannot be redacted, and `unread` says why. The vault is always awaited: deriving its key takes
+   * long on a busy machine, but finishes.
    */
   async whenKnown(timeoutMs: number): Promise<void> {
     await this.#vaultRead;
@@ -162,7 +171,9 @@ export class Secrets {
     if (this.#isLoading) this.#unread ??= new AppError('keychain_unavailable', 'The keychain of this computer did not answer in time.');
   }
 
-  /** Why values of keychain or vault are not known to the redactor; null where all are. What needs one of them is refused. */
+  /**
+   * Why values of keychain or vault are unknown to the redactor, or null if all are known. Work that needs one of these values is refused.
+   */
   get unread(): AppError | null {
     return this.#unread;
   }
@@ -178,7 +189,7 @@ export class Secrets {
         failure ??= cause;
       }
     };
-    // One after the other: an open vault is read even if the keychain is locked.
+    // The vault is read first, so that an open vault is read even if the keychain is locked.
     this.#vaultRead = attempt(() => this.#registerVault());
     await this.#vaultRead;
     await attempt(() => this.#registerKeychain());
@@ -192,7 +203,7 @@ export class Secrets {
     for (const name of store.vaultNames()) registrar.register((await store.get(name)) ?? '', name);
   }
 
-  /** A name that is in the vault is not asked of the keychain; where none is left, the keychain is not asked at all. */
+  /** Names in the vault are not looked up in the keychain. If no name is left, the keychain is not accessed at all. */
   async #registerKeychain(): Promise<void> {
     const { store, registrar } = this.#options;
     const kept = new Set(store.vaultNames());

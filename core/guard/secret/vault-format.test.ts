@@ -5,7 +5,7 @@ import { aboutBox, newKdf, openBox, sealBox, vaultSchema } from './vault-format.
 const key = randomBytes(32);
 const kdf = newKdf(2 ** 12);
 
-test('a box opens only under the kind, the name and the header it was sealed with', () => {
+test('a box opens only with the kind, name and header it was sealed with', () => {
   const box = sealBox(key, aboutBox('entry', 'lab', kdf), 'hunter2-hunter2');
   const open = (about: string, by = key) => openBox(by, about, box);
   expect(open(aboutBox('entry', 'lab', kdf))).toBe('hunter2-hunter2');
@@ -18,7 +18,7 @@ test('a box opens only under the kind, the name and the header it was sealed wit
   ]).toEqual([null, null, null, null, null]);
 });
 
-test('work that would take all memory, or none, has not the form of a vault', () => {
+test('rejects key derivation costs that are too low or would use all memory', () => {
   const box = sealBox(key, 'x', '');
   const accepts = (cost: number): boolean =>
     vaultSchema.safeParse({ format: 'trayclaw-vault', version: 1, kdf: { ...kdf, cost }, check: box, seal: box, entries: {}, checksum: '' })

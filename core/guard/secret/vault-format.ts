@@ -1,5 +1,5 @@
-// The form of secrets.vault: one JSON document, each value sealed separately and bound to its name, all entries sealed together. Turns a
-// passphrase into a key and values into boxes and back. Touches no file.
+// The format of secrets.vault: one JSON document in which each value is sealed separately and bound to its name, and all entries are sealed
+// together. Derives keys from passphrases, and seals and opens values. Does not access files.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod';
@@ -13,7 +13,7 @@ export type Box = z.infer<typeof boxSchema>;
 
 const kdfSchema = z.strictObject({
   name: z.literal('scrypt'),
-  /** RFC 7914. Bounded, so that a damaged file cannot take all memory. */
+  /** RFC 7914. Bounded, so that a damaged file cannot use all memory. */
   cost: z
     .number()
     .int()
@@ -29,26 +29,26 @@ export const vaultSchema = z.strictObject({
   format: z.literal('trayclaw-vault'),
   version: z.literal(1),
   kdf: kdfSchema,
-  /** Opens with the right passphrase and holds nothing. */
+  /** Opens with the right passphrase and contains nothing. */
   check: boxSchema,
-  /** Holds nothing; bound to every entry, so that none can be taken away, put back or swapped unnoticed. */
+  /** Contains nothing. Bound to every entry, so that entries cannot be removed, restored or swapped unnoticed. */
   seal: boxSchema,
   entries: z.record(z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), boxSchema),
-  /** SHA-256 of all of the above: tells a damaged file from a wrong passphrase. */
+  /** SHA-256 of all fields above. Distinguishes a damaged file from a wrong passphrase. */
   checksum: z.string(),
 });
 export type VaultFile = z.infer<typeof vaultSchema>;
 export type VaultContent = Omit<VaultFile, 'checksum'>;
 
 const KEY_BYTES = 32;
-/** 128 MiB and about half a second: OWASP's advice for scrypt (2025). */
+/** 128 MiB and about half a second, as OWASP advises for scrypt (2025). */
 export const scryptCostDefault = 2 ** 17;
 
 export function newKdf(cost: number): VaultKdf {
   return { name: 'scrypt', cost, blockSize: 8, parallel: 1, salt: randomBytes(16).toString('base64') };
 }
 
-/** Off the main thread. The same passphrase typed on another keyboard gives the same key (Unicode NFKC). */
+/** Runs off the main thread. Normalizes to Unicode NFKC, so that the same passphrase typed on another keyboard gives the same key. */
 export function deriveKey(passphrase: string, kdf: VaultKdf): Promise<Buffer> {
   const options = { N: kdf.cost, r: kdf.blockSize, p: kdf.parallel, maxmem: kdf.cost * kdf.blockSize * 128 * 2 };
   return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ export function sealBox(key: Buffer, about: string, value: string): Box {
   return { nonce: nonce.toString('base64'), tag: cipher.getAuthTag().toString('base64'), data: data.toString('base64') };
 }
 
-/** Null when the key is wrong, or the box or its associated data was changed. */
+/** Returns null if the key is wrong, or the box or its associated data was changed. */
 export function openBox(key: Buffer, about: string, box: Box): string | null {
   const tag = Buffer.from(box.tag, 'base64');
   const nonce = Buffer.from(box.nonce, 'base64');
@@ -75,12 +75,12 @@ export function openBox(key: Buffer, about: string, box: Box): string | null {
   try {
     return Buffer.concat([decipher.update(Buffer.from(box.data, 'base64')), decipher.final()]).toString('utf8');
   } catch {
-    // The only failure there is: it does not authenticate.
+    // The only possible failure is that the box does not authenticate.
     return null;
   }
 }
 
-/** The associated data of a box: its kind, its name, and its header. */
+/** Returns the associated data of a box: its kind, its name, and its header. */
 export function aboutBox(kind: 'check' | 'entry', name: string, kdf: VaultKdf): string {
   return canonicalJson({ format: 'trayclaw-vault', version: 1, kind, name, kdf });
 }

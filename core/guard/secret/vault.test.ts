@@ -31,14 +31,14 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 type Document = { kdf: { cost: number }; entries: Record<string, { data: string; tag: string }>; checksum: string; check: { tag: string } };
 
-/** Changes the file as a fault of the disk would. */
+/** Changes the file as a disk error would. */
 function change(path: string, edit: (document: Document) => void): void {
   const document = JSON.parse(readFileSync(path, 'utf8')) as Document;
   edit(document);
   writeFileSync(path, JSON.stringify(document));
 }
 
-/** Edits the file like an attacker who knows the form but not the passphrase. */
+/** Edits the file like an attacker who knows the format but not the passphrase. */
 async function forge(path: string, edit: (document: Document) => void): Promise<void> {
   const { checksumOf, vaultSchema } = await import('./vault-format.ts');
   change(path, edit);
@@ -48,7 +48,7 @@ async function forge(path: string, edit: (document: Document) => void): Promise<
   });
 }
 
-test('values come back after a restart with the passphrase, and only then', async () => {
+test('returns values after a restart with the passphrase, and only then', async () => {
   const path = place();
   const vault = open(path);
   await vault.unlock(passphrase);
@@ -87,7 +87,7 @@ test('the file shows only names, only to its owner, and leaves no other file', a
   expect(readdirSync(join(path, '..'))).toEqual(['secrets.vault']);
 });
 
-test('the passphrase of the environment opens and makes a vault; one that is too short makes none', async () => {
+test("opens or creates a vault with the environment's passphrase if long enough", async () => {
   const path = place();
   expect(await codeOf(open(path).set('lab', 'hunter2-hunter2'))).toBe('vault_locked');
   expect(await codeOf(open(path, 'short').set('lab', 'hunter2-hunter2'))).toBe('invalid_params');
@@ -97,7 +97,7 @@ test('the passphrase of the environment opens and makes a vault; one that is too
   expect(await codeOf(open(path, 'another passphrase').get('lab'))).toBe('vault_locked');
 });
 
-test('many changes at once all hold', async () => {
+test('keeps many concurrent changes', async () => {
   const path = place();
   const vault = open(path, passphrase);
   await Promise.all(Array.from({ length: 20 }, (_, index) => vault.set(`n${index}`, `value-of-${index}`)));
@@ -122,7 +122,7 @@ function entry(document: Document, name: string): { data: string; tag: string } 
   return found;
 }
 
-test.each(damages)('%s is distinguished from a wrong passphrase, by the checksum or by the seal', async (_, edit) => {
+test.each(damages)('distinguishes %s from a wrong passphrase', async (_, edit) => {
   const path = place();
   const vault = open(path, passphrase);
   await vault.set('lab', 'hunter2-hunter2');
@@ -136,7 +136,7 @@ test.each(damages)('%s is distinguished from a wrong passphrase, by the checksum
   expect(await codeOf(open(path).unlock('another passphrase'))).toBe('vault_locked');
 });
 
-test('what is no vault is damaged, whatever it is; a cost that would take all memory is refused', async () => {
+test('reports other content as damaged and refuses a cost that would use all memory', async () => {
   const path = place();
   for (const content of ['', '{', '[]', '{"format":"trayclaw-vault","version":2}', 'x'.repeat(17_000_000)]) {
     writeFileSync(path, content);
@@ -150,7 +150,7 @@ test('what is no vault is damaged, whatever it is; a cost that would take all me
   expect(await codeOf(open(path).unlock(passphrase))).toBe('vault_damaged');
 });
 
-test('a new vault costs what is advised, off the main thread', async () => {
+test('a new vault uses the advised cost, off the main thread', async () => {
   const path = place();
   const vault = new Vault({ path, passphrase: () => null });
   let turns = 0;
@@ -176,7 +176,7 @@ function keychainThat(state: 'works' | 'absent' | 'locked'): Keychain & { readon
   };
 }
 
-test('the keychain comes first; a vault takes its place only where there is none, and never silently', async () => {
+test('uses a vault only if there is no keychain, and never silently', async () => {
   const path = place();
   const works = keychainThat('works');
   await new SecretStore({ kind: 'auto', keychain: works, vault: open(path, passphrase) }).set('lab', 'hunter2-hunter2');
@@ -185,7 +185,7 @@ test('the keychain comes first; a vault takes its place only where there is none
   const absent = new SecretStore({ kind: 'auto', keychain: keychainThat('absent'), vault: open(path) });
   expect(await codeOf(absent.set('lab', 'hunter2-hunter2'))).toBe('vault_locked');
   expect(await codeOf(absent.list())).toBe('keychain_unavailable');
-  // Where nothing can be kept there is nothing to delete: what removes a server must not stop at it.
+  // Nothing can be stored, so there is nothing to delete. Callers that remove a server must not fail here.
   expect(await absent.delete('lab')).toBe(false);
   expect(await absent.status()).toMatchObject({
     store: 'none',
@@ -203,7 +203,7 @@ test('the keychain comes first; a vault takes its place only where there is none
   ]);
 });
 
-test('a keychain that is locked is shown and not passed by', async () => {
+test('reports a locked keychain and does not use the vault instead', async () => {
   const path = place();
   const store = new SecretStore({ kind: 'auto', keychain: keychainThat('locked'), vault: open(path, passphrase) });
   expect([await codeOf(store.set('lab', 'hunter2-hunter2')), await codeOf(store.get('lab')), existsSync(path)]).toEqual([
@@ -214,7 +214,7 @@ test('a keychain that is locked is shown and not passed by', async () => {
   expect(await store.status()).toMatchObject({ store: 'keychain', locked: true });
 });
 
-test('the configured store, vault or keychain, is the only one used', async () => {
+test('uses only the configured store, vault or keychain', async () => {
   const path = place();
   const works = keychainThat('works');
   const only = new SecretStore({ kind: 'vault', keychain: works, vault: open(path) });
@@ -230,7 +230,7 @@ test('the configured store, vault or keychain, is the only one used', async () =
   ]);
 });
 
-test('entries of both are found once a vault was made', async () => {
+test('finds entries of both stores after a vault was created', async () => {
   const works = keychainThat('works');
   works.entries.set('old', 'from-the-keychain');
   const vault = open(place());

@@ -1,5 +1,5 @@
 // The encrypted vault: secrets in one file of the data folder, for machines without a keychain. Names can be read without the passphrase,
-// values cannot. Holds the key while unlocked, never the passphrase; writes whole files, each replacing the last.
+// values cannot. Keeps the key while unlocked, but never the passphrase. Each write replaces the whole file.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -21,11 +21,11 @@ import {
 } from './vault-format.ts';
 
 export interface VaultOptions {
-  /** The file; made with mode 0600 by the first `unlock` or `set`. */
+  /** The file, created with mode 0600 by the first `unlock` or `set`. */
   readonly path: string;
-  /** Used when the vault is needed while locked; null when there is none. */
+  /** Used if the vault is needed while locked. Returns null if there is no passphrase. */
   readonly passphrase: () => string | null;
-  /** Work to derive a key, for a new vault; 2^17 by default. */
+  /** The cost of deriving a key for a new vault. Defaults to 2^17. */
   readonly scryptCost?: number;
 }
 
@@ -68,7 +68,7 @@ export class Vault {
     this.#key = null;
   }
 
-  /** Null if there is no such entry. Fails with `vault_locked` or `vault_damaged`. */
+  /** Returns null if there is no such entry. Fails with `vault_locked` or `vault_damaged`. */
   get(name: string): Promise<string | null> {
     return this.#inTurn(async () => {
       const box = this.#read()?.entries[name];
@@ -89,7 +89,7 @@ export class Vault {
     });
   }
 
-  /** False where there was nothing to delete. */
+  /** Returns false if there was no such entry. */
   delete(name: string): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.#read()?.entries[name] === undefined) return false;
@@ -137,7 +137,7 @@ export class Vault {
     this.#key = key;
   }
 
-  /** The content, once it is known that nothing was changed behind the vault's back. */
+  /** Returns the content after verifying that nothing was changed outside the vault. */
   #sound(key: Buffer): VaultContent {
     const file = this.#read();
     if (file === null) throw damaged(this.#options.path, 'it is missing');
@@ -146,7 +146,7 @@ export class Vault {
     return content;
   }
 
-  /** Null if there is no file. Fails with `vault_damaged`. */
+  /** Returns null if there is no file. Fails with `vault_damaged`. */
   #read(): VaultFile | null {
     const { path } = this.#options;
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -168,13 +168,13 @@ export class Vault {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(work);
-    // The next change waits for this one to settle.
+    // The next change waits until this one settles.
     this.#last = mine.catch(() => undefined);
     return mine;
   }
 }
 
-/** On the disk before it replaces the last one; after a crash one of the two is there. */
+/** Syncs the new file before it replaces the old one. After a crash, one of the two exists in full. */
 function writeWhole(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
@@ -193,7 +193,7 @@ function writeWhole(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Windows has no such thing. */
+/** Windows cannot sync a folder. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(path, 'r');

@@ -21,7 +21,7 @@ function put(...paths: readonly string[]): void {
   }
 }
 
-/** From here on files are new. */
+/** Files changed from now on count as new. */
 async function start(): Promise<void> {
   await sleep(120);
   sinceMs = Date.now();
@@ -32,7 +32,7 @@ async function look(more: { readonly moved?: boolean; readonly entriesMax?: numb
   return found.map((path) => relative(root, path) + (path.endsWith('/') ? '/' : '')).sort();
 }
 
-test('files written, changed and renamed since are found, whatever time they pretend to bear', async () => {
+test('finds files written, changed and renamed since, even with forged times', async () => {
   put('old.md', 'a/old.md', 'a/b/renamed.md', 'changed.md');
   await start();
   put('new.md', 'a/c/new.md', 'changed.md');
@@ -41,7 +41,7 @@ test('files written, changed and renamed since are found, whatever time they pre
   expect(await look()).toEqual(['a/b/name.md', 'a/c/new.md', 'changed.md', 'new.md']);
 });
 
-test('links are not followed, and what git keeps is left out', async () => {
+test('does not follow links and skips .git', async () => {
   put('a/old.md');
   await start();
   symlinkSync('/etc', join(root, 'etc'));
@@ -49,7 +49,7 @@ test('links are not followed, and what git keeps is left out', async () => {
   expect(await look()).toEqual([]);
 });
 
-test('a moved folder brings everything in it', async () => {
+test('a moved folder counts with everything in it', async () => {
   put('notes/deep/saved.md', 'other/old.md');
   await start();
   renameSync(join(root, 'notes'), join(root, 'kept'));
@@ -66,7 +66,7 @@ test('a moved folder that cannot be read counts as a whole', needs('a Unix user 
   chmodSync(join(root, 'kept'), 0o700);
 });
 
-test('folders too large to check count as a whole, the nearest are checked first', async () => {
+test('checks the nearest folders first; folders too large count as a whole', async () => {
   put('src/old.ts', ...Array.from({ length: 30 }, (_, at) => `modules/m${at}/old.js`), 'modules/m1/deep/old.js');
   await start();
   put('src/new.ts', 'top.md');
@@ -75,7 +75,7 @@ test('folders too large to check count as a whole, the nearest are checked first
   expect(await look()).toEqual(['src/new.ts', 'top.md']);
 });
 
-test('very many changed files are listed by their folders', async () => {
+test('lists very many changed files by their folders', async () => {
   put('old.md');
   await start();
   put('new.md', ...Array.from({ length: 250 }, (_, at) => `out/${at % 5}/${at}.js`));

@@ -1,5 +1,5 @@
-// Finds the files below some folders that changed since a moment: a bounded walk over names and times, through no links. A folder it cannot
-// check completely counts as a whole. Reads no contents and writes nothing.
+// Finds the files below some folders that changed since a given time: a bounded walk over names and times that does not follow links. A
+// folder that cannot be checked completely counts as a whole. Reads no contents and writes nothing.
 
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -9,7 +9,7 @@ export interface ChangeQuery {
   /** Real paths, none inside another. */
   readonly folders: readonly string[];
   readonly sinceMs: number;
-  /** A file left its place: a folder that changed may be where it went, under a time of before. */
+  /** True if a file is missing from its place. It may have moved, with its old time, into any folder that changed. */
   readonly moved: boolean;
   readonly entriesMax?: number;
 }
@@ -17,7 +17,7 @@ export interface ChangeQuery {
 interface Pending {
   readonly path: string;
   readonly root: string;
-  /** Everything in it counts. */
+  /** True if everything in the folder counts as changed. */
   readonly whole: boolean;
 }
 
@@ -27,12 +27,12 @@ interface Entry {
 }
 
 const ENTRIES_MAX = 10_000;
-/** Beyond this number, files are listed by their folders. */
+/** Above this number, files are listed by their folders. */
 const NAMED_MAX = 200;
-/** Times of files lag behind the clock by a tick of the system. */
+/** File times may lag behind the clock by one tick of the system. */
 const LAG_MS = 50;
 
-/** Files, and folders of which everything counts: those end with a separator. What git keeps in its own form is left out. */
+/** Returns the changed files, and folders that count as a whole, which end with a separator. Skips `.git`. */
 export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRIES_MAX }: ChangeQuery): Promise<string[]> {
   const isNew = ({ ctimeMs }: Stats): boolean => ctimeMs >= sinceMs - LAG_MS;
   const changed = new Map<string, string>();
@@ -46,7 +46,7 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   for (const [at, folder] of queue.entries()) {
     const names = await namesIn(folder.path);
     room -= names?.length ?? 0;
-    // Nearest first: the rest is deep, and there is too much of it to check.
+    // Nearer folders come first. The remaining folders are deep and too many to check, so they count as a whole.
     if (room < 0) {
       for (const left of queue.slice(at)) changed.set(topOf(left.path, left.root, true), left.root);
       break;
@@ -57,7 +57,7 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   return shorten([...changed]);
 }
 
-/** Null if the folder cannot be read. */
+/** Returns null if the folder cannot be read. */
 function namesIn(folder: string): Promise<string[] | null> {
   return readdir(folder).then(
     (names) => names.filter((name) => name !== '.git'),
@@ -80,7 +80,7 @@ function shorten(changed: readonly (readonly [path: string, root: string])[]): s
   return tops.length <= NAMED_MAX ? tops : [...new Set(changed.map(([, root]) => root + sep))];
 }
 
-/** The folder directly below the root that contains it; a file directly below the root is its own. */
+/** Returns the folder directly below the root that contains the path. A file directly below the root is returned itself. */
 function topOf(path: string, root: string, isFolder: boolean): string {
   const [first = '', ...rest] = relative(root, path).split(sep);
   if (first === '') return root + sep;

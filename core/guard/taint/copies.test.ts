@@ -24,7 +24,7 @@ function put(name: string): string {
   return join(folder, name);
 }
 
-/** In the folder of its session, which is a real one. */
+/** A command in the session's folder, which exists on disk. */
 function command(sessionId: string): JudgedCall {
   return inside(bench.exec(sessionId, 'npm test', folder));
 }
@@ -34,7 +34,7 @@ const inside = (call: JudgedCall): JudgedCall => ({
   facts: { ...call.facts, workspace: folder, paths: call.facts.paths.map((path) => ({ ...path, insideWorkspace: true })) },
 });
 
-/** Session `a` reads a page and writes what it says. */
+/** Session `a` reads a page and saves its text to a file. */
 async function save(name: string): Promise<void> {
   bench.say('a', 'Keep it.');
   bench.browse('a', 'example.org', 'apricot orchard');
@@ -49,13 +49,13 @@ const readBy = (sessionId: string, path: string): string[] => {
   return bench.store.session(sessionId)?.sources.map(({ where }) => where) ?? [];
 };
 
-test('while no file is marked, no search runs, and no statement', () => {
+test('runs no search and no SQL statement while no file is marked', () => {
   bench.storage.dispose();
   expect(bench.book.watch(command('b').facts)).toBeNull();
   bench.open();
 });
 
-test('a file changed by a command that could read a marked one is marked too', async () => {
+test('marks a file changed by a command that could read a marked file', async () => {
   await save('saved.md');
   const watch = bench.book.watch(command('b').facts);
   const copy = put('copy.md');
@@ -67,7 +67,7 @@ test('a file changed by a command that could read a marked one is marked too', a
   expect([readBy('c', copy), readBy('d', join(folder, 'old.md'))]).toEqual([[copy], []]);
 });
 
-test('a command that runs in a folder below holds the words it may have copied as well', async () => {
+test('a command in a subfolder takes over the sources it may have copied', async () => {
   await save('saved.md');
   mkdirSync(join(folder, 'sub'));
   const watch = bench.book.watch(command('b').facts);
@@ -78,7 +78,7 @@ test('a command that runs in a folder below holds the words it may have copied a
   expect(bench.store.session('b')?.sources).toEqual([{ kind: 'file', where: join(folder, 'saved.md') }]);
 });
 
-test('a command that changes nothing, or only reads, marks nothing', async () => {
+test('a command that changes nothing or only reads marks nothing', async () => {
   await save('saved.md');
   const call = command('b');
   expect((await bench.book.watch(call.facts)?.())?.paths).toEqual([]);
@@ -87,7 +87,7 @@ test('a command that changes nothing, or only reads, marks nothing', async () =>
   expect(bench.book.watch(call.facts)).toBeNull();
 });
 
-test('a folder marked as a whole marks its content until that is rewritten', () => {
+test('a folder marked as a whole marks each file in it until that is rewritten', () => {
   const deep = `${workspace}/out/deep/a.md`;
   const mark = (): void =>
     bench.append('a', {

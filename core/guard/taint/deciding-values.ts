@@ -1,4 +1,4 @@
-// Finds the values of a call that decide what it does or what leaves this machine, and who may vouch for each. Pure but for the port.
+// Finds the values of a call that determine its effect or that leave this machine, and who may vouch for each. Pure except for the port.
 
 import { isAbsolute, relative, sep } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -14,7 +14,7 @@ export interface DecidingValue {
 }
 
 export interface ValueContext {
-  /** The workspace and further opened folders, real paths. */
+  /** The workspace and additional opened folders, real paths. */
   readonly folders: readonly string[];
   readonly files: { exists(path: string): boolean; isExecutable(path: string): boolean };
 }
@@ -26,20 +26,20 @@ export interface ValuedCall {
 
 const VALUES_MAX = 500;
 const DEPTH_MAX = 20;
-/** Settings of our own tools that choose a form and carry no data. */
+/** Settings of built-in tools that choose a form and carry no data. */
 const neutral: ReadonlySet<string> = new Set(['get', 'head', 'markdown', 'text', 'html', 'json', 'auto']);
 
-/** None for a read-only call where reading is free. */
+/** Returns an empty list for a read-only call where reading is free. */
 export function decidingValues(call: ValuedCall, opened: ValueContext): DecidingValue[] {
   const { facts } = call;
-  // The session's own folder was named by the person as well.
+  // The person also named the session's own folder.
   const context = facts.workspace === undefined ? opened : { ...opened, folders: [facts.workspace, ...opened.folders] };
   if (facts.command !== null) {
     const cwd = showPath(facts.command.cwd, facts.command.cwd, context);
     return [{ kind: 'command', value: facts.command.line, vouched: 'person' }, ...pathValues([cwd])];
   }
   if (facts.decides !== undefined) return facts.decides.map((value) => ({ kind: 'text', value, vouched: 'person' }));
-  // A number in addition to the address only limits the answer; all other values are sent, or may be.
+  // A number outside the address only limits the answer. All other values are sent, or may be.
   if (facts.request?.reads === true) return allValues(call.argsJson, 'person', { topNumbers: false });
   if (facts.class === 'read' && facts.hosts.length === 0)
     return pathValues(facts.paths.filter(isGuarded).map((path) => show(path, context)));
@@ -48,7 +48,7 @@ export function decidingValues(call: ValuedCall, opened: ValueContext): Deciding
   return allValues(call.argsJson, 'person');
 }
 
-/** The content a call writes, without its place. */
+/** The content a call writes, without its path. */
 export function contentValues(call: ValuedCall): DecidingValue[] {
   const places = new Set(call.facts.paths.map((path) => path.given));
   return allValues(call.argsJson, 'workspace').filter(({ value }) => !places.has(value));
@@ -65,7 +65,7 @@ function pathValues(paths: readonly string[]): DecidingValue[] {
   return paths.map((value) => ({ kind: 'path', value, vouched: 'workspace' }));
 }
 
-/** Changing an existing file needs a path the person named; a new file may have a name from any text in the session. */
+/** Changing an existing file needs a path the person named. The name of a new file may come from any trusted text in the session. */
 function placeValue(path: PathFact, context: ValueContext): DecidingValue {
   const value = show(path, context);
   if (path.access === 'write' && context.files.exists(path.real)) return { kind: 'name', value, vouched: 'person' };
@@ -80,7 +80,7 @@ function show(path: PathFact, context: ValueContext): string {
   return isAbsolute(path.given) ? showPath(path.real, path.given, context) : path.given;
 }
 
-/** The path from the opened folder it is in: the person named that folder when it was opened. */
+/** Returns the path relative to the opened folder that contains it. The person named that folder by opening it. */
 function showPath(real: string, given: string, context: ValueContext): string {
   for (const folder of context.folders) {
     const way = relative(folder, real);
@@ -93,7 +93,7 @@ function allValues(argsJson: string, vouched: DecidingValue['vouched'], take = {
   const parsed = parseJson(argsJson);
   const texts: string[] = [];
   const isTaken = parsed.ok && collect(take.topNumbers ? parsed.value : withoutNumbers(parsed.value), texts, 0);
-  // Unreadable arguments are one value that was never said.
+  // Arguments that cannot be parsed are one value that counts as not said.
   return (isTaken ? texts : [argsJson]).map((value) => ({ kind: 'text', value, vouched }));
 }
 
@@ -101,7 +101,7 @@ function withoutNumbers(value: unknown): unknown {
   return isPlainObject(value) ? Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'number')) : value;
 }
 
-/** False if there is too much to check. Names of parameters are the tool's; nested names are the model's. */
+/** Returns false if there is too much to check. Names of parameters come from the tool; nested names come from the model. */
 function collect(value: unknown, into: string[], depth: number): boolean {
   if (into.length > VALUES_MAX || depth > DEPTH_MAX) return false;
   if (typeof value === 'string') {

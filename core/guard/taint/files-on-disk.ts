@@ -1,4 +1,4 @@
-// The state of a file on the disk, as far as marks depend on it.
+// The state of a file on disk, as far as taint marks depend on it.
 
 import { accessSync, constants, existsSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Missing, or not executable: for an automatic start the two are the same.
+    // Missing or not executable: neither can be started directly.
     return false;
   }
 }

@@ -1,8 +1,9 @@
-// Recognises files that something runs, loads or obeys, so that their content matters as much as their place. Pure but for the port.
+// Recognizes files that something runs, loads or follows as instructions, so that their content matters as much as their place. Pure except
+// for the port.
 
 import { extname, basename } from 'node:path';
 
-/** Text and pictures that people read and programs only show. Any other extension counts as live. */
+/** Text and pictures that people read and programs only show. All other extensions count as live. */
 const inertExtensions: ReadonlySet<string> = new Set([
   '.md',
   '.markdown',
@@ -27,7 +28,7 @@ const inertExtensions: ReadonlySet<string> = new Set([
   '.mp3',
 ]);
 
-/** Files among those that instruct build tools, agents or crawlers. */
+/** Files with such an extension that instruct build tools, agents or crawlers. */
 const liveNames: ReadonlySet<string> = new Set([
   'agents.md',
   'claude.md',
@@ -43,7 +44,7 @@ const liveNames: ReadonlySet<string> = new Set([
   'llms.txt',
 ]);
 
-/** `relativePath` within the workspace, or as it was given outside; `isExecutable` asks the disk. */
+/** `relativePath` is relative to the workspace, or as given if outside. `isExecutable` checks the disk. */
 export function isLiveFile(relativePath: string, isExecutable: () => boolean): boolean {
   const name = basename(relativePath).toLowerCase();
   if (relativePath.split(/[/\\]/).some((part) => part.startsWith('.') && part !== '.')) return true;

@@ -50,11 +50,11 @@ test.each<[ValueKind, string, readonly string[]]>([
   expect(missingPieces(value, kind, saidBy(person))).toEqual(missing);
 });
 
-test('a value too large to be split counts as not said', () => {
+test('a value too large to split counts as not said', () => {
   expect(missingPieces('green '.repeat(20_000), 'text', saidBy('green'))).toHaveLength(1);
 });
 
-test('text of the person can be repeated; unsaid words are found in any kind of value', () => {
+test('accepts repeated text of the person; finds unsaid words in any kind of value', () => {
   const word = fc.stringMatching(/^[a-z]{4,12}$/);
   fc.assert(
     fc.property(
@@ -71,7 +71,7 @@ test('text of the person can be repeated; unsaid words are found in any kind of 
   );
 });
 
-test('a secret in short pieces is still missing', () => {
+test('a secret in short pieces still counts as not said', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[a-f0-9]{16,64}$/), fc.integer({ min: 1, max: 3 }), (secret, size) => {
       const pieces = secret.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
@@ -93,6 +93,6 @@ test.each([
   ['docs/claude.md', true],
   ['requirements-dev.txt', true],
   ['../other/readme.md', true],
-])('%s is run, loaded or obeyed: %j', (path, live) => {
+])('%s is run, loaded or followed: %j', (path, live) => {
   expect([isLiveFile(path, () => false), isLiveFile(path, () => true)]).toEqual([live, true]);
 });

@@ -1,4 +1,4 @@
-// Finds the pieces of an argument that no trusted source has said. Strict on purpose: unrecognised pieces count as not said. Pure.
+// Finds the pieces of an argument that no trusted source has said. Strict on purpose: unrecognized pieces count as not said. Pure.
 
 import { decodePercents, foldText, runsOf, singleSpaced, stripEdges } from './text-words.ts';
 
@@ -8,16 +8,16 @@ export interface Said {
   verbatim(text: string): boolean;
 }
 
-/** path: where something new goes. name: something that is there already. */
+/** path: where something new is created. name: something that already exists. */
 export type ValueKind = 'command' | 'path' | 'name' | 'text';
 
-/** Larger values are not split: they count as not said. */
+/** Larger values are not split; they count as not said. */
 const VALUE_CHARS_MAX = 64_000;
 const PIECES_MAX = 2_000;
-/** Shorter runs of letters in a file name mean too little to be checked, as long as there is a longer one. */
+/** Shorter runs of letters in a file name say too little to be checked if the name has a longer run. */
 const RUN_CHARS_MIN = 4;
 
-/** The pieces of the value that were not said; empty when a trusted source said all of it. Folded. */
+/** Returns the folded pieces of the value that were not said. Empty if a trusted source said all of it. */
 export function missingPieces(value: string, kind: ValueKind, said: Said): string[] {
   if (value.trim() === '') return [];
   if (value.length > VALUE_CHARS_MAX) return [foldText(value.slice(0, 200))];
@@ -31,7 +31,7 @@ const pieces: Readonly<Record<ValueKind, (value: string, said: Said) => string[]
   text: ofText,
 };
 
-/** Said whole: that "plan" and "notes" were spoken of does not name notes/plan.md. */
+/** Each part must be said as a whole: "plan" and "notes" do not name notes/plan.md. */
 function ofName(path: string, said: Said): string[] {
   return pathParts(path).filter((part) => !said.word(part));
 }
@@ -42,7 +42,7 @@ function pathParts(path: string): string[] {
     .filter((part) => part !== '' && part !== '.');
 }
 
-/** A name may be made of said words in another order ("summary of the page" → page-summary.md). */
+/** The name of a new file may combine said words in another order ("summary of the page" → page-summary.md). */
 function ofPath(path: string, said: Said): string[] {
   return pathParts(path).flatMap((part) => {
     if (said.word(part)) return [];
@@ -51,10 +51,10 @@ function ofPath(path: string, said: Said): string[] {
   });
 }
 
-/** Words of a command matter at any length, and shell signs between them add meaning. */
+/** Words of a command matter at any length, and shell characters between them add meaning. */
 function ofCommand(line: string, said: Said): string[] {
   const whole = singleSpaced(foldText(line));
-  // Folding takes -D for -d, which is another option.
+  // Folding turns -D into -d, which is another option.
   if (said.verbatim(whole)) return line.split(/\s+/).filter((word) => /^-.*[A-Z]/.test(word) && !said.word(word));
   const missing = line
     .split(/[\s|&;<>()`$\\{}]+/)
@@ -67,11 +67,11 @@ function ofCommand(line: string, said: Said): string[] {
 function ofCommandWord(word: string, said: Said): string[] {
   if (said.word(word)) return [];
   const folded = foldText(word);
-  // An option is said whole: of "--output=notes" nothing is meant but that.
+  // An option must be said as a whole: the parts of "--output=notes" mean nothing on their own.
   return word.startsWith('-') ? [word] : ofChunk(folded, said);
 }
 
-/** Every word of any length: a long secret can be sent in short pieces. */
+/** Checks words of any length, because a long secret can be sent in short pieces. */
 function ofText(text: string, said: Said): string[] {
   const chunks = new Set(foldText(text).split(/\s+/));
   chunks.delete('');
@@ -85,12 +85,12 @@ function ofChunk(chunk: string, said: Said): string[] {
   const decoded = decodePercents(plain);
   if (plain.includes('@') || isHostLike(plain)) return [plain];
   const runs = runsOf(decoded);
-  // Only signs: they must be said verbatim.
+  // Text without letters or digits must be said verbatim.
   if (runs.length === 0) return [plain];
   return runs.filter((run) => !said.word(run));
 }
 
-/** The host is one piece: a name below a said one is another host. */
+/** The host is one piece: a subdomain of a said host is another host. */
 function ofUrl(text: string, said: Said): string[] {
   const url = URL.parse(text);
   if (url === null) return [text];
@@ -103,7 +103,7 @@ function ofUrl(text: string, said: Said): string[] {
   return missing;
 }
 
-/** `mail.example.org`: host names count as a whole, or the words of one would vouch for another. */
+/** `mail.example.org`: a host name counts as a whole. Otherwise the words of one host would vouch for another. */
 function isHostLike(plain: string): boolean {
   return /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?::\d+)?(?:[/?#].*)?$/u.test(plain);
 }

@@ -1,5 +1,5 @@
-// The text of one session by author, within limits: the person's messages, earlier trusted results, and untrusted content with its sources.
-// Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
+// The text of one session by author: the person's messages, earlier trusted results, and untrusted content with its sources. Reads the log
+// incrementally, with limits on events and characters. Decides nothing about calls.
 
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
@@ -32,7 +32,7 @@ interface SaidText {
 
 interface ForeignText {
   readonly text: string;
-  /** Null if it is unknown which of the session's sources it came from. */
+  /** Null if it is unknown which of the session's sources the text came from. */
   readonly sources: readonly TaintSource[] | null;
 }
 
@@ -44,7 +44,7 @@ export class SessionWords {
   readonly #person = new Kept<SaidText>();
   readonly #workspace = new Kept<SaidText>();
   readonly #foreign = new Kept<ForeignText>();
-  /** Calls a person made, or a model before it had read untrusted content. */
+  /** Calls made by a person, or by the model before it had read untrusted content. */
   readonly #ownCalls = new Set<string>();
   readonly #earlierCalls = new Set<string>();
   readonly #forwardedTurns = new Map<string, readonly TaintSource[]>();
@@ -92,12 +92,15 @@ export class SessionWords {
     verbatim: (text) => this.#workspace.items.some((said) => saysVerbatim(said.text, text)),
   };
 
-  /** Made by a person, written by the model before it read any untrusted content, or the same as one that ran before. */
+  /**
+   * Returns whether the call was made by a person, written by the model before it read untrusted content, or is the same as a call from
+   * then.
+   */
   isEarlierCall(call: { readonly callId?: string; readonly tool: string; readonly argsHash: string }): boolean {
     return (call.callId !== undefined && this.#ownCalls.has(call.callId)) || this.#earlierCalls.has(`${call.tool} ${call.argsHash}`);
   }
 
-  /** The possible sources of a piece: those whose text contains it; all (null) if none does, or if the source is unknown. */
+  /** Returns the sources whose text contains the piece. Returns null, meaning any source, if none does or if a source is unknown. */
   sourcesOf(piece: string): readonly TaintSource[] | null {
     const found = this.#foreign.items.filter(({ text }) => (piece.length < 4 ? saysVerbatim(text, piece) : text.includes(piece)));
     if (found.length === 0) return null;
@@ -105,7 +108,7 @@ export class SessionWords {
     return sources.includes(null) ? null : distinct(sources.flatMap((known) => known ?? []));
   }
 
-  /** Sources of which no text is kept: they can never be ruled out. */
+  /** Returns the sources of which no text is kept. These can never be ruled out. */
   unseen(sources: readonly TaintSource[]): TaintSource[] {
     const kept = new Set(this.#foreign.items.flatMap((item) => item.sources ?? []).map((source) => `${source.kind}:${source.where}`));
     return sources.filter((source) => !kept.has(`${source.kind}:${source.where}`));
@@ -140,7 +143,7 @@ export class SessionWords {
     return this.#reads.slice(this.#sessionId, query);
   }
 
-  /** Before the session read untrusted content. */
+  /** Returns whether the event is from before the session read untrusted content. */
   #isBefore({ sessionSeq }: AnyEvent): boolean {
     return sessionSeq < this.firstSeq;
   }
@@ -176,7 +179,7 @@ export class SessionWords {
   }
 }
 
-/** A message whose mark may have been cut off before it might not be the person's. */
+/** Drops leading messages. The event that marks such a message as forwarded may have been cut off, so it might not be the person's. */
 function dropUnmarked(events: AnyEvent[]): void {
   while (events[0]?.type === 'user.message') events.shift();
 }
@@ -186,7 +189,7 @@ function saidText(text: string): SaidText {
   return { text: singleSpaced(foldText(part)), words: wordsOf(part) };
 }
 
-/** The newest texts, within the limits. */
+/** Keeps the newest texts, within the limits. */
 class Kept<T> {
   #items: { readonly item: T; readonly chars: number }[] = [];
   #chars = 0;

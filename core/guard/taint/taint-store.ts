@@ -1,5 +1,5 @@
-// The untrusted sources of each session, whether it saw private data, and files with untrusted content: rows kept in step with the log.
-// Decides nothing; the events say what counts as untrusted.
+// Stores the untrusted sources of each session, whether the session read private data, and files with untrusted content. Rows are kept in
+// step with the log. Decides nothing; the events say what counts as untrusted.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -30,9 +30,9 @@ export const taintMigrations: readonly Migration[] = [
 export interface SessionTaint {
   readonly sources: readonly TaintSource[];
   readonly keys: ReadonlySet<string>;
-  /** The position of the first mark: everything before it was said before any untrusted content was read. */
+  /** The position of the first mark. Everything before it was said before any untrusted content was read. */
   readonly firstSeq: number;
-  /** It has read something private. */
+  /** True if the session has read private data. */
   readonly sensitive: boolean;
 }
 
@@ -45,7 +45,7 @@ interface MarkedFile {
 
 const SESSIONS_KEPT = 256;
 
-/** For decisions in logs from before they recorded it. Closed list: a tool declares `isPrivate`. */
+/** Used for decisions in old logs that did not record `isPrivate`. Do not extend: tools declare `isPrivate` themselves. */
 const privateBefore: ReadonlySet<string> = new Set([
   'session_search',
   'artifact_read',
@@ -73,10 +73,10 @@ const statements = {
 export class TaintStore {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
-  /** Sessions looked up before; null for one without a mark. */
+  /** Cached sessions; null for a session without untrusted content. */
   readonly #known = new Map<string, SessionTaint | null>();
 
-  /** Never false while a file is marked; true may be of before. */
+  /** True while any file is marked. May stay true after the last mark is gone. */
   #hasFiles: boolean;
   #hasFolders: boolean;
 
@@ -91,19 +91,19 @@ export class TaintStore {
     return this.#hasFiles;
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event, inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
-    // A new session is clean: marking it later reloads it, and a rolled-back one is never queried.
+    // A new session has no taint: marking it later reloads it, and a rolled-back session is never queried.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
-    // Its task may tell what its caller has read.
+    // A subagent's task may contain private data that its caller has read.
     if (event.type === 'session.created' && event.body.channel === ownChannels.helper)
       this.#sql.run(statements.putPrivate, event.sessionId);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.run(statements.setMarked, path);
     this.applyCopied(event);
   }
 
-  /** For an event copied into a fork: the conversation inherits its taint, the files are unchanged. */
+  /** Applies an event copied into a fork: the conversation inherits its taint, but the marks of files do not change. */
   applyCopied(event: AnyEvent): void {
     switch (event.type) {
       case 'taint.marked':
@@ -112,9 +112,9 @@ export class TaintStore {
         this.#known.delete(event.sessionId);
         return;
       case 'policy.decided':
-        // A pending approval counts as well: its answer is not known here, and the flag only ever causes more approvals.
+        // A pending approval counts as well: its answer is not known here, and the flag can only cause more approvals.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body)) return;
-        // Recorded only for a session with untrusted content: a clean one stays cached as clean.
+        // Drops the cache entry only for a session with untrusted content. A session without taint stays cached as such.
         if (this.#sql.run(statements.putPrivate, event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
           this.#known.delete(event.sessionId);
         return;
@@ -128,17 +128,17 @@ export class TaintStore {
     }
   }
 
-  /** Null for a session without untrusted content. One map lookup, once it is cached. */
+  /** Returns null for a session without untrusted content. Costs one map lookup once the session is cached. */
   session(sessionId: string): SessionTaint | null {
     const known = this.#known.get(sessionId);
     if (known !== undefined) return known;
     const read = this.#read(sessionId);
-    // A transaction may be rolled back: only committed rows are cached.
+    // A transaction may be rolled back, so only committed rows are cached.
     if (!this.#db.inTransaction) this.#remember(sessionId, read);
     return read;
   }
 
-  /** The session that last wrote untrusted content into the file; null for a clean file. */
+  /** Returns the session that last wrote untrusted content into the file, or null if the file is not marked. */
   writerOf(path: string): string | null {
     const own = this.#sql.row<MarkedFile>(statements.file, path);
     const over = this.#folderOver(path);
@@ -146,7 +146,7 @@ export class TaintStore {
     return last === null || last.cleaned === 1 ? null : last.sessionId;
   }
 
-  /** Files below a folder into which another session wrote untrusted content, at most `limit`. */
+  /** Returns at most `limit` files below a folder into which another session wrote untrusted content. */
   filesBelow(folder: string, besides: string, limit: number): string[] {
     const root = folder.replace(/[/\\]+$/, '');
     const sign = folder.includes('\\') && !folder.includes('/') ? '\\' : '/';
@@ -162,8 +162,8 @@ export class TaintStore {
   }
 
   /**
-   * Rebuilds all rows from the log. `isCopied` recognises the events a fork copied from its original. Files of sessions whose events are
-   * missing stay marked.
+   * Rebuilds all rows from the log. `isCopied` recognizes the events that a fork copied from its original. Files of sessions whose events
+   * are missing stay marked.
    */
   rebuild(events: Iterable<AnyEvent>, isCopied: (event: AnyEvent) => boolean): void {
     this.#known.clear();
@@ -178,7 +178,7 @@ export class TaintStore {
     }
   }
 
-  /** The folder above it that was last marked as a whole. */
+  /** Returns the newest mark among the parent folders that were marked as a whole. */
   #folderOver(path: string): MarkedFile | null {
     if (!this.#hasFolders) return null;
     const parts = path.split(/(?<=[/\\])/).slice(0, -1);

@@ -1,5 +1,5 @@
-// Taint tracking: marks the untrusted content that a call brought in, and reports for a later call whether its deciding arguments may come
-// from it. Owns no permission: the gate decides what follows.
+// Taint tracking: marks the untrusted content that a call read, and reports for a later call whether its deciding arguments may come from
+// it. Makes no decisions: the gate decides what follows.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
@@ -21,7 +21,7 @@ export { TaintStore, taintMigrations } from './taint-store.ts';
 export interface TaintBookDeps {
   readonly store: TaintStore;
   readonly reads: LogSlices;
-  /** The workspace and further opened folders, real paths. */
+  /** The workspace and additional opened folders, real paths. */
   readonly folders: readonly string[];
   readonly files: TaintFiles;
 }
@@ -40,25 +40,25 @@ export interface JudgedCall {
   readonly facts: CallFacts;
 }
 
-/** The untrusted sources a call may be following. */
+/** The untrusted sources a call may follow. */
 export interface CallTaint {
   /** All untrusted sources of the session. */
   readonly session: readonly TaintSource[];
-  /** The possible sources of the deciding arguments; empty if they are the person's own, or older than any untrusted content. */
+  /** The possible sources of the deciding arguments. Empty if they are the person's own, or older than any untrusted content. */
   readonly derived: readonly TaintSource[];
-  /** The session has read private data. Only set for a session with untrusted content. */
+  /** True if the session has read private data. Only set for a session with untrusted content. */
   readonly sensitive: boolean;
 }
 
-/** Further data a call was given to read, beyond its facts. */
+/** Further data a call has read, beyond its facts. */
 export interface Heard {
   /** Sources that the tool reported. */
   readonly untrusted: readonly TaintSource[];
-  /** Other conversations it showed parts of. */
+  /** Other sessions that the result shows parts of. */
   readonly sessions: readonly string[];
   readonly resultText: string;
   readonly ok: boolean;
-  /** A command that could read marked files changed these. */
+  /** Files changed by a command that could read marked files. */
   readonly copies?: Copies;
 }
 
@@ -74,7 +74,7 @@ export const untainted: CallTaint = Object.freeze({ session: [], derived: [], se
 export class TaintBook {
   readonly #deps: TaintBookDeps;
   readonly #values: ValueContext;
-  /** Tainted sessions in use; the least recently used leaves. */
+  /** Tainted sessions in use. The least recently used session is evicted. */
   readonly #words = new Map<string, SessionWords>();
 
   constructor(deps: TaintBookDeps) {
@@ -82,12 +82,12 @@ export class TaintBook {
     this.#values = { folders: deps.folders, files: deps.files };
   }
 
-  /** Returns whether the session holds untrusted content. Its recorded events must be in the log before `of` is called. */
+  /** Returns whether the session contains untrusted content. Its events must be in the log before `of` is called. */
   isTainted(sessionId: string): boolean {
     return this.#deps.store.session(sessionId) !== null;
   }
 
-  /** One map lookup for a session without untrusted content. */
+  /** Costs one map lookup for a session without untrusted content. */
   of(call: JudgedCall): CallTaint {
     const taint = this.#deps.store.session(call.sessionId);
     if (taint === null) return untainted;
@@ -95,9 +95,8 @@ export class TaintBook {
   }
 
   /**
-   * Before a command runs: returns how to check afterwards for files it may have copied untrusted content into. Null, after checking one
-   * flag, while no file is marked. A command that only reads copies nothing. Files have the time of the machine, whatever clock the rest
-   * uses.
+   * Called before a command runs. Returns a function that afterwards finds files into which the command may have copied untrusted content.
+   * Returns null at little cost while no file is marked, and for a command that only reads. Uses the system clock, because file times do.
    */
   watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): (() => Promise<Copies>) | null {
     const { store, files } = this.#deps;
@@ -112,7 +111,7 @@ export class TaintBook {
     };
   }
 
-  /** The new taint a finished call brought in or wrote; null when there is none. */
+  /** Returns the new taint that a finished call read or wrote, or null if there is none. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
     const { store, files } = this.#deps;
     const taint = store.session(call.sessionId);
@@ -128,7 +127,7 @@ export class TaintBook {
     const paths = [...new Set([...written, ...copies.filter((path) => store.writerOf(path) !== call.sessionId)])];
     const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
     const shownKeys = new Set(shown.map(taintKey));
-    // Sources that the facts do not show are recorded each time: later the author of the text could not be determined.
+    // Sources that the facts do not show are recorded each time. Otherwise the source of the text could not be determined later.
     const sources = withinLimit(
       distinct([...shown, ...told]).filter((source) => isNew(source) || !shownKeys.has(taintKey(source))),
       taint,
@@ -145,7 +144,7 @@ export class TaintBook {
     return derive(values, words, taint);
   }
 
-  /** Files that hold untrusted content from now on, and files that no longer do. */
+  /** Returns the files that contain untrusted content from now on, and the files that no longer do. */
   #writtenFiles(call: JudgedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
     const { store } = this.#deps;
     const written = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
@@ -179,7 +178,7 @@ export class TaintBook {
   }
 }
 
-/** A link that a host itself showed tells that host nothing, and fetching it, with nothing else given along, is all the call does. */
+/** Returns whether the call only fetches a link that the same host showed, with no other values. Such a call tells the host nothing new. */
 function followsOwnLink({ request }: CallFacts, values: readonly DecidingValue[], words: SessionWords): boolean {
   const given = values[0]?.value;
   if (request?.reads !== true || values.length !== 1 || given === undefined) return false;
@@ -188,7 +187,9 @@ function followsOwnLink({ request }: CallFacts, values: readonly DecidingValue[]
   return [url.host, url.hostname].some((where) => words.wasShownBy({ kind: 'web', where }, foldText(given)));
 }
 
-/** The source of a piece that no trusted source said is every place it was read; if it was read nowhere verbatim, it may be any. */
+/**
+ * A piece that no trusted source said comes from every source that contains it. If none contains it verbatim, it may come from any source.
+ */
 function derive(values: readonly DecidingValue[], words: SessionWords, taint: SessionTaint): readonly TaintSource[] {
   const found = new Map<string, TaintSource>();
   for (const { value, kind, vouched } of values) {

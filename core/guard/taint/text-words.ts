@@ -1,6 +1,6 @@
-// Splits a text into words, to tell whether arguments repeat words of a source. Pure; knows nothing of sessions.
+// Splits a text into words, to determine whether arguments repeat words of a source. Pure; knows nothing of sessions.
 
-/** One spelling for text that looks or resolves the same: folds compatibility forms, invisible characters and case. */
+/** Returns one spelling for text that looks or resolves the same: folds compatibility forms, invisible characters and case. */
 export function foldText(text: string): string {
   return text
     .normalize('NFKC')
@@ -9,8 +9,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The searchable words of a text: each piece between blanks, without the punctuation around it, its parts between slashes and other joints,
- * and the runs of letters and digits in them. Folded; pieces with capitals are also kept as written.
+ * Returns the searchable words of a text: each piece between blanks without surrounding punctuation, its parts between slashes and other
+ * separators, and the runs of letters and digits in them. Words are folded; pieces with capitals are also kept as written.
  */
 export function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
@@ -32,17 +32,17 @@ function addFolded(words: Set<string>, chunk: string): void {
   if (decoded !== plain) for (const run of runsOf(decoded)) words.add(run);
 }
 
-/** Runs of letters and digits; the characters between them carry no meaning. */
+/** Returns runs of letters and digits. The characters between them carry no meaning. */
 export function runsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** Removes the quotes, brackets and sentence marks around it. A leading dash or dot is kept. */
+/** Removes surrounding quotes, brackets and punctuation. A leading dash or dot is kept. */
 export function stripEdges(chunk: string): string {
   return chunk.replace(/^["'`([{<«“‘*]+/u, '').replace(/["'`)\]}>»”’*.,;:!?]+$/u, '');
 }
 
-/** Unchanged if it is badly encoded: it then matches no word, which is the safe side. */
+/** Returns the text unchanged if its encoding is invalid. It then matches no word, which is the safe side. */
 export function decodePercents(text: string): string {
   if (!text.includes('%')) return text;
   try {
@@ -53,7 +53,7 @@ export function decodePercents(text: string): string {
   }
 }
 
-/** Returns whether a text says something verbatim, not as a part of a longer word. Both folded, blanks as single spaces. */
+/** Returns whether a text contains the needle verbatim, not as part of a longer word. Both must be folded, with single spaces as blanks. */
 export function saysVerbatim(text: string, needle: string): boolean {
   if (needle === '') return false;
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {

@@ -1,10 +1,10 @@
-// Resolves the real path of a folder in the settings, and makes the configured workspace.
+// Resolves the real path of a folder in the settings and creates the configured workspace.
 
 import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 
-/** A missing folder keeps its given name and is resolved again later. */
+/** A missing folder keeps its given path and is resolved again later. */
 export function realOf(path: string): string {
   try {
     return realpathSync(path);

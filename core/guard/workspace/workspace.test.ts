@@ -50,7 +50,7 @@ const codeOf = (act: () => unknown): string => {
   }
 };
 
-test('a folder is new until it is trusted, and trust covers its subfolders', () => {
+test('a folder is new until it is trusted; trust covers its subfolders', () => {
   const bench = new Bench();
   const below = bench.folder('person/project/sub');
   expect([bench.state(bench.project), bench.workspaces.holds(bench.project)]).toEqual(['new', false]);
@@ -63,7 +63,7 @@ test('a folder is new until it is trusted, and trust covers its subfolders', () 
   expect(bench.workspaces.look(below).trustedBy).toBe(bench.project);
 });
 
-test('the configured workspace needs no trust, and the data folder around it gets none', () => {
+test('the configured workspace needs no trust; the data folder around it gets none', () => {
   const bench = new Bench();
   expect([bench.state(bench.configured), bench.workspaces.choose(bench.folder('person/data/workspace/a'))]).toEqual(['configured', null]);
   expect([bench.state(bench.data), bench.state(bench.folder('person/data/logs'))]).toEqual(['data', 'data']);
@@ -78,7 +78,7 @@ test.each([
   ['the temporary folder', (bench: Bench) => join(bench.root, 'tmp')],
   ['a protected folder', (bench: Bench) => bench.folder('person/project/.ssh')],
   ['a link to the home folder', (bench: Bench) => linkTo(bench, join(bench.root, 'person'))],
-] satisfies [string, (bench: Bench) => string][])('%s is refused, also below a trusted folder', (_name, pathOf) => {
+] satisfies [string, (bench: Bench) => string][])('%s is refused, even below a trusted folder', (_name, pathOf) => {
   const bench = new Bench();
   bench.trust(bench.project);
   const path = pathOf(bench);
@@ -96,7 +96,7 @@ function linkTo(bench: Bench, target: string): string {
   return link;
 }
 
-/** The state of a folder with data and home elsewhere, and nothing protected or trusted. */
+/** Returns a function that reports the state of a folder, with the given data and home folders and nothing protected or trusted. */
 function placed({ configured }: Bench, { data, userHome }: { readonly data: string; readonly userHome: string }) {
   const workspaces = new Workspaces({
     facts: { workspace: configured, home: data, extraFolders: [] },
@@ -120,13 +120,13 @@ test('the home folder and its parents are refused if the data folder is elsewher
   expect(state(bench.folder('people/me/project'))).toBe('new');
 });
 
-test('a folder that holds the data folder is refused', () => {
+test('a folder that contains the data folder is refused', () => {
   const bench = new Bench();
   const data = bench.folder('person/other/data');
   expect(placed(bench, { data, userHome: '/nowhere' })(bench.folder('person/other'))).toBe('refused');
 });
 
-test('another folder in the same place is not the trusted one, not even with the same number', () => {
+test('a folder that replaces a trusted one is not trusted, even with the same inode', () => {
   const bench = new Bench();
   bench.trust(bench.project);
   renameSync(bench.project, `${bench.project}-before`);
@@ -136,14 +136,14 @@ test('another folder in the same place is not the trusted one, not even with the
   rmSync(bench.project, { recursive: true });
   renameSync(`${bench.project}-before`, bench.project);
   expect(bench.state(bench.project)).toBe('trusted');
-  // ext4 and tmpfs give a freed inode to the next folder.
+  // ext4 and tmpfs reuse a freed inode for the next folder.
   const before = statSync(bench.project).ino;
   rmSync(bench.project, { recursive: true });
   bench.folder('person/project');
   expect([bench.state(bench.project), typeof before]).toEqual(['replaced', 'number']);
 });
 
-test('a trusted path that became a link is not held, wherever it leads', () => {
+test('a trusted path that became a link is not trusted, whatever its target', () => {
   const bench = new Bench();
   const other = bench.folder('person/other');
   bench.trust(bench.project);
@@ -155,7 +155,7 @@ test('a trusted path that became a link is not held, wherever it leads', () => {
   expect(codeOf(() => bench.workspaces.opening(bench.project))).toBe('denied');
 });
 
-test('a file and a relative path are distinguished', () => {
+test('rejects a file as missing and a relative path as invalid', () => {
   const bench = new Bench();
   writeFileSync(join(bench.project, 'file'), '');
   expect([bench.state(join(bench.project, 'file')), bench.state(join(bench.project, 'gone'))]).toEqual(['missing', 'missing']);
@@ -164,14 +164,14 @@ test('a file and a relative path are distinguished', () => {
   expect(codeOf(() => bench.workspaces.choose(join(bench.project, 'gone')))).toBe('not_found');
 });
 
-test('the context of a session is its folder, in addition to the configured one', () => {
+test('the context of a session adds its folder to the configured one', () => {
   const bench = new Bench();
   bench.trust(bench.project);
   expect(bench.workspaces.contextOf(null)).toEqual({ workspace: bench.configured, home: bench.data, extraFolders: [] });
   expect(bench.workspaces.contextOf(bench.project)).toMatchObject({ workspace: bench.project, configuredWorkspace: bench.configured });
 });
 
-test('a folder others can write in says so before it is trusted', needs('a Unix system'), () => {
+test('warns before trusting a folder that other users can write to', needs('a Unix system'), () => {
   const bench = new Bench();
   const { risks } = bench.workspaces.look(bench.project);
   chmodSync(bench.project, 0o777);

@@ -1,5 +1,5 @@
-// Folders that sessions may use as their workspace: the state of a folder, the folders a person trusted, and the context of a session's
-// tool calls. Trust is a grant, bound to the folder's real path and identity. Asks no one and writes nothing.
+// Folders that sessions may use as their workspace: their state, the folders a person trusted, and the context of a session's tool calls.
+// Trust is a grant bound to the folder's real path and identity. Asks nothing and writes nothing.
 
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
@@ -12,24 +12,24 @@ import type { WorkspaceLook, WorkspaceState } from '../../contracts/workspace-op
 export { openWorkspace, realOf } from './real-of.ts';
 
 export interface WorkspaceDeps {
-  /** The configured workspace, the data folder and further opened folders. */
+  /** The configured workspace, the data folder and additional folders. */
   readonly facts: FactContext;
-  /** Live grants of the kind `workspace`. */
+  /** Active grants of the kind `workspace`. */
   trusted(): readonly Grant[];
-  /** Why a path is never covered by a grant, or null. */
+  /** Returns why a path is never covered by a grant, or null. */
   protectionOf(real: string): string | null;
   /** Real paths. */
   readonly userHome: string;
   readonly temporaryFolder: string;
 }
 
-/** The content of the approval of a folder. */
+/** The content of the approval that opens a folder. */
 export interface Opening {
   readonly opens: NonNullable<CallFacts['opens']>;
   readonly risks: readonly string[];
 }
 
-/** Folders that many things share: each project is a folder inside one of them. */
+/** Folders shared by many programs. A project is a folder inside one of them. */
 const shared: ReadonlySet<string> = new Set(
   '/var /private /private/var /home /Users /Volumes /mnt /media /run/media /opt /srv /tmp /private/tmp /var/tmp'.split(' '),
 );
@@ -45,7 +45,7 @@ export class Workspaces {
     return this.#deps.facts.workspace;
   }
 
-  /** Describes a folder. Fails with `invalid_params` for a path that is not absolute. */
+  /** Describes a folder. Fails with `invalid_params` if the path is not absolute. */
   look(given: string): WorkspaceLook {
     if (!isAbsolute(given) || given.includes('\0')) throw new AppError('invalid_params', `"${given}" is not an absolute path of a folder.`);
     const found = realFolder(given);
@@ -63,7 +63,7 @@ export class Workspaces {
     return { ...lookOf(found.path, 'new', 'TrayClaw has not worked in this folder before.'), risks };
   }
 
-  /** The folder of a session that begins: its real path, or null for the configured workspace. Fails with `invalid_params` or `not_found`. */
+  /** Returns the real path of a new session's folder, or null for the configured workspace. Fails with `invalid_params` or `not_found`. */
   choose(given: string): string | null {
     const { path, state, reason } = this.look(given);
     if (state === 'configured') return null;
@@ -72,7 +72,7 @@ export class Workspaces {
     return path;
   }
 
-  /** The folder and which one it is now, for the question and for the grant. Fails with `denied` where it cannot be a workspace. */
+  /** Returns the folder and its current identity, for the approval and the grant. Fails with `denied` if it cannot be a workspace. */
   opening(given: string): Opening {
     const found = realFolder(given);
     if (found === null) throw new AppError('denied', `There is no folder ${given} any more.`);
@@ -88,8 +88,8 @@ export class Workspaces {
   }
 
   /**
-   * The context in which calls in this folder are judged and run; null is the configured workspace. Fails with `denied` while it is not
-   * trusted.
+   * Returns the context in which calls in this folder are judged and run; null is the configured workspace. Fails with `denied` if the
+   * folder is not trusted.
    */
   contextOf(workspace: string | null): FactContext {
     const { facts } = this.#deps;
@@ -136,7 +136,7 @@ interface FoundFolder {
   readonly isOpenToOthers: boolean;
 }
 
-/** Device, inode and birth: the number of a folder that was deleted may be given to the next one. */
+/** The identity is device, inode and birth time: the inode of a deleted folder may be reused by the next one. */
 function realFolder(given: string): FoundFolder | null {
   try {
     const path = realpathSync.native(given);
@@ -145,7 +145,7 @@ function realFolder(given: string): FoundFolder | null {
     const identity = `${facts.dev}:${facts.ino}:${facts.birthtimeNs}`;
     return { path, identity, isOpenToOthers: process.platform !== 'win32' && (facts.mode & 0o002n) !== 0n };
   } catch {
-    // Missing, or not readable: for a session that is the same.
+    // A session cannot use a folder that is missing or unreadable.
     return null;
   }
 }
@@ -161,7 +161,7 @@ function risksOf({ isOpenToOthers }: FoundFolder): string[] {
   return [...(isOpenToOthers ? [others] : []), ...workspaceRisks];
 }
 
-/** The consequences of trusting a folder, for the approval. */
+/** The consequences of trusting a folder, shown in the approval. */
 export const workspaceRisks: readonly string[] = [
   'TrayClaw then reads everything in this folder and below without asking, and what it reads goes to the model you chose.',
   'Changes and commands still follow your rules. This is remembered until you take it back or the folder is replaced.',

@@ -1,4 +1,4 @@
-// Checks that the content files exist and match their hashes, and handles those that do not. Only `setAside` changes anything.
+// Checks that the content files exist and match their hashes, and moves damaged files aside. Only `setAsideArtifacts` changes anything.
 
 import type Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
@@ -21,7 +21,10 @@ export interface ArtifactAudit {
 const ROWS_MAX = 100_000;
 const DAMAGED_MAX = 1_000;
 
-/** Newest first. Of up to `hashesMax` the content is read as well; of the others only whether a file of the right size is there. */
+/**
+ * Newest first. For up to `hashesMax` artifacts the content is read and hashed; for the others only the existence and size of the file are
+ * checked.
+ */
 export async function auditArtifacts(db: Database.Database, folder: string, hashesMax: number): Promise<ArtifactAudit> {
   const rows = db.prepare('SELECT sha256, size_bytes AS sizeBytes FROM artifacts ORDER BY last_used_at_ms DESC LIMIT ?').all(ROWS_MAX) as {
     sha256: string;
@@ -44,8 +47,8 @@ export async function auditArtifacts(db: Database.Database, folder: string, hash
 }
 
 /**
- * Moves damaged artifacts into a separate folder and deletes their rows, so that reading one fails as missing. Returns how many files were
- * moved.
+ * Moves damaged artifacts into a separate folder and deletes their rows, so that reading one fails as missing. Returns the number of moved
+ * files.
  */
 export function setAsideArtifacts(db: Database.Database, folder: string, damaged: readonly DamagedArtifact[], aside: string): number {
   let moved = 0;

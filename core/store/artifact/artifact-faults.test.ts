@@ -18,7 +18,7 @@ const newFolder = (): string => join(root, String(++folders));
 const callNames = ['closeSync', 'fstatSync', 'fsyncSync', 'mkdirSync', 'openSync', 'readSync', 'readdirSync', 'renameSync'] as const;
 const moreNames = ['statSync', 'unlinkSync', 'writeSync'] as const;
 
-/** The real calls; the nth fails with `code`, and when `dies` so does every later one. */
+/** Wraps the real calls. The nth call fails with `code`; if `dies`, every later call fails too. */
 function failing(nth: number, code: string, dies: boolean): { fs: FileCalls; fired: () => boolean } {
   let count = 0;
   const wrap = (name: (typeof callNames)[number] | (typeof moreNames)[number]) => {
@@ -47,7 +47,7 @@ test.each([
   ['EROFS', 'store_readonly'],
   ['EACCES', 'store_readonly'],
   ['EIO', 'store_failed'],
-])('%s at any file call of a put is %s, and the store stays whole', (code, expected) => {
+])('%s at any file call of a put is %s, and the store stays consistent', (code, expected) => {
   let nth = 1;
   for (; ; nth++) {
     const folder = newFolder();
@@ -72,7 +72,7 @@ test.each([
   expect(nth).toBeGreaterThan(6);
 });
 
-test('dying at any file call of put and collection leaves every described content readable', () => {
+test('a crash at any file call of put or collection keeps all recorded content', () => {
   let nth = 1;
   for (; ; nth++) {
     const folder = newFolder();
@@ -80,7 +80,7 @@ test('dying at any file call of put and collection leaves every described conten
     const clock = new ManualClock(Date.now());
     const sound = new ArtifactStore({ db, folder, clock });
     sound.put('kept', { ...about, name: 'kept' });
-    // Two to remove, so that the death can fall between them.
+    // Two artifacts to remove, so that a crash can happen between them.
     const old = ['old', 'older'].map((name) => sound.put(name, { ...about, name }).sha256);
     clock.advance(7_200_000);
     const fault = failing(nth, 'EIO', true);
@@ -146,7 +146,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('wait' as const), days: fc.nat({ max: 3 }) }),
 );
 
-test('in any history, collection removes only what is old and referenced by nothing', () => {
+test('in any history, collection removes only old unreferenced content', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const clock = new ManualClock();

@@ -8,7 +8,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { errnoOf } from '../../base/errno.ts';
 
-/** The file system calls used here, as a port: a fault test makes the nth one fail. */
+/** The file system calls used here, as a port: a fault test makes the nth call fail. */
 export type FileCalls = Pick<
   typeof nodeFs,
   | 'closeSync'
@@ -30,7 +30,7 @@ export interface Range {
 }
 
 const FILE_MODE = 0o600;
-/** Synced this often while written, so that no single sync of a large file holds everything else up. */
+/** The number of bytes between two syncs while writing, so that no single sync of a large file blocks everything else. */
 const SYNC_BYTES = 8_000_000;
 
 export class ArtifactFiles {
@@ -45,7 +45,7 @@ export class ArtifactFiles {
     this.#fs = fs;
   }
 
-  /** Returns when the content is on the disk under its name, directory entry included. */
+  /** Returns when the content is on disk under its name, including the directory entry. */
   write(sha256: string, content: Uint8Array): void {
     const draft = this.openDraft();
     try {
@@ -57,7 +57,7 @@ export class ArtifactFiles {
     }
   }
 
-  /** A temporary file to fill piece by piece. Either `commit` or `discard` must follow. */
+  /** Opens a temporary file to be filled in pieces. Either `commit` or `discard` must follow. */
   openDraft(): ArtifactDraft {
     makeFolders(this.#fs, this.#temporary);
     this.#counter += 1;
@@ -66,7 +66,7 @@ export class ArtifactFiles {
     return new ArtifactDraft(this.#fs, path, handle, (sha256) => this.#place(path, sha256));
   }
 
-  /** The whole file, or the part of it that exists; null if there is no file. */
+  /** Returns the whole file, or the part of the range that exists. Returns null if there is no file. */
   read(sha256: string, range?: Range): { bytes: Uint8Array; sizeBytes: number } | null {
     const handle = this.#open(sha256);
     if (handle === null) return null;
@@ -90,7 +90,7 @@ export class ArtifactFiles {
     this.#unlinkIfThere(this.#pathOf(sha256));
   }
 
-  /** Hashes of the content files there are, in no order. */
+  /** Lists the content files in no particular order. */
   *stored(): Generator<{ sha256: string; changedAtMs: number; sizeBytes: number }> {
     for (const prefix of this.#names(this.#folder)) {
       if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
@@ -101,7 +101,7 @@ export class ArtifactFiles {
     }
   }
 
-  /** Removes what an interrupted write left behind; returns how many files. */
+  /** Removes files left behind by interrupted writes. Returns the number of removed files. */
   removeTemporary(changedBeforeMs: number): number {
     let removed = 0;
     for (const name of this.#names(this.#temporary)) {
@@ -136,7 +136,7 @@ export class ArtifactFiles {
   }
 
   #syncFolder(folder: string): void {
-    // Windows has no handle on a directory to sync; NTFS journals the rename.
+    // Windows cannot sync a directory; NTFS journals the rename.
     if (process.platform === 'win32') return;
     const handle = this.#fs.openSync(folder, 'r');
     try {
@@ -168,7 +168,7 @@ export class ArtifactFiles {
   }
 }
 
-/** Content being written: invisible until committed. */
+/** Content being written. Invisible until committed. */
 export class ArtifactDraft {
   readonly #fs: FileCalls;
   readonly #path: string;
@@ -200,13 +200,13 @@ export class ArtifactDraft {
     this.#place(sha256);
   }
 
-  /** Safe at any time; what cannot be removed now, garbage collection removes later. */
+  /** Safe at any time. Garbage collection later removes files that cannot be removed now. */
   discard(): void {
     try {
       this.#close();
       this.#fs.unlinkSync(this.#path);
     } catch (cause) {
-      // The failure that led here is the one to report; a file left in tmp/ holds nothing anyone refers to.
+      // Report the original failure instead. Nothing refers to a file left in tmp/.
       void cause;
     }
   }

@@ -1,10 +1,10 @@
-// Artifacts in the database: one row per content, one per use of it, one per alias. Touches no file.
+// Artifacts in the database: one row per content, one per use, one per alias. Accesses no files.
 
 import type Database from 'better-sqlite3';
 import { Statements } from '../storage/storage.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 
-/** Structurally the Migration of store/storage; modules of one floor do not import each other. */
+/** Has the structure of Migration in store/storage, because modules of one layer do not import each other. */
 interface Migration {
   readonly id: string;
   readonly minSafeVersion: number;
@@ -53,7 +53,7 @@ export interface ArtifactInfo extends ArtifactRef {
   readonly aliases: string[];
   readonly createdAtMs: number;
   readonly sessionId: string | null;
-  /** The call that left it. */
+  /** The call that stored the artifact. */
   readonly callId: string | null;
 }
 
@@ -116,7 +116,7 @@ export class ArtifactRows {
     });
   }
 
-  /** All that one session uses is used by another as well, under the same names. */
+  /** Records everything that one session uses as used by another session as well, under the same names. */
   share(fromSessionId: string, toSessionId: string): void {
     this.#inTransaction(() => {
       this.#sql.run(statements.shareUses, toSessionId, fromSessionId);
@@ -124,7 +124,7 @@ export class ArtifactRows {
     });
   }
 
-  /** Content that nothing names. */
+  /** Records content without a name. */
   recordContent(sha256: string, sizeBytes: number, atMs: number): void {
     this.#sql.run(statements.content, sha256, sizeBytes, atMs);
   }
@@ -140,7 +140,7 @@ export class ArtifactRows {
     return this.#sql.value<number>('SELECT size_bytes FROM artifacts WHERE sha256 = ?', sha256) ?? null;
   }
 
-  /** The session's own alias first, else the newest of that name anywhere. */
+  /** Resolves the session's own alias first, otherwise the newest alias of that name in any session. */
   resolveAlias(alias: string, sessionId: string | null): string | null {
     const own = sessionId === null ? undefined : this.#sql.value<string>(statements.bySessionAlias, sessionId, alias);
     return own ?? this.#sql.value<string>(statements.byAlias, alias) ?? null;
@@ -163,7 +163,7 @@ export class ArtifactRows {
     return rows.map((row) => this.#toInfo(row));
   }
 
-  /** A page of content not used since; pass the last row of a page to get the next. */
+  /** Returns a page of content not used since then. Pass the last row of a page to get the next page. */
   unusedSince(beforeMs: number, after: { lastUsedAtMs: number; sha256: string }, limit: number) {
     return this.#sql.rows<UnusedRow>(statements.unusedSince, beforeMs, after.lastUsedAtMs, after.sha256, limit);
   }

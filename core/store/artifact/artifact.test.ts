@@ -37,7 +37,7 @@ function codeOf(work: () => unknown): string {
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 
-test('content is stored once under its hash, readable by id, prefixed id and name', () => {
+test('stores content once under its hash, readable by id, prefixed id and name', () => {
   const { store, fileOf, folder, clock } = open();
   const ref = store.put('hello', { name: 'a.txt', mediaType: 'text/plain', sessionId: 's1', callId: 'c1' });
   expect(ref).toEqual({ sha256: sha256('hello'), name: 'a.txt', mediaType: 'text/plain', sizeBytes: 5 });
@@ -62,19 +62,19 @@ test('content is stored once under its hash, readable by id, prefixed id and nam
   expect(readdirSync(join(folder, 'tmp'))).toEqual([]);
 });
 
-test('files and folders belong to this user alone', needs('a Unix system'), () => {
+test('files and folders are accessible only to their owner', needs('a Unix system'), () => {
   const { store, fileOf, folder } = open();
   const { sha256: id } = store.put('x', { name: 'x', mediaType: 'text/plain' });
   expect([statSync(fileOf(id)).mode & 0o777, statSync(join(folder, id.slice(0, 2))).mode & 0o777]).toEqual([0o600, 0o700]);
 });
 
-test('a use that happens twice is one row', () => {
+test('a repeated use is one row', () => {
   const { store, db } = open();
   for (let i = 0; i < 3; i++) store.put('same', { name: 'n', mediaType: 'text/plain', sessionId: 's', callId: 'c' });
   expect(db.prepare('SELECT COUNT(*) FROM artifact_uses').pluck().get()).toBe(1);
 });
 
-test('a newer alias wins in its session; other sessions keep theirs', () => {
+test('a newer alias wins in its session; other sessions keep their own', () => {
   const { store } = open();
   const first = store.put('one', { name: 'report', mediaType: 'text/plain', sessionId: 's1' });
   store.put('two', { name: 'report', mediaType: 'text/plain', sessionId: 's1' });
@@ -87,7 +87,7 @@ test('a newer alias wins in its session; other sessions keep theirs', () => {
   expect(codeOf(() => store.alias('nothing', 'x'))).toBe('not_found');
 });
 
-test('ranges are clamped to the content', () => {
+test('clamps ranges to the content', () => {
   const { store } = open();
   const { sha256: id } = store.put('0123456789', { name: 'd', mediaType: 'text/plain' });
   expect(text(store.read(id, { offset: 3, length: 4 }))).toBe('3456');
@@ -95,7 +95,7 @@ test('ranges are clamped to the content', () => {
   expect(text(store.read(id, { offset: 99, length: 1 }))).toBe('');
 });
 
-test('a changed, cut or removed file is a clear error, and storing the content again mends it', () => {
+test('reports a changed, truncated or missing file; storing the content repairs it', () => {
   const { store, fileOf } = open();
   const about = { name: 'd', mediaType: 'text/plain' };
   const { sha256: id } = store.put('0123456789', about);
@@ -111,7 +111,7 @@ test('a changed, cut or removed file is a clear error, and storing the content a
   expect(codeOf(() => store.read('f'.repeat(64)))).toBe('not_found');
 });
 
-test('pages cut text at whole characters and show other bytes as base64', () => {
+test('pages split text at whole characters and show other bytes as base64', () => {
   const { store } = open();
   store.put('aé€😀', { name: 't', mediaType: 'text/plain' });
   const pages: (string | null)[] = [];
@@ -126,7 +126,7 @@ test('pages cut text at whole characters and show other bytes as base64', () => 
   expect(store.readPage('t', { offset: 100 })).toMatchObject({ text: '', nextOffset: null });
 });
 
-test('a stream is stored like the whole, and an aborted or too large one leaves nothing', async () => {
+test('stores a stream like a whole; an aborted or too large stream leaves nothing', async () => {
   const { store, folder } = open({ sizeBytesMax: 10 });
   async function* pieces(...parts: string[]) {
     for (const part of parts) yield Buffer.from(part);
@@ -140,7 +140,7 @@ test('a stream is stored like the whole, and an aborted or too large one leaves 
   expect(store.list()).toHaveLength(1);
 });
 
-test('collection respects age, references and the limit, and takes old leftovers of crashes along', () => {
+test('collection respects age, references and limit, and removes old crash leftovers', () => {
   const { store, clock, folder, fileOf } = open();
   const ids = ['a', 'b', 'c'].map((content) => store.put(content, { name: content, mediaType: 'text/plain' }).sha256);
   const [kept = '', ...old] = ids;
@@ -158,7 +158,7 @@ test('collection respects age, references and the limit, and takes old leftovers
   expect(codeOf(() => store.read('b'))).toBe('not_found');
 });
 
-test('a fork uses what its original uses, and nothing of others', () => {
+test('a fork uses what its original uses, and nothing of other sessions', () => {
   const { store, db } = open();
   const own = store.put('own', { name: 'own.txt', mediaType: 'text/plain', sessionId: 'from', callId: 'c' });
   store.put('other', { name: 'other.txt', mediaType: 'text/plain', sessionId: 'other' });

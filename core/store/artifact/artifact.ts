@@ -1,5 +1,5 @@
-// Artifacts: content addressed by its SHA-256, kept as files, described by rows. Owns storing, naming, reading and removing. Never decides
-// what is still needed: garbage collection asks its caller, and removes nothing that is referenced.
+// Artifacts: content addressed by its SHA-256, stored in files and described by rows. Owns storing, naming, reading and removing. Never
+// decides what is still needed: garbage collection asks its caller and removes nothing that is referenced.
 
 import type Database from 'better-sqlite3';
 import { createHash, hash } from 'node:crypto';
@@ -32,7 +32,7 @@ export interface KeptContent {
   readonly sizeBytes: number;
 }
 
-/** One page of an artifact: text if it is UTF-8, else base64. */
+/** One page of an artifact: text if it is UTF-8, otherwise base64. */
 export interface ArtifactPage {
   readonly artifact: ArtifactInfo;
   readonly text: string | null;
@@ -42,7 +42,7 @@ export interface ArtifactPage {
 
 export interface ArtifactStoreOptions {
   readonly db: Database.Database;
-  /** The folder `artifacts/`; made when first needed. */
+  /** The folder `artifacts/`. Created when first needed. */
   readonly folder: string;
   readonly clock: Clock;
   readonly fs?: FileCalls;
@@ -67,9 +67,9 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Stores content once and records this use of it; its name becomes an alias in its session. Synchronous and synced: meant for small
-   * content, `putStream` is for the rest. The row follows the file, so a crash in between leaves at most an unreferenced file. Fails with
-   * `store_full`, `store_readonly`, `store_failed`, `payload_too_large`; then nothing changed.
+   * Stores content once and records this use of it. Its name becomes an alias in its session. Synchronous and synced, so meant for small
+   * content; use `putStream` for the rest. The row is written after the file, so a crash in between leaves at most an unreferenced file.
+   * Fails with `store_full`, `store_readonly`, `store_failed` or `payload_too_large`; nothing is changed then.
    */
   put(content: Uint8Array | string, about: ArtifactAbout): ArtifactRef {
     const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
@@ -81,7 +81,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** Like `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing. */
+  /** Like `put`, in pieces and with bounded memory. An abort fails with `cancelled` and leaves nothing. */
   async putStream(source: AsyncIterable<Uint8Array>, about: ArtifactAbout, signal?: AbortSignal): Promise<ArtifactRef> {
     const doing = `store ${quote(about.name)}`;
     const { sha256, sizeBytes } = await this.#writeStream(source, doing, signal);
@@ -89,8 +89,8 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Stores content under its hash alone: it has no name and is in no list, only its hash leads to it. The caller must report it as needed
-   * when garbage is collected. Synced; fails like `put`.
+   * Stores content under its hash only: it has no name and is not listed. The caller must report it as needed during garbage collection.
+   * Synced; fails like `put`.
    */
   keep(content: Uint8Array): KeptContent {
     this.#checkSize(content.length);
@@ -102,7 +102,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** Like `keep`, piece by piece; otherwise like `putStream`. */
+  /** Like `keep`, in pieces; otherwise like `putStream`. */
   async keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<KeptContent> {
     const kept = await this.#writeStream(source, 'keep a copy', signal);
     this.#attempt('keep a copy', () => {
@@ -111,18 +111,18 @@ export class ArtifactStore implements ArtifactSink {
     return kept;
   }
 
-  /** Kept in step with the log: a fork uses what its original used, so that the original may be deleted. */
+  /** Updates rows for an event of the log: a fork uses what its original used, so that the original may be deleted. */
   apply(event: AnyEvent): void {
     if (event.type !== 'session.created' || event.body.forkedFrom === null) return;
     this.#rows.share(event.body.forkedFrom.sessionId, event.sessionId);
   }
 
-  /** Returns whether there is content of this hash, by its row. */
+  /** Returns whether there is content with this hash, according to its row. */
   has(sha256: string): boolean {
     return this.#rows.sizeBytes(sha256) !== null;
   }
 
-  /** Gives stored content one more name. A newer alias of the same session and name wins. Fails with `not_found`. */
+  /** Gives stored content another name. The newest alias wins among those with the same session and name. Fails with `not_found`. */
   alias(idOrAlias: string, alias: string, sessionId?: string): void {
     const sha256 = this.#resolve(idOrAlias, sessionId);
     const sizeBytes = this.#rows.sizeBytes(sha256) ?? 0;
@@ -132,14 +132,14 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * The whole content, checked against its hash, or a part of it, checked against its size only.
-   * Fails with `not_found` (no such artifact), `artifact_missing` (its file is missing), `store_corrupt` (its file was changed).
+   * Returns the whole content, verified against its hash, or a part of it, verified only against its size. Fails with `not_found` (no such
+   * artifact), `artifact_missing` (its file is missing) or `store_corrupt` (its file was changed).
    */
   read(idOrAlias: string, range?: Range, sessionId?: string): Uint8Array {
     return this.#read(this.#resolve(idOrAlias, sessionId), range);
   }
 
-  /** A page for showing: text cut at whole characters, or base64. `length` defaults to 200,000 bytes. */
+  /** Returns a page for display: text split at whole characters, or base64. `length` defaults to 200,000 bytes. */
   readPage(idOrAlias: string, range: Partial<Range> = {}): ArtifactPage {
     const artifact = this.get(idOrAlias);
     if (artifact === null) throw notFound(idOrAlias);
@@ -162,7 +162,7 @@ export class ArtifactStore implements ArtifactSink {
     return sha256 === null ? null : this.#rows.info(sha256);
   }
 
-  /** Sessions that used this content, at most 100; none if it is unknown. */
+  /** Returns at most 100 sessions that used this content. Empty if the content is unknown. */
   sessionsOf(idOrAlias: string): string[] {
     const sha256 = this.#lookUp(idOrAlias, undefined);
     return sha256 === null ? [] : this.#rows.sessionsOf(sha256);
@@ -174,7 +174,7 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Removes unreferenced content not used for `olderThanDays`, at most `limit` pieces a call, rows before files, and files without a row.
+   * Removes unreferenced content not used for `olderThanDays`, at most `limit` pieces per call, rows before files, and files without a row.
    * `isReferenced` is called before anything is removed.
    */
   collectGarbage(query: GarbageQuery): GarbageReport {
@@ -216,8 +216,8 @@ export class ArtifactStore implements ArtifactSink {
   }
 
   /**
-   * Compares the bytes, so that storing content again also mends a file damaged since. Without a row the file counts for
-   * nothing: the write that left it may have failed before its directory entry was synced.
+   * Compares the bytes, so that storing content again also repairs a damaged file. A file without a row does not count: the write that left
+   * it may have failed before its directory entry was synced.
    */
   #holds(sha256: string, bytes: Uint8Array): boolean {
     if (this.#rows.sizeBytes(sha256) === null) return false;

@@ -1,29 +1,30 @@
-// Garbage collection of artifacts. Order matters: ask first, remove rows, then files; a crash at any point loses nothing referenced.
+// Garbage collection of artifacts. The order matters: check references, remove rows, then files. A crash at any point loses nothing
+// referenced.
 
 import type { ArtifactFiles } from './artifact-files.ts';
 import type { ArtifactRows } from './artifact-rows.ts';
 
 export interface GarbageQuery {
   readonly nowMs: number;
-  /** True while anything that is kept refers to the content. */
+  /** Returns true while any kept data refers to the content. */
   isReferenced(sha256: string): boolean;
   readonly olderThanDays: number;
-  /** Maximum removals per call; 500 by default. */
+  /** The maximum number of removals per call. Defaults to 500. */
   readonly limit?: number;
 }
 
 export interface GarbageReport {
   readonly removed: readonly string[];
   readonly freedBytes: number;
-  /** Files without a row, left by a crash between writing the two. */
+  /** Files without a row, left by a crash between the two writes. */
   readonly orphans: number;
   readonly temporary: number;
-  /** There is more to remove: call again. */
+  /** True if there is more to remove; call again. */
   readonly more: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** A file this young may belong to a running write. */
+/** A file this recent may belong to a write in progress. */
 const GRACE_MS = 3_600_000;
 const PAGE_ROWS = 500;
 

@@ -1,4 +1,4 @@
-// The one place that maps Node's file error codes and SQLite's to errors of an artifact.
+// The only module that maps file error codes of Node and SQLite to errors of an artifact.
 
 import { errnoOf } from '../../base/errno.ts';
 import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';

@@ -1,9 +1,9 @@
-// Cuts a page of bytes into text at whole characters, or says that it is not text. Pure.
+// Converts a page of bytes to text, split at whole characters, or reports that it is not text. Pure.
 
 export interface TextPage {
-  /** The text, or null where the bytes are not UTF-8. */
+  /** The text, or null if the bytes are not UTF-8. */
   readonly text: string | null;
-  /** How many bytes the page covers: a character cut at the end belongs to the next page. */
+  /** The number of bytes that the page covers. A character cut at the end belongs to the next page. */
   readonly usedBytes: number;
 }
 
@@ -20,7 +20,7 @@ export function textPage(bytes: Uint8Array, isLast: boolean): TextPage {
   }
 }
 
-/** Length of an unfinished UTF-8 sequence at the end; at most three bytes. */
+/** Returns the length of an unfinished UTF-8 sequence at the end, at most three bytes. */
 function cutCharacterBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;

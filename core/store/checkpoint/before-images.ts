@@ -1,5 +1,5 @@
-// Records the state of a call's paths before it writes, and again afterwards. Small files at once, large ones in pieces. Keeps content
-// through its port; decides nothing about permission and restores nothing.
+// Records the state of a call's paths before it writes, and again afterwards: small files at once, large files in pieces. Stores content
+// through its port. Decides nothing about approvals and restores nothing.
 
 import { dirname, join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
 import { type FileLook, type Glance } from './file-look.ts';
 
-/** Stores content: on the disk when it returns. Fails with a `store_*` error. */
+/** Stores content. The content is on disk on return. Fails with a `store_*` error. */
 export interface ImageStore {
   keep(content: Uint8Array): { readonly sha256: string; readonly sizeBytes: number };
   keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<{ readonly sha256: string; readonly sizeBytes: number }>;
@@ -30,14 +30,14 @@ export const defaultImageLimits: ImageLimits = {
   folderEntriesMax: 500,
 };
 
-/** Up to here a call's files are read at once; beyond, the work is divided so that nothing else waits for it. */
+/** Up to this size, a call's files are read at once. Larger work is divided so that it does not block other work. */
 const QUICK_BYTES_MAX = 1_000_000;
 const QUICK_FILES_MAX = 32;
 
 interface Found {
   readonly path: string;
   readonly glance: Glance;
-  /** Why its content is not kept. */
+  /** Why the content is not stored. */
   readonly skipped: string | null;
 }
 
@@ -59,8 +59,8 @@ export class BeforeImages {
   }
 
   /**
-   * `expands`: folders with everything in them. Fails with `tool_failed` if something cannot be read, `cancelled`, or a `store_*` error;
-   * anything over a limit is not a failure but an image that says so.
+   * Records the state of the paths. If `expands`, folders are recorded with everything in them. Fails with `tool_failed` if something
+   * cannot be read, `cancelled`, or a `store_*` error. A path over a limit does not fail; its image states the reason.
    */
   take(paths: readonly string[], expands: boolean, signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
     const found = attempt(() => this.#find(paths, expands), paths[0] ?? '');
@@ -69,8 +69,8 @@ export class BeforeImages {
   }
 
   /**
-   * The current state of the recorded paths, and new entries in folders that were taken whole. Never fails: an unreadable path is marked
-   * so.
+   * Returns the current state of the recorded paths, and of new entries in folders that were taken as a whole. Never fails: the image of an
+   * unreadable path states the reason.
    */
   after(taken: readonly BeforeFile[], expands: boolean, signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     const known = new Set(taken.map(({ path }) => path));
@@ -154,7 +154,7 @@ export class BeforeImages {
     try {
       return this.#look.glance(path);
     } catch {
-      // Reported by the final check.
+      // The final check reports the error.
       return null;
     }
   }
@@ -192,7 +192,7 @@ export class BeforeImages {
     return null;
   }
 
-  /** Everything below a folder, links not followed; null when that is too much. */
+  /** Returns everything below a folder, without following links, or null if there is too much. */
   #inside(folder: string): string[] | null {
     const below: string[] = [];
     const open = [folder];
@@ -213,14 +213,14 @@ export class BeforeImages {
       try {
         for (const path of this.#inside(folder) ?? []) if (!known.has(path)) added.add(path);
       } catch (cause) {
-        // The call removed the folder or its permissions: its former entries are checked by name.
+        // The call removed the folder or its permissions. Its former entries are checked by name.
         void cause;
       }
     }
     return [...added];
   }
 
-  /** The deepest first. */
+  /** The deepest folder first. */
   #missingAbove(path: string): string[] {
     const missing: string[] = [];
     for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder)) {

@@ -1,5 +1,5 @@
-// The calls that were not taken back: which of them an undo has to wait for, which folders were only made on the way to a file, and which
-// of those are of no use any more. Changes nothing.
+// The calls that have not been undone: which of them block an undo, which folders were created only on the way to a file, and which of
+// those folders are no longer needed. Changes nothing.
 
 import { dirname } from 'node:path';
 import type { BeforeFile, FileImage } from '../../contracts/checkpoints.ts';
@@ -19,9 +19,9 @@ export class CallHistory {
   }
 
   /**
-   * Why a later call that still holds must be taken back first, or null: it left a path as it is now, or it removed or made a folder above
-   * it that is not now what it found there. Later turns that left the path as they found it hold back a single call alone: their own undo
-   * would have nothing to do, and the undo of a turn would wait for it for ever.
+   * Returns why a later call must be undone first, or null. A later call blocks an undo if it left the path in its current state, or if it
+   * removed or created a parent folder that is not now in the state the call found. If the later calls left the path as they found it, they
+   * block only the undo of a single call: their own undo would have nothing to do, so the undo of a turn would wait forever.
    */
   async heldBy({ path, before, lastSeq, lastSeqs }: PathChange, now: FileImage, isOfCall: boolean): Promise<string | null> {
     const later = this.#rows.laterCalls(path, lastSeq).filter((one) => changeOf(one.before, one.after) !== 'none');
@@ -38,7 +38,7 @@ export class CallHistory {
     return null;
   }
 
-  /** Folders that are put back are again what they were: made on the way to a file, or by their own name. */
+  /** Adds the folders that the undo recreates and that were originally created on the way to a file. */
   withMade({ path, before, folders = [] }: BeforeFile, work: readonly Judged[]): BeforeFile {
     const named = new Map(work.filter(({ change }) => change.before.kind === 'folder').map(({ change }) => [change.path, change.firstSeq]));
     const isMade = (folder: string, firstSeq = named.get(folder)): boolean =>
@@ -48,7 +48,10 @@ export class CallHistory {
     return { path, before, ...(made.length === 0 ? {} : { folders: made }) };
   }
 
-  /** Tells the folders that came to be because calls wrote below them that are taken back, or are among these; none that these found there. */
+  /**
+   * Returns a predicate for folders that exist only because undone calls, or these calls, wrote below them. Excludes folders these calls
+   * found.
+   */
   leftovers(checkpoints: readonly Checkpoint[]): (folder: string) => boolean {
     const undone = this.#rows.undone();
     for (const { callId } of checkpoints) undone.add(callId);

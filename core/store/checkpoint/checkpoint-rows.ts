@@ -1,5 +1,5 @@
-// Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are the
-// truth; touches no file.
+// Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are
+// authoritative. Accesses no files.
 
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -50,22 +50,22 @@ export const checkpointMigrations: readonly Migration[] = [
 export interface CheckpointFile {
   readonly path: string;
   readonly before: FileImage;
-  /** Null while the call runs, and permanently if the program ended during it. */
+  /** Null while the call runs, and permanently if the program ended during the call. */
   readonly after: FileImage | null;
 }
 
 export interface Checkpoint {
-  /** Place of its event in the log. */
+  /** The position of its event in the log. */
   readonly seq: number;
   readonly callId: string;
   readonly sessionId: string;
   readonly turnId: string | null;
   readonly atMs: number;
   readonly closed: boolean;
-  /** The calls it took back; empty for a call of a tool. */
+  /** The calls it undid; empty for a tool call. */
   readonly undoes: readonly string[];
   readonly files: readonly CheckpointFile[];
-  /** Folders it made on the way to its files. */
+  /** Folders it created on the way to its files. */
   readonly made: readonly { readonly path: string; readonly mode: number }[];
 }
 
@@ -121,22 +121,22 @@ export class CheckpointRows {
     this.#sql = new Statements(db);
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event, inside its transaction. */
   apply(event: AnyEvent): void {
     applyByType(this.#changes, event);
   }
 
-  /** In recording order; several if a call ran again after a crash. */
+  /** In the order of recording. There are several if a call ran again after a crash. */
   ofCall(callId: string): Checkpoint[] {
     return this.#sql.rows<CheckpointRow>(statements.ofCall, callId).map((row) => this.#read(row));
   }
 
-  /** All that was done to files in a turn, undos among it, in order. */
+  /** Everything that was done to files in a turn, including undos, in order. */
   ofTurn(turnId: string): Checkpoint[] {
     return this.#sql.rows<CheckpointRow>(statements.ofTurn, turnId).map((row) => this.#read(row));
   }
 
-  /** All that was done to files in sessions from a position in the log on, undos among it, in order. */
+  /** Everything that was done to files in sessions from a log position on, including undos, in order. */
   ofSessions(sessionIds: readonly string[], fromSeq: number): Checkpoint[] {
     const rows = sessionIds.flatMap((sessionId) => this.#sql.rows<CheckpointRow>(statements.ofSession, sessionId, fromSeq));
     return rows.sort((a, b) => a.seq - b.seq).map((row) => this.#read(row));
@@ -153,13 +153,13 @@ export class CheckpointRows {
     return rows.map((row) => this.#read(row));
   }
 
-  /** The last call that wrote a path after a position in the log, and the state it left. */
+  /** Returns the last call that wrote a path after a log position, and the state it left. */
   laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
     const row = this.#sql.row<{ callId: string; after: string | null }>(statements.later, path, seq);
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
-  /** The calls, and undos, that were taken back after a position in the log and not done again. */
+  /** Returns the calls and undos that were undone after a log position and not redone. */
   undone(seq = 0): Set<string> {
     const holds = new Map<string, boolean>();
     for (const { callId, undoes } of this.#sql.rows<{ callId: string; undoes: string }>(statements.undos, seq)) {
@@ -169,7 +169,9 @@ export class CheckpointRows {
     return new Set([...holds].flatMap(([id, isHeld]) => (isHeld ? [] : [id])));
   }
 
-  /** The calls after a position in the log that wrote a path, or made it as a folder on the way, and are not taken back; in order. */
+  /**
+   * Returns, in order, the calls after a log position that wrote a path, or created it as a folder on the way, and have not been undone.
+   */
   laterCalls(path: string, seq: number): { readonly callId: string; readonly before: FileImage; readonly after: FileImage | null }[] {
     const later = this.#sql.rows<{ callId: string; before: string; after: string | null }>(statements.laterCalls, { path, seq });
     if (later.length === 0) return [];
@@ -187,14 +189,14 @@ export class CheckpointRows {
     return this.#sql.row(statements.isLive, sha256, sinceMs) !== undefined;
   }
 
-  /** Returns whether a folder came to be because calls among `undone` wrote below it. */
+  /** Returns whether a folder exists only because calls in `undone` wrote below it. */
   isLeftover(folder: string, identity: string, undone: ReadonlySet<string>): boolean {
-    // An undo that made a folder again made it for the last call that had: that one counts as well.
+    // An undo that recreates a folder does so for the last call that created it, so that call counts as well.
     const makers = this.#sql.rows<{ callId: string; isOwn: number }>(statements.makers, { folder, identity });
     return makers.some(({ isOwn }) => isOwn === 1) && makers.some(({ callId }) => undone.has(callId));
   }
 
-  /** Returns whether the folder of a path came to be on the way to a file and not by its own name, as far as it is known up to a position. */
+  /** Returns whether a folder was last created on the way to a file, and not by its own name, before a log position. */
   wasMade(folder: string, seq: number): boolean {
     return this.#sql.row(statements.wasMade, { folder, seq }) !== undefined;
   }

@@ -1,5 +1,5 @@
-// Checkpoints: the state of a path before a call writes it, and its restore. Owns the images' rows, the checks and the restore. Asks for no
-// permission and appends no event: the turn runtime records what is taken, the operation what is restored.
+// Checkpoints: the state of a path before a call writes it, and its restore. Owns the rows of images, the checks and the restore. Requests
+// no approvals and appends no events: the turn runtime records checkpoints, and the operation records restores.
 
 import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile, ReviewedFile } from '../../contracts/checkpoints.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -28,7 +28,7 @@ export interface CheckpointsOptions {
   /** For content too large for the database. */
   readonly store: ImageStore;
   readonly clock: Clock;
-  /** Why a path must never be put back, as a sentence, or null. */
+  /** Returns why a path must never be restored, as a sentence, or null. */
   readonly forbids: (path: string) => string | null;
   /** How long images are kept. */
   readonly undoDays: number;
@@ -40,19 +40,19 @@ export interface CheckpointsOptions {
 export type UndoTarget =
   | { readonly callId: string }
   | { readonly turnId: string }
-  /** Everything since a position in the log; a session and the sessions of its subagents. */
+  /** Everything since a position in the log, for a session and the sessions of its subagents. */
   | { readonly sessionIds: readonly string[]; readonly fromSeq: number };
 
 /** A part of a target: one of its files, or some hunks of that file. */
 export interface UndoPart {
   readonly path: string;
-  /** Counted from 0 in the order of the difference, which has this version. */
+  /** Hunk indexes in the order of the diff, counted from 0, and the version of that diff. */
   readonly hunks?: { readonly indexes: readonly number[]; readonly version: string } | undefined;
 }
 
 /** Records a restore before and after it runs. */
 export interface RestoreJournal {
-  /** Durable when it returns. Gives the undo its own id. */
+  /** Durable on return. Returns the id of the undo. */
   begin(taken: readonly BeforeFile[]): string;
   end(done: {
     readonly restoreId: string | null;
@@ -70,7 +70,7 @@ export interface RestoreReport {
 }
 
 const DAY_MS = 86_400_000;
-/** All differences of one review together. */
+/** The limit for all diffs of one review together. */
 const reviewCharsMax = 2_000_000;
 const absent: DiffSide = { image: { kind: 'absent' }, content: null };
 
@@ -94,12 +94,12 @@ export class Checkpoints {
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
-  /** Records the state of the paths; synchronously for small files. See `BeforeImages.take` for its errors. */
+  /** Records the state of the paths, synchronously for small files. See `BeforeImages.take` for its errors. */
   take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
     return this.#images.take(paths, true, signal);
   }
 
-  /** The state after the call. Never fails. */
+  /** Returns the state after the call. Never fails. */
   after(taken: readonly BeforeFile[], signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     return this.#images.after(taken, true, signal);
   }
@@ -113,7 +113,7 @@ export class Checkpoints {
     return this.#rows.ofCall(callId);
   }
 
-  /** The checkpoints an undo would take back, in the order they were taken. Fails with `not_found`. */
+  /** Returns the checkpoints an undo would revert, in the order they were taken. Fails with `not_found`. */
   find(target: UndoTarget): Checkpoint[] {
     const found = this.#rowsOf(target);
     if (found.some(({ files }) => files.length > 0)) return found;
@@ -132,14 +132,14 @@ export class Checkpoints {
     }));
   }
 
-  /** The changes of a call, as far as both sides are still available. */
+  /** Returns the changes of a call, as far as both sides are still available. */
   async diff(callId: string): Promise<FileDiff[]> {
     const diffs: FileDiff[] = [];
     for (const change of composeChanges(this.find({ callId }))) diffs.push(await this.#describe(change));
     return diffs.filter(({ change }) => change !== 'none');
   }
 
-  /** Every file that the target changed, what several calls did to it as one change; what was undone is no change. */
+  /** Returns every file that the target changed. Several changes of one file are combined, and undone changes are left out. */
   async review(target: UndoTarget): Promise<ReviewedFile[]> {
     const changes = composeChanges(this.#rowsOf(target)).filter(({ before, after }) => changeOf(before, after) !== 'none');
     const files: ReviewedFile[] = [];
@@ -159,7 +159,7 @@ export class Checkpoints {
     return files;
   }
 
-  /** The difference between the current file and a text that is not written yet. */
+  /** Returns the diff between the current file and a text that is not yet written. */
   diffTo(path: string, after: string): FileDiff {
     const glance = this.#look.glance(path);
     const content = Buffer.from(after);
@@ -170,8 +170,9 @@ export class Checkpoints {
   }
 
   /**
-   * Restores files, all or none unless `keepGoing`. The replaced state is recorded first, through the journal, so that it can be undone.
-   * Fails with `not_found`, `conflict` (another is running), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
+   * Restores files, all or none unless `keepGoing`. First records the replaced state through the journal, so that the restore can be
+   * undone. Fails with `not_found`, `conflict` (another restore is running), `panic_engaged`, `store_*` or `tool_failed`; nothing is
+   * changed then.
    */
   async restore(
     target: UndoTarget,
@@ -198,7 +199,7 @@ export class Checkpoints {
     return this.#rows.isLive(sha256, this.#keptSinceMs());
   }
 
-  /** Releases content in the database that is older than the undo period. The content store asks `needs`. */
+  /** Releases content in the database that is older than the undo period. The content store calls `needs`. */
   releaseOld(): void {
     this.#store.release(this.#keptSinceMs(), (sha256) => this.needs(sha256));
   }
@@ -255,7 +256,7 @@ export class Checkpoints {
         gone,
       );
     } catch (cause) {
-      // Nothing was changed: that is recorded as well.
+      // Nothing was changed. The journal records this as well.
       await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
       throw cause;
     }
@@ -286,7 +287,7 @@ export class Checkpoints {
     return hunks === undefined ? this.#judgeOne(change, target, force) : this.#judgeHunks(change, target, hunks);
   }
 
-  /** The file without these hunks becomes what is put back, if every line they touch is still as it was left. */
+  /** The restored content is the file without these hunks, provided that every line they touch is still as the change left it. */
   async #judgeHunks(change: PathChange, target: UndoTarget, { indexes, version }: NonNullable<UndoPart['hunks']>): Promise<Judged> {
     const { path } = change;
     if (version !== versionOf(change)) {
@@ -377,7 +378,7 @@ export class Checkpoints {
     return { image, content: isAtHand ? this.#store.read(image.sha256) : null };
   }
 
-  /** The state a call left is available while it is still on the disk, or if it was recorded before a later change. */
+  /** The state a call left is available while it is still on disk, or if it was recorded before a later change. */
   async #sideLeft(path: string, image: FileImage): Promise<DiffSide> {
     const kept = this.#sideKept(image);
     if (kept.content !== null || image.kind !== 'file' || image.sizeBytes > diffBytesMax) return kept;

@@ -1,10 +1,10 @@
-// The file system calls a checkpoint needs, as a port, and their failures in words. Changes nothing itself.
+// The file system calls that a checkpoint needs, as a port, and descriptions of their failures. Changes nothing itself.
 
 import * as nodeFs from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 
-/** A port, so that a fault test makes the nth call fail, or the process "end" there. */
+/** A port, so that a fault test can make the nth call fail, or simulate the end of the process there. */
 export type FileCalls = Pick<
   typeof nodeFs,
   | 'chmodSync'
@@ -45,13 +45,13 @@ const meanings: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Completes "… because"; no full stop. */
+/** Completes "… because", without a full stop. */
 export function whyItFailed(cause: unknown): string {
   if (isAppError(cause)) return cause.message.replace(/\.$/, '');
   return meanings[errnoOf(cause) ?? ''] ?? (cause instanceof Error ? cause.message : 'of an unknown reason');
 }
 
-/** `doing` completes "Could not …". A full disk is `store_full`, all else `tool_failed`. */
+/** `doing` completes "Could not …". A full disk is `store_full`; everything else is `tool_failed`. */
 export function fileFailure(cause: unknown, doing: string, hint?: string): AppError {
   if (isAppError(cause)) return cause;
   const code = errnoOf(cause);

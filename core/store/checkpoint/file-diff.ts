@@ -1,4 +1,4 @@
-// A change of one file for people: the kind of change, and the differing lines if both sides are available text. Pure.
+// Describes a change of one file for people: the kind of change, and the differing lines if both sides are available as text. Pure.
 
 import type { FileDiff, FileImage } from '../../contracts/checkpoints.ts';
 import { diffLines } from './line-diff.ts';
@@ -42,7 +42,7 @@ function whyNoText(from: DiffSide, to: DiffSide): string | null {
   return null;
 }
 
-/** Null if it is binary: a NUL near the start, as in git, or invalid UTF-8. */
+/** Returns null if the content is binary: it has a NUL near the start, as in git, or is invalid UTF-8. */
 export function textOf({ image, content }: DiffSide): string | null {
   if (image.kind === 'absent' || content === null) return '';
   if (content.subarray(0, 8192).includes(0)) return null;

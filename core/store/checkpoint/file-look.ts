@@ -1,4 +1,4 @@
-// Reads the state of a path without following a link at its end, and plain files in bounded pieces. Changes nothing.
+// Reads the state of a path without following a link at its end, and regular files in bounded pieces. Changes nothing.
 
 import { createHash, hash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -9,7 +9,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { FileImage } from '../../contracts/checkpoints.ts';
 import type { FileCalls } from './file-calls.ts';
 
-// Both are missing on Windows, where links need a privilege.
+// Windows has neither flag. Creating links requires a privilege there.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCK: number = constants.O_NONBLOCK ?? 0;
 const PIECE_BYTES = 1_000_000;
@@ -19,12 +19,12 @@ export interface Glance {
   readonly kind: 'absent' | 'file' | 'link' | 'folder' | 'other';
   readonly sizeBytes: number;
   readonly mode: number;
-  /** Hard links. */
+  /** The number of hard links. */
   readonly links: number;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** Of the entry itself, independent of its content. */
+  /** Identifies the entry itself, independent of its content. */
   readonly identity: string;
-  /** Another text as soon as anything about the file changed. */
+  /** Differs as soon as anything about the file changed. */
   readonly stamp: string;
 }
 
@@ -40,7 +40,7 @@ export class FileLook {
     this.#fs = fs;
   }
 
-  /** The state by its directory entry alone. Throws the system's error if that cannot be read. */
+  /** Returns the state from the directory entry alone. Throws the system's error if the entry cannot be read. */
   glance(path: string): Glance {
     try {
       return describe(this.#fs.lstatSync(path));
@@ -55,12 +55,12 @@ export class FileLook {
     return this.#fs.readlinkSync(path);
   }
 
-  /** Names in a folder, in the order of their letters. */
+  /** Returns the names in a folder, sorted. */
   names(folder: string): string[] {
     return this.#fs.readdirSync(folder).sort();
   }
 
-  /** The whole of a small file. */
+  /** Returns the whole content of a small file. */
   read(path: string): Uint8Array {
     const handle = this.openPlain(path);
     try {
@@ -77,7 +77,7 @@ export class FileLook {
     }
   }
 
-  /** A file piece by piece; everything else gets its turn in between. */
+  /** Reads a file in pieces and lets other work run in between. */
   async *pieces(path: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const handle = this.openPlain(path);
     try {
@@ -95,7 +95,7 @@ export class FileLook {
     }
   }
 
-  /** The state as an image, its content hashed and not kept. */
+  /** Returns the state as an image. The content is hashed but not stored. */
   async image(path: string, signal?: AbortSignal): Promise<FileImage> {
     const glance = this.glance(path);
     if (glance.kind !== 'file' || glance.sizeBytes <= PIECE_BYTES) return this.imageNow(path, glance);
@@ -115,7 +115,7 @@ export class FileLook {
     return { kind: 'file', sha256: hash('sha256', bytes, 'hex'), sizeBytes: bytes.length, mode: glance.mode };
   }
 
-  /** The image of anything that is no file. */
+  /** Returns the image of anything that is not a file. */
   imageWithoutContent(path: string, glance: Glance): FileImage {
     switch (glance.kind) {
       case 'absent':
@@ -130,7 +130,7 @@ export class FileLook {
     }
   }
 
-  /** The folders above a path lead nowhere else: null, or where they lead. Parts that are missing are taken by their letters. */
+  /** Returns the real path if a parent folder is a link, otherwise null. Missing parts of the path are compared by their names. */
   leadsElsewhere(path: string): string | null {
     const missing: string[] = [basename(path)];
     for (let folder = dirname(path); ; folder = dirname(folder)) {
@@ -144,7 +144,7 @@ export class FileLook {
     }
   }
 
-  /** No link at the end, a plain file, and the file that is meant even when a folder above was swapped. */
+  /** Opens a regular file, not a link. Fails if another file was opened because a parent folder was replaced. */
   openPlain(path: string, flags: number = constants.O_RDONLY, mode = 0o600): number {
     const handle = this.#fs.openSync(path, flags | NO_FOLLOW | NON_BLOCK, mode);
     try {

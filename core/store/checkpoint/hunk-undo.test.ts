@@ -6,7 +6,7 @@ import { lineHunks } from './line-diff.ts';
 const numbered = (changes: Readonly<Record<number, string>> = {}, count = 40): string =>
   Array.from({ length: count }, (_, index) => `${changes[index + 1] ?? `line ${index + 1}`}\n`).join('');
 
-test('one hunk goes, the other stays', () => {
+test('undoes one hunk and keeps the other', () => {
   const before = numbered();
   const after = numbered({ 5: 'five', 30: 'thirty' });
   expect(undoHunks({ before, after, now: after }, [0])).toEqual({ kind: 'text', text: numbered({ 30: 'thirty' }) });
@@ -15,7 +15,7 @@ test('one hunk goes, the other stays', () => {
   expect(undoHunks({ before, after, now: after }, [2])).toMatchObject({ kind: 'refuse' });
 });
 
-test('a later change elsewhere is kept, one in the same lines refuses', () => {
+test('keeps a later change elsewhere, and refuses if the same lines changed', () => {
   const before = numbered();
   const after = numbered({ 5: 'five', 30: 'thirty' });
   const later = `a new first line\n${numbered({ 5: 'five', 20: 'mine', 30: 'thirty' })}`;
@@ -28,12 +28,12 @@ test('a later change elsewhere is kept, one in the same lines refuses', () => {
   expect(undoHunks({ before, after, now: touched }, [1, 0])).toMatchObject({ kind: 'refuse' });
 });
 
-test('lines that are there twice after a later change are not guessed at', () => {
+test('refuses if the lines occur twice after a later change', () => {
   const now = `${numbered({ 5: 'five' })}${numbered({ 5: 'five' })}`;
   expect(undoHunks({ before: numbered(), after: numbered({ 5: 'five' }), now }, [0])).toMatchObject({ kind: 'refuse' });
 });
 
-test('all hunks of any change lead back to the text before, with or without an end of the last line', () => {
+test('undoing all hunks of any change restores the text, including its last line', () => {
   const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'end'), { maxLength: 60 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, text, (before, after) => {

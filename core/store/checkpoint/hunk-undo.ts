@@ -1,5 +1,5 @@
-// Takes single hunks of a change back out of a text that may have changed since: only where the lines are still as the change left them.
-// Pure; reads no file.
+// Removes single hunks of a change from a text that may have changed since. Succeeds only where the lines are still as the change left
+// them. Pure; reads no files.
 
 import { joinLines, lineHunks, splitLines, type LineHunk } from './line-diff.ts';
 
@@ -11,12 +11,12 @@ interface Texts {
   readonly now: string;
 }
 
-/** `hunks` counts from 0, in the order `diffLines` shows them. All of them, or none. */
+/** `hunks` are indexes from 0, in the order in which `diffLines` shows them. Undoes all of them or none. */
 export function undoHunks({ before, after, now }: Texts, hunks: readonly number[]): HunkUndo {
   const all = lineHunks(before, after);
   const lines = splitLines(now);
   const isAsLeft = now === after;
-  // From the last one up, so that the numbers of the lines above stay right.
+  // From the last hunk to the first, so that the line numbers of earlier hunks stay valid.
   for (const index of [...new Set(hunks)].sort((a, b) => b - a)) {
     const hunk = all[index];
     if (hunk === undefined) return { kind: 'refuse', reason: `There is no change ${index + 1} in it.` };
@@ -29,7 +29,7 @@ export function undoHunks({ before, after, now }: Texts, hunks: readonly number[
   return { kind: 'text', text: joinLines(lines) };
 }
 
-/** Up to two; the second one already makes it ambiguous. A hunk that left no lines cannot be located. */
+/** Returns at most two places, because a second place already makes the hunk ambiguous. A hunk without new lines cannot be located. */
 function findPlaces(lines: readonly string[], { newLines }: LineHunk): number[] {
   const places: number[] = [];
   if (newLines.length === 0) return places;

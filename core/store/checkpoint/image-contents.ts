@@ -1,5 +1,5 @@
-// The content of images: small content in the database, large content in the content store. A row needs no separate sync: the commit of the
-// request that follows waits for the disk, and with it everything committed before.
+// The content of images: small content in the database, large content in the content store. A row needs no sync of its own: the commit of
+// the request that follows waits for the disk, including everything committed before.
 
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
@@ -7,7 +7,7 @@ import { Statements, mapStorageError, type SqlDatabase } from '../storage/storag
 import type { ImageStore } from './before-images.ts';
 
 const ROW_BYTES_MAX = 128_000;
-/** Rows removed at a time. */
+/** The number of rows removed at a time. */
 const RELEASED_MAX = 1_000;
 
 const statements = {

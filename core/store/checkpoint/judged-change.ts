@@ -1,4 +1,4 @@
-// A change of one path with what is there now and whether it may be taken back, and what holds for several of them together. Pure.
+// A change of one path with its current state and whether it may be undone, and checks that depend on several changes. Pure.
 
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,18 +13,18 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** Names the difference that is shown of a change: another as soon as one of its sides is another. */
+/** Identifies the diff that is shown of a change. Differs as soon as one of its sides differs. */
 export function versionOf({ before, after }: PathChange): string {
   return hash('sha256', JSON.stringify([before, after]), 'hex').slice(0, 16);
 }
 
 export interface FoldersNow {
   readonly namesIn: (folder: string) => readonly string[];
-  /** Whether the path is a folder that came to be because calls wrote below it that are taken back. */
+  /** Returns whether the path is a folder that exists only because undone calls wrote below it. */
   readonly isLeftover: (path: string) => boolean;
 }
 
-/** A folder goes only when nothing else is in it than what goes as well, which includes folders that were made on the way. */
+/** A folder is removed only if everything in it is removed as well, including folders created on the way to files. */
 export function withFolders(judged: readonly Judged[], { namesIn, isLeftover }: FoldersNow): Judged[] {
   const goes = new Set(
     judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),

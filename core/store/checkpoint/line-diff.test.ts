@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { diffLines } from './line-diff.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
-/** Applies unified hunks to a text, checking every line they name. */
+/** Applies unified hunks to a text and checks every line they name. */
 function apply(before: string, diff: string): string {
   const old = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const lines: string[] = [];
@@ -25,7 +25,7 @@ function apply(before: string, diff: string): string {
   return [...lines, ...old.slice(at)].join('');
 }
 
-test('a difference leads from the one text to the other', () => {
+test('applying a diff to the first text gives the second text', () => {
   const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'long line\n', 'end'), { maxLength: 40 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, text, (before, after) => {
@@ -39,7 +39,7 @@ test('a difference leads from the one text to the other', () => {
   );
 });
 
-test('it is the shortest one, with three lines around each change, in the form of diff -u', () => {
+test('gives the shortest diff with three context lines, in the format of diff -u', () => {
   const before = Array.from({ length: 12 }, (_, n) => `line ${n}\n`).join('');
   const after = before.replace('line 1\n', '').replace('line 10\n', 'line ten\n');
   expect(diffLines(before, after)).toEqual({
@@ -53,7 +53,7 @@ test('it is the shortest one, with three lines around each change, in the form o
   expect(diffLines('', 'new').text).toBe('@@ -0,0 +1,1 @@\n+new\n\\ No newline at end of file\n');
 });
 
-test('large differences are bounded: in time by showing the middle as replaced, in size by an end before the end', () => {
+test('bounds large diffs: replaces the middle as a whole and truncates the text', () => {
   const lines = (word: string): string => Array.from({ length: 20_000 }, (_, n) => `${word} ${n}\n`).join('');
   const startedMs = ownNow();
   const diff = diffLines(lines('before'), lines('after'));

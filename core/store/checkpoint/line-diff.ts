@@ -1,16 +1,16 @@
-// The difference of two texts, line by line, in unified form. Bounded in time and in size. Pure.
-// After E. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1 (1986).
+// The difference of two texts by lines, in unified format. Bounded in time and size. Pure. After E. Myers, "An O(ND) Difference Algorithm
+// and Its Variations", Algorithmica 1 (1986).
 
 export interface LineDiff {
-  /** Unified hunks without file names; empty where the texts are the same. */
+  /** Unified hunks without file names; empty if the texts are the same. */
   readonly text: string;
   readonly addedLines: number;
   readonly removedLines: number;
-  /** `text` ends before the differences do. */
+  /** True if `text` was truncated. */
   readonly isCut: boolean;
 }
 
-/** Beyond this many differing lines the middle is shown as replaced whole. */
+/** If more lines differ than this, the middle is shown as replaced as a whole. */
 const EDITS_MAX = 600;
 const CONTEXT_LINES = 3;
 const TEXT_CHARS_MAX = 100_000;
@@ -21,7 +21,7 @@ interface Edit {
   readonly line: string;
 }
 
-/** One run of changes with its surroundings: the lines on both sides, and the number of lines before them. */
+/** One run of changes with its context: the lines on both sides, and the number of lines before them. */
 export interface LineHunk {
   readonly oldFrom: number;
   readonly newFrom: number;
@@ -29,7 +29,7 @@ export interface LineHunk {
   readonly newLines: readonly string[];
 }
 
-/** The hunks of `diffLines`, uncut, in the same order. */
+/** Returns the hunks of `diffLines` without truncation, in the same order. */
 export function lineHunks(before: string, after: string): LineHunk[] {
   const edits = editScript(splitLines(before), splitLines(after));
   const side = (range: { from: number; to: number }, without: '+' | '-'): string[] =>
@@ -57,12 +57,12 @@ export function diffLines(before: string, after: string): LineDiff {
 
 const noEnd = '\n\\ No newline at end of file';
 
-/** The text of the lines of `splitLines`. */
+/** Joins the lines of `splitLines` to a text. */
 export function joinLines(lines: readonly string[]): string {
   return lines.map((line) => (line.endsWith(noEnd) ? line.slice(0, -noEnd.length) : `${line}\n`)).join('');
 }
 
-/** A last line without an end differs from one with it. */
+/** A last line without a line end differs from a line with one. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');
@@ -90,7 +90,7 @@ function diffMiddle(before: readonly string[], after: readonly string[]): Edit[]
   return [...before.map((line) => ({ kind: '-' as const, line })), ...after.map((line) => ({ kind: '+' as const, line }))];
 }
 
-/** The furthest reach on each diagonal, one array a number of edits; null when there are too many. */
+/** Returns the furthest position on each diagonal, one array per number of edits, or null if there are too many edits. */
 function searchForward(before: readonly string[], after: readonly string[]): Int32Array[] | null {
   const most = Math.min(EDITS_MAX, before.length + after.length);
   const trace: Int32Array[] = [];
@@ -130,7 +130,7 @@ function walkBack(before: readonly string[], after: readonly string[], trace: re
   return edits.reverse();
 }
 
-/** Returns whether the best way to a diagonal adds a line rather than removes one. */
+/** Returns whether the best path to a diagonal adds a line rather than removes one. */
 function stepsDown(reach: Int32Array, middle: number, diagonal: number, edits: number): boolean {
   if (diagonal === -edits) return true;
   return diagonal !== edits && at(reach, middle + diagonal - 1) < at(reach, middle + diagonal + 1);
@@ -162,7 +162,7 @@ function formatHunks(edits: readonly Edit[]): string {
   return parts.join('');
 }
 
-/** Runs of changes with some lines around them; runs whose surroundings touch are one. */
+/** Returns runs of changes with context lines. Runs whose contexts touch are merged. */
 function hunkRanges(edits: readonly Edit[]): { from: number; to: number }[] {
   const ranges: { from: number; to: number }[] = [];
   for (const [index, { kind }] of edits.entries()) {

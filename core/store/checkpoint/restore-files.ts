@@ -1,4 +1,4 @@
-// Restores images: everything that can fail is prepared next to the files first, then moved into place. Decides nothing about what may be
+// Restores images: prepares everything that can fail next to the files first, then moves it into place. Does not decide what may be
 // restored; the caller has checked it.
 
 import { createHash, hash } from 'node:crypto';
@@ -23,9 +23,9 @@ export interface RestoreFilesParts {
   readonly fs: FileCalls;
   readonly look: FileLook;
   readonly store: ImageStore;
-  /** Checked until the first file is replaced; true fails with `panic_engaged`. */
+  /** Checked until the first file is replaced. If true, the restore fails with `panic_engaged`. */
   isStopped(): boolean;
-  /** Returns whether a folder came to be because calls wrote below it that are taken back; such a folder goes when it is empty. */
+  /** Returns whether a folder exists only because undone calls wrote below it. Such a folder is removed once it is empty. */
   isLeftover(folder: string): boolean;
 }
 
@@ -34,7 +34,7 @@ const SYNC_BYTES = 8_000_000;
 
 export class RestoreFiles {
   readonly #parts: RestoreFilesParts;
-  /** Names the temporary files, so that leftovers of a crash are replaced when the same undo is retried. */
+  /** Used in the names of temporary files, so that leftovers of a crash are replaced when the same undo is retried. */
   readonly #name: string;
   readonly #staged = new Map<string, string>();
   readonly #madeFolders: string[] = [];
@@ -45,8 +45,8 @@ export class RestoreFiles {
   }
 
   /**
-   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that cannot
-   * be moved into place after that is in the answer, and the others continue. `gone`: the paths that are there no longer, for `tidy`.
+   * Throws only if nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, or a `store_*` error of the copy). Files that
+   * cannot be moved into place after that are returned, and the others continue. `gone` are paths that no longer exist, for `tidy`.
    */
   async run(work: readonly RestoreWork[], gone: readonly string[]): Promise<RefusedFile[]> {
     try {
@@ -82,7 +82,7 @@ export class RestoreFiles {
     return failed;
   }
 
-  /** Folders that were there, and those above files that will be; the outermost first. */
+  /** Creates the folders to restore, and missing parent folders of restored files, outermost first. */
   #makeFolders(work: readonly RestoreWork[]): void {
     const needed = work.flatMap(({ path, before }) =>
       before.kind === 'folder' ? [path] : before.kind === 'absent' ? [] : [dirname(path)],
@@ -170,7 +170,7 @@ export class RestoreFiles {
     this.#staged.delete(item.path);
   }
 
-  /** Last, so that a read-only folder could be filled. */
+  /** Set last, so that a read-only folder can be filled first. */
   #setFolderMode({ path, before }: RestoreWork): void {
     if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
   }
@@ -185,13 +185,13 @@ export class RestoreFiles {
       try {
         this.#removeIfThere(folder);
       } catch {
-        // It is in use, which is fine.
+        // The folder is in use and stays.
         return;
       }
     }
   }
 
-  /** With the empty folders in it that were made on the way to files of the call. */
+  /** Removes a folder and the empty folders in it that were created on the way to files of the call. */
   #removeFolder(folder: string, gone: readonly string[]): void {
     for (const path of gone) if (path.startsWith(folder + sep)) this.#removeEmptyAbove(path, folder);
     this.#removeIfThere(folder);
@@ -205,7 +205,7 @@ export class RestoreFiles {
     }
   }
 
-  /** The file must not have changed since the check. */
+  /** Throws if the file has changed since the check. */
   #assertUntouched({ path, now }: RestoreWork): void {
     const { look } = this.#parts;
     if (look.glance(path).stamp !== now.stamp && now.kind !== 'folder') throw new AppError('conflict', 'it was changed just now');
@@ -225,7 +225,7 @@ export class RestoreFiles {
   }
 
   #syncFolders(work: readonly RestoreWork[]): void {
-    // Windows has no handle on a directory to sync; NTFS journals the rename.
+    // Windows cannot sync a directory; NTFS journals the rename.
     if (process.platform === 'win32') return;
     for (const folder of new Set(work.map(({ path }) => dirname(path)))) {
       try {
@@ -233,7 +233,7 @@ export class RestoreFiles {
         this.#parts.fs.fsyncSync(handle);
         this.#parts.fs.closeSync(handle);
       } catch (cause) {
-        // Removed together with its content. Any other failure costs durability of names, not of file contents.
+        // The folder was removed together with its content. Any other failure only makes names less durable, not file contents.
         void cause;
       }
     }
@@ -245,7 +245,7 @@ export class RestoreFiles {
       try {
         this.#unlinkIfThere(temporary);
       } catch (cause) {
-        // The failure that led here is the one to report; the next try of the same undo removes it.
+        // Report the original failure instead. The next attempt of the same undo removes the file.
         void cause;
       }
     }
@@ -254,7 +254,7 @@ export class RestoreFiles {
       try {
         this.#parts.fs.rmdirSync(folder);
       } catch (cause) {
-        // In use by now: then it was needed.
+        // The folder is already in use, so it is needed.
         void cause;
       }
     }

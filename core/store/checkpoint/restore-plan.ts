@@ -1,33 +1,33 @@
-// Plans an undo, and finds why it must not happen: the writes of one or more calls to a path become one change, which is compared with the
-// current state. Pure; reads no file.
+// Plans an undo, and finds reasons to refuse it: combines the writes of one or more calls to a path into one change, and compares it with
+// the current state. Pure; reads no files.
 
 import type { FileImage } from '../../contracts/checkpoints.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Checkpoint } from './checkpoint-rows.ts';
 import type { Glance } from './file-look.ts';
 
-/** All that some calls did to one path, as one change. */
+/** Everything that some calls did to one path, as one change. */
 export interface PathChange {
   readonly path: string;
   readonly before: FileImage;
-  /** The state after the last of them; null if the program ended meanwhile. */
+  /** The state after the last call; null if the program ended during it. */
   readonly after: FileImage | null;
-  /** The file was something else between two of them, so another hand was at it. */
+  /** True if the file changed between two of the calls, so another program wrote it. */
   readonly isBroken: boolean;
-  /** Places in the log of the first and the last of them. */
+  /** Log positions of the first and the last call. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** The same of every path that the calls wrote or made on the way. */
+  /** The position of the last write for every path that the calls wrote or created on the way. */
   readonly lastSeqs: ReadonlyMap<string, number>;
 }
 
 interface Write extends Omit<PathChange, 'lastSeqs'> {
   readonly callId: string;
-  /** A parent folder that was created for a file, not requested. */
+  /** True for a parent folder that was created for a file and not requested. */
   readonly isOnTheWay: boolean;
 }
 
-/** The calls in the order they ran. */
+/** Expects the calls in the order they ran. */
 export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[] {
   const changes = new Map<string, Write>();
   for (const checkpoint of checkpoints) {
@@ -95,11 +95,11 @@ export interface PathNow {
 
 export interface Circumstances {
   readonly hasCopy: boolean;
-  /** The later call whose state is on the disk now. */
+  /** The later call whose state is on disk now. */
   readonly rewrittenBy: string | null;
-  /** Why a later call has to be taken back first. */
+  /** Why a later call must be undone first. */
   readonly heldBy: string | null;
-  /** Includes files that were changed since. */
+  /** True to include files that were changed since. */
   readonly force: boolean;
 }
 
@@ -109,7 +109,7 @@ const restore: Verdict = { kind: 'restore' };
 const already: Verdict = { kind: 'already' };
 const refuse = (reason: string): Verdict => ({ kind: 'refuse', reason });
 
-/** Returns whether a change may be taken back. The reasons are whole sentences. */
+/** Decides whether a change may be undone. The reasons are whole sentences. */
 export function judge(change: PathChange, now: PathNow, circumstances: Circumstances): Verdict {
   const { before } = change;
   if (before.kind === 'unknown') return refuse(`No copy of it was kept: ${before.reason}.`);
@@ -137,7 +137,7 @@ function describeSince(after: FileImage, now: FileImage): string {
   return 'It was changed since.';
 }
 
-/** Refused even with force: replacing an entry of another kind, or one with further hard links. */
+/** Refused even with force: replacing an entry of another kind, or a file with further hard links. */
 function findMisfit(before: FileImage, after: FileImage | null, { glance, image }: PathNow): string | null {
   if (glance.kind === 'other') return 'It is a pipe, a socket or a device now.';
   if (glance.kind === 'file' && glance.links > 1)

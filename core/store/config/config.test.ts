@@ -12,12 +12,12 @@ function homeWith(yaml?: string | Buffer): string {
   return home;
 }
 
-test('no file and an empty file are the defaults', async () => {
+test('uses the defaults if the file is missing or empty', async () => {
   for (const home of [homeWith(), homeWith(''), homeWith('# nothing\n')])
     expect(await loadConfig(home)).toEqual({ config: configSchema.parse({}), path: join(home, 'config.yaml'), warnings: [] });
 });
 
-test('settings come from the file, and options of a program override them', async () => {
+test('reads settings from the file, and program options override them', async () => {
   const home = homeWith(
     'providers:\n  lab: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1", apiKey: "env:LAB" }\nmodels: { default: lab/m }\n',
   );
@@ -46,20 +46,20 @@ test.each([
       .join('\n')}`,
     'cannot be read',
   ],
-])('%s is refused by name', async (_what, yaml, told) => {
+])('rejects %s and names the key', async (_what, yaml, told) => {
   await expect(loadConfig(homeWith(yaml))).rejects.toMatchObject({
     code: 'invalid_config',
     message: expect.stringContaining(told) as string,
   });
 });
 
-test('an unreadable file is an error', async () => {
+test('fails if the file is unreadable', async () => {
   const home = homeWith();
   mkdirSync(join(home, 'config.yaml'));
   await expect(loadConfig(home)).rejects.toMatchObject({ code: 'invalid_config' });
 });
 
-test('a channel for an agent that does not exist is refused with the names there are', async () => {
+test('refuses a channel for an unknown agent and lists the known agents', async () => {
   const channels = (agent: string) => ({ telegram: { token: 'env:T', agent } });
   await expect(loadConfig(homeWith(), { agents: { scout: {} }, channels: channels('skout') })).rejects.toMatchObject({
     code: 'invalid_config',
@@ -82,7 +82,7 @@ test('a channel for an agent that does not exist is refused with the names there
   }
 });
 
-test('what is accepted but will not do what one hopes is warned of', async () => {
+test('warns of valid settings that have no effect', async () => {
   const { warnings } = await loadConfig(homeWith(), {
     models: { default: 'nowhere/m' },
     channels: { telegram: { token: 'env:T' } },

@@ -1,4 +1,4 @@
-// config.yaml: read once at start, checked against the schema, never written by a tool. A wrong or unknown key is named.
+// config.yaml: read once at the start, checked against the schema, never written by a tool. A wrong or unknown key is named.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ import { noKeys, readDocument } from './yaml-document.ts';
 export type { LoadedConfig } from './parse-config.ts';
 export { writeSettings, type Setting } from './write-config.ts';
 
-/** From the file in the data folder, or from `given`. Fails with `invalid_config`, naming every wrong key. */
+/** Loads the file in the data folder, or `given`. Fails with `invalid_config`, naming every wrong key. */
 export async function loadConfig(home: string, given?: unknown): Promise<LoadedConfig> {
   const path = join(home, 'config.yaml');
   const raw = given ?? (existsSync(path) ? await readYaml(path) : {});
   return parseConfig(given === undefined ? path : null, raw, path);
 }
 
-/** The file's unchecked text: empty if missing, a problem instead if unreadable. */
+/** Returns the unchecked settings of the file: empty if the file is missing, a problem if it is unreadable. */
 export async function readSettings(path: string): Promise<{ file: Record<string, unknown> | null; problem: string | null }> {
   try {
     const file = existsSync(path) ? await readYaml(path) : {};
@@ -35,7 +35,7 @@ async function readYaml(path: string): Promise<unknown> {
   return value;
 }
 
-/** Fails with `invalid_config` when aliases multiply beyond reason. */
+/** Fails with `invalid_config` if aliases expand to too many values. */
 function toPlain(document: { toJS(options: { maxAliasCount: number }): unknown }, path: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });

@@ -1,4 +1,4 @@
-// Checks a configuration against the schema. Names a wrong or unknown key; warns of settings that have no effect yet.
+// Checks a configuration against the schema. Names wrong or unknown keys, and warns of settings that have no effect.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
@@ -31,10 +31,12 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
   return { config, path, warnings: warningsOf(config) };
 }
 
-/** Those on other machines count: they can be called, too. */
+/** Includes agents on other machines, because these can be called too. */
 const agentIdsOf = ({ agents, a2a }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents), ...Object.keys(a2a.peers)])];
 
-/** Agents that a setting names although they do not exist: otherwise the error would show only when they have something to do. */
+/**
+ * Returns the unknown agents that a setting refers to. Otherwise the error would appear only when a message arrives or work is delegated.
+ */
 function unknownAgents(config: Config): readonly FoundName[] {
   const known = new Set(agentIdsOf(config));
   return namesIn(configSchema, config).filter(({ kind, name }) => kind === 'agent' && !known.has(name));

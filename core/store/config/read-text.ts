@@ -1,4 +1,4 @@
-// Reads the text of config.yaml, or says why there is none. Knows nothing of YAML.
+// Reads the text of config.yaml, or reports why it cannot be read. Does not parse YAML.
 
 import * as nodeFs from 'node:fs';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
@@ -7,7 +7,7 @@ import { notUtf8 } from '../../contracts/unreadable-file.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
 
-/** Fails with `invalid_config`, also for a pipe or a device: reading one would never end. */
+/** Fails with `invalid_config`, also for a pipe or a device, because reading one would never end. */
 export function readText(path: string): string {
   let read: PlainFile;
   try {

@@ -18,23 +18,23 @@ async function written(yaml: string | null, key: string, value: unknown): Promis
   return failure ?? (existsSync(path) ? readFileSync(path, 'utf8').trim() : 'no file');
 }
 
-test('a setting that is not there is removed without a fault, whatever the file holds', async () => {
+test('removing a missing setting succeeds, whatever the file contains', async () => {
   const left = [null, '', '# mine\n', 'limits: {}\n'].map((yaml) => written(yaml, 'limits.steps', null));
   expect(await Promise.all(left)).toEqual(['no file', '', '# mine', 'limits: {}']);
 });
 
-test('a key with only comments below it takes a setting and keeps them; another value there is named', async () => {
+test('adds a setting to a key with only comments, and names a conflicting value', async () => {
   expect(await written('limits:\n  # steps: 9\n', 'limits.steps', 5)).toBe('limits:\n  steps: 5\n  # steps: 9');
   expect(await written('limits: few\n', 'limits.steps', 5)).toBe(
     'invalid_config: /config.yaml does not fit: limits must be keys with values.',
   );
 });
 
-test.each(['null\n', '---\n', '--- # mine\n...\n', '~'])('a file that holds nothing but %j takes a setting', async (yaml) => {
+test.each(['null\n', '---\n', '--- # mine\n...\n', '~'])('adds a setting to a file that contains only %j', async (yaml) => {
   expect(await written(yaml, 'limits.steps', 5)).toContain('limits:\n  steps: 5');
 });
 
-test('a link stays a link: the file it leads to takes the setting', needs('a Unix system'), async () => {
+test('writes to the target of a link and keeps the link', needs('a Unix system'), async () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-write-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const [path, mine] = [join(home, 'config.yaml'), join(home, 'mine.yaml')];
@@ -45,7 +45,7 @@ test('a link stays a link: the file it leads to takes the setting', needs('a Uni
   }
 });
 
-test('a full disk is named as such, and the file stays as it was', needs('root on Linux, able to mount'), () => {
+test('reports a full disk and leaves the file unchanged', needs('root on Linux, able to mount'), () => {
   const script = `
     mount -t tmpfs -o size=16k tmpfs "$1" && printf 'limits:\\n  steps: 5\\n' > "$1/config.yaml"
     dd if=/dev/zero of="$1/fill" 2>/dev/null

@@ -1,4 +1,5 @@
-// Changes settings in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
+// Changes settings in config.yaml. Comments and order are kept, the whole file is checked first, and a crash leaves the old or the new
+// file.
 
 import {
   closeSync,
@@ -31,7 +32,7 @@ export interface Setting {
   readonly value: unknown;
 }
 
-/** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
+/** Writes all settings at once. Fails with `invalid_config`, naming the key; nothing is changed then. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
   const { isScalar } = await import('yaml');
   const document = await readSettingsDocument(path);
@@ -44,7 +45,7 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
       const above = steps.slice(0, depth);
       const node = document.getIn(above, true);
       if (!isScalar(node)) continue;
-      // A key with nothing below it, as when all its lines are comments, takes the setting; any other value is in the way.
+      // A key without a value, for example because all its lines are comments, can hold the setting. Any other value is a conflict.
       if (node.value !== null) throw new AppError('invalid_config', `${path} does not fit: ${above.join('.')} must be keys with values.`);
       const keys = document.createNode({});
       keys.comment = node.comment ?? null;
@@ -61,13 +62,13 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
 async function readSettingsDocument(path: string): Promise<Document> {
   const { isMap, isScalar } = await import('yaml');
   const document = await readDocument(path, existsSync(path) ? readText(path) : '');
-  // `---` and `null` are no settings yet.
+  // `---` and `null` contain no settings.
   if (isScalar(document.contents) && document.contents.value === null) document.contents = document.createNode({});
   if (document.contents !== null && !isMap(document.contents)) throw noKeys(path);
   return document;
 }
 
-/** Where a link leads, as from a folder of settings a person keeps elsewhere: putting a file in its place would part the two. */
+/** Follows a link, for example to a folder where a person keeps settings: replacing the link with a file would separate the two. */
 function linkedFile(path: string, linksMax = 20): string {
   if (linksMax === 0 || lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
   return linkedFile(resolve(dirname(path), readlinkSync(path)), linksMax - 1);

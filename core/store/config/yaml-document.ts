@@ -1,18 +1,18 @@
-// The one reading of config.yaml as a YAML document: with comments and places, and in time that grows with the file.
+// Parses config.yaml as a YAML document with comments and positions, in time linear in the size of the file.
 
 import type { Document } from 'yaml';
 import { AppError } from '../../contracts/errors.ts';
 
-/** The file holds a list or a word. */
+/** The file contains a list or a single value instead of keys. */
 export function noKeys(path: string): AppError {
   return new AppError('invalid_config', `${path} must hold keys and values, such as "models:".`);
 }
 
-/** Fails with `invalid_config` if it is not YAML, or names a key twice. */
+/** Fails with `invalid_config` if the text is not YAML or contains a key twice. */
 export async function readDocument(path: string, text: string): Promise<Document> {
   const { isScalar, LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
-  // The library compares each key with all before it: a generated file of a hundred thousand keys would take hours.
+  // The library compares each key with all previous keys. A generated file with a hundred thousand keys would take hours.
   const document: Document = parseDocument(text, { prettyErrors: true, lineCounter: lines, uniqueKeys: false });
   const [first] = document.errors;
   if (first !== undefined) {

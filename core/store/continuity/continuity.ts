@@ -1,5 +1,5 @@
-// Rows kept in step with the log for what survives compaction: the summaries of each session, pending ones, and the rules a person pinned.
-// Everything can be rebuilt from the log. Decides nothing.
+// Rows kept in step with the log for data that survives compaction: the summaries of each session, pending summaries, and the rules a
+// person pinned. Everything can be rebuilt from the log. Decides nothing.
 
 import type Database from 'better-sqlite3';
 import { HeldRows, Statements } from '../storage/storage.ts';
@@ -70,7 +70,7 @@ const statements = {
 export class ContinuityRows {
   readonly #sql: Statements;
   readonly #pinned: HeldRows;
-  /** Rules by owner as last read: a pack asks each time. */
+  /** Cached rules by owner, because every context pack reads them. */
   readonly #rules = new Map<string, readonly PinnedRule[]>();
 
   readonly #changes: Changes = {
@@ -98,7 +98,7 @@ export class ContinuityRows {
     applyByType(this.#changes, event);
   }
 
-  /** A fork begins with the summaries and the rules of the session it comes from. */
+  /** A fork starts with the summaries and rules of its original. */
   applyCopied(event: AnyEvent): void {
     if (event.type === 'summary.written') this.#sql.run(statements.putSummary, event.sessionId, event.sessionSeq, event.seq);
     if (event.type === 'rule.pinned') this.#pin(event);
@@ -108,17 +108,17 @@ export class ContinuityRows {
     }
   }
 
-  /** The global place of the newest summary before a place of the session; null for none. */
+  /** Returns the global position of the newest summary before a position of the session, or null if there is none. */
   lastSummary(sessionId: string, before = Number.MAX_SAFE_INTEGER): number | null {
     return this.#sql.row<{ seq: number }>(statements.lastSummary, sessionId, before)?.seq ?? null;
   }
 
-  /** Summaries that were begun and have no end yet. */
+  /** Summaries that were started and have not ended. */
   openJobs(): SummaryJobRow[] {
     return this.#sql.rows<SummaryJobRow>('SELECT summary_id AS summaryId, session_id AS sessionId FROM summary_jobs LIMIT 1000');
   }
 
-  /** The rules of a session of an agent, oldest first. The same array as long as nothing changes. */
+  /** Returns the rules of a session and its agent, oldest first. The same array while nothing changes. */
   rulesFor(sessionId: string, agentId: string): readonly PinnedRule[] {
     const key = `${sessionId}\n${agentId}`;
     const known = this.#rules.get(key);
@@ -159,7 +159,7 @@ export class ContinuityRows {
   }
 }
 
-/** Sessions and agents may have the same name. */
+/** The prefix is needed because sessions and agents may have the same id. */
 function ownerOf(scope: RuleScope, id: string): string {
   return `${scope}:${id}`;
 }

@@ -1,4 +1,4 @@
-// Packages that a person installed into the data folder, where no tool writes: finds one and loads it. Knows none by name.
+// Finds and loads packages that a person installed into the data folder, where no tool can write. Knows no package by name.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { AppError } from '../../contracts/errors.ts';
 
 export interface AddedPackage {
   readonly home: string;
-  /** As npm names it; with a version where only that one is known to work. */
+  /** The npm name, with a version if only that version is known to work. */
   readonly name: string;
   readonly version?: string;
-  /** The file of the program, resolved from last: a checkout has packages next to it. */
+  /** The file of the program, tried last: in a checkout, packages are installed next to it. */
   readonly besides?: string;
 }
 
-/** Fails with `invalid_config` and the command that installs it. */
+/** Fails with `invalid_config` and the command that installs the package. */
 export async function loadAddedPackage({ home, name, version, besides }: AddedPackage): Promise<object> {
   const folder = join(home, 'packages');
   const places = [join(folder, 'package.json'), ...(besides === undefined ? [] : [besides])];

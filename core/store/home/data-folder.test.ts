@@ -1,4 +1,4 @@
-// Where the data folder is, per system and setting.
+// The location of the data folder by system and setting.
 
 import { expect, test } from 'vitest';
 import { resolveHome } from './data-folder.ts';

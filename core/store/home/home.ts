@@ -1,5 +1,5 @@
-// The data folder from the view of other processes: its location, and the instance that runs on it. Loads no schema, so that such a query
-// is quick.
+// The data folder as seen by other processes: its location, and the instance that runs on it. Loads no schema, so that such a query is
+// quick.
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export { loadAddedPackage, type AddedPackage } from './added-packages.ts';

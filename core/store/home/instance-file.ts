@@ -1,5 +1,5 @@
-// instance.json in the data folder: how another process finds the one that owns it. Private to the person (0600), replaced atomically.
-// An orderly end leaves ended.json in its place, which holds no secret.
+// instance.json in the data folder: how another process finds the running instance. Private to the person (0600), replaced atomically. An
+// orderly end replaces it with ended.json, which contains no secret.
 
 import * as nodeFs from 'node:fs';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,13 +23,13 @@ export function instanceFilePath(home: string): string {
   return join(home, 'instance.json');
 }
 
-/** Null when there is no readable file: then no instance is running as far as this file can tell. */
+/** Returns null if there is no readable file: as far as this file shows, no instance is running. */
 export function readInstanceFile(home: string): InstanceRecord | null {
   let read: PlainFile;
   try {
     read = readPlainFile(nodeFs, instanceFilePath(home), FILE_BYTES_MAX);
   } catch {
-    // Missing is the usual case; an unreadable one is met again, with its reason, when the store is opened.
+    // The file is usually missing. If it is unreadable, opening the store reports the reason.
     return null;
   }
   const parsed = parseJson(read.kind === 'text' ? read.text : '');
@@ -50,7 +50,7 @@ function isText(value: unknown): value is string {
 
 export function writeInstanceFile(home: string, record: InstanceRecord): void {
   const temporary = `${instanceFilePath(home)}.${record.pid}.tmp`;
-  // Also what processes left that ended in the middle: only the owner of the data folder writes here.
+  // Also removes leftovers of processes that ended midway. Only the owner of the data folder writes here.
   for (const name of readdirSync(home)) if (temporaryName.test(name)) rmSync(join(home, name), { force: true });
   writeFileSync(temporary, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
   renameOver({ renameSync }, temporary, instanceFilePath(home));
@@ -60,7 +60,7 @@ export function removeInstanceFile(home: string): void {
   rmSync(instanceFilePath(home), { force: true });
 }
 
-/** The port and the token that windows still have after an orderly end. The next start reads it. */
+/** The port and the token's digest, for windows that stay open after an orderly end. The next start reads this record. */
 export interface EndedRecord {
   /** SHA-256 in hex. */
   readonly tokenDigest: string;
@@ -74,14 +74,14 @@ export function writeEndedFile(home: string, record: EndedRecord): void {
   writeFileSync(path, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
 }
 
-/** Reads it and takes it away, so that it serves one start. Null when there is none that can be read. */
+/** Reads and deletes the file, so that it serves only one start. Returns null if there is no readable file. */
 export function takeEndedFile(home: string): EndedRecord | null {
   let read: PlainFile;
   try {
     read = readPlainFile(nodeFs, endedFilePath(home), FILE_BYTES_MAX);
     rmSync(endedFilePath(home), { force: true });
   } catch {
-    // Missing is the usual case.
+    // The file is usually missing.
     return null;
   }
   const parsed = parseJson(read.kind === 'text' ? read.text : '');

@@ -1,10 +1,10 @@
-// Folders that a process made for itself in a shared place, and left when it was killed: known by the process number in their names.
+// Finds folders that a process created in a shared place and left behind when it was killed. Their names contain the process id.
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errno.ts';
 
-/** Paths of this user's folders named `PREFIX<process number>-…` whose process has ended. Follows no link. */
+/** Returns the paths of this user's folders named `PREFIX<process id>-…` whose process has ended. Follows no links. */
 export function leftFolders(parent: string, prefix: string): string[] {
   return readdirSync(parent).flatMap((name) => {
     const pid = name.startsWith(prefix) ? Number(/^(\d+)-/.exec(name.slice(prefix.length))?.[1]) : Number.NaN;

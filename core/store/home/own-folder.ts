@@ -1,5 +1,5 @@
-// Checks that only the person can access the folder of the local socket. A socket cannot be asked who is at its other end, so its folder is
-// what keeps others out.
+// Checks that only the person can access the folder of the local socket. The process behind a socket cannot be identified, so the
+// permissions of the folder are what protects it.
 
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,7 +7,8 @@ import { dirname } from 'node:path';
 const writableByOthers = 0o022;
 
 /**
- * Why the folder is not to be trusted, or null. A folder that other users can write to may contain their socket. Always null on Windows.
+ * Returns why the folder must not be trusted, or null. A folder that other users can write to may contain their socket. Always null on
+ * Windows.
  */
 export function looseFolder(folder: string): string | null {
   const uid = process.getuid?.();
@@ -28,7 +29,7 @@ export function isOwnSocket(socketPath: string): boolean {
     const info = lstatSync(socketPath, { throwIfNoEntry: false });
     return info !== undefined && info.isSocket() && info.uid === uid;
   } catch {
-    // A folder we may not even look into is not ours.
+    // A folder that cannot be accessed is not ours.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Search over past activity, and a turn as a file: a real log on disk with every indexed kind of event.
+// Tests the search over past activity and the export of a turn, with a real log on disk and every indexed kind of event.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -50,7 +50,7 @@ function workOfOneTurn(): void {
   bench.log.append('a', [ended('t1')]);
 }
 
-test('finds tools, arguments, decisions and errors by their words, newest first, and no conversation', () => {
+test('finds tools, arguments, decisions and errors, newest first, and no conversation', () => {
   workOfOneTurn();
   expect(find({ query: 'kettle' })).toEqual(['tool.finished error', 'policy.decided allowed']);
   expect(find({ query: 'kannch' })).toEqual(['policy.decided denied']);
@@ -63,7 +63,7 @@ test('finds tools, arguments, decisions and errors by their words, newest first,
   expect(hit?.excerpt).toContain('no kettle in /kitchen/shelf');
 });
 
-test('filters by kind, tool, outcome, session and time hold together, and a page begins where the one before ended', () => {
+test('combines filters, and starts a page where the previous page ended', () => {
   workOfOneTurn();
   bench.log.append('b', [created('Other'), requested('c3', 't2')]);
   expect(find({ kinds: ['decision'] })).toEqual(['policy.decided denied', 'policy.decided allowed']);
@@ -77,7 +77,7 @@ test('filters by kind, tool, outcome, session and time hold together, and a page
   expect(new Set([...first, ...rest].map(({ seq }) => seq)).size).toBe(7);
 });
 
-test('a fork is found once, and a deleted session not at all', () => {
+test('finds the events of a fork once, and none of a deleted session', () => {
   workOfOneTurn();
   bench.log.fork({ sessionId: 'a', atSessionSeq: 8 }, { sessionId: 'f', title: 'Fork', agentId: 'main', channel: 'cli' });
   expect(find({ query: 'kettle' })).toHaveLength(2);
@@ -86,7 +86,7 @@ test('a fork is found once, and a deleted session not at all', () => {
   expect(find({ sessionId: 'a' })).toEqual([]);
 });
 
-test('what was indexed outlives a restart and is not indexed again', () => {
+test('the index survives a restart and is not built again', () => {
   workOfOneTurn();
   expect(find({ query: 'kettle' })).toHaveLength(2);
   bench.reopen();
@@ -94,7 +94,7 @@ test('what was indexed outlives a restart and is not indexed again', () => {
   expect(find({ query: 'kettle' })).toHaveLength(2);
 });
 
-test('a turn as a file: every event a line, or told in order; its own words cannot break out of their place', () => {
+test('exports a turn as JSON lines or Markdown; content cannot break the format', () => {
   bench.log.append('a', [created('Work'), said('Put ``` it', 't1'), started('t1')]);
   bench.log.append('a', [gate('c1', 'deny', 'No.'), failed('c1', 'a ``` fence\n# and a heading'), ended('t1')]);
   const events: AnyEvent[] = bench.log.reads.turn('a', 't1', bench.log.index.turn('t1')?.firstSeq ?? 0);

@@ -1,5 +1,5 @@
-// Full-text search over calls, decisions, approvals and errors. Indexed behind the log by a cursor, never on the path of a turn; stores
-// words and filters only, the text stays in the log.
+// Full-text search over calls, decisions, approvals and errors. Indexed after the commit by a cursor, never in the path of a turn. Stores
+// only words and filters; the text stays in the log.
 
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -50,7 +50,7 @@ export class ActivitySearch {
     this.#index = index;
   }
 
-  /** Indexes up to one batch of new events. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true if there may be more. */
   catchUp(): boolean {
     const from = this.#cursor.seq ?? 0;
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, activityTypes);
@@ -62,7 +62,7 @@ export class ActivitySearch {
     return true;
   }
 
-  /** Newest first. The caller updates the index before. */
+  /** Newest first. The caller must update the index before. */
   find(filter: ActivityFilter, limit: number): FoundActivity[] {
     const query = filter.query ?? '';
     const match = toMatch(query, this.#db, 'activity_text');

@@ -1,4 +1,4 @@
-// The searchable text of an event, and the fields it is filtered by. Conversation is not included: it has a separate search. Pure.
+// The searchable text of an event, and the fields it is filtered by. Excludes conversation, which has a separate search. Pure.
 
 import { describeGap } from '../../contracts/log-gap.ts';
 import { answerStates } from '../../contracts/approval-answer.ts';
@@ -14,10 +14,10 @@ export interface ActivityEntry {
 }
 
 const TEXT_MAX = 4_000;
-/** The indexed part of a result: enough to find an error by, not a copy of the output. */
+/** The indexed part of a result: enough to find an error, not a copy of the output. */
 const RESULT_MAX = 1_000;
 
-/** Recorded at every step of every turn: matching them would hide the decisions. */
+/** Steps recorded in every turn. Matches of these would hide the decisions. */
 const routine: ReadonlySet<string> = new Set(['pack', 'complete', 'authorize', 'execute', 'observe']);
 
 const gateOutcomes = { allow: 'allowed', ask: 'asked', deny: 'denied' } as const;
@@ -81,7 +81,7 @@ const entries: EventTable<[], ActivityEntry | null> = {
   'outbound.settled': ({ body }) => entry([body.answer, body.by]),
 };
 
-/** Null for events that this search leaves out. */
+/** Returns null for events that this search excludes. */
 export function activityEntry(event: AnyEvent): ActivityEntry | null {
   return applyByType(entries, event) ?? null;
 }

@@ -3,7 +3,7 @@
 import type { AnyDraft } from '../../contracts/events.ts';
 
 export class CopiedPlaces {
-  /** Ascending in both. */
+  /** Both lists are in ascending order. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
 
@@ -21,7 +21,7 @@ export class CopiedPlaces {
     };
   }
 
-  /** The position of the last copied event at or before a position. */
+  /** Returns the position, in the fork, of the last copied event at or before a position of the original. */
   #lastUpTo(place: number): number {
     const index = this.#from.findLastIndex((from) => from <= place);
     return this.#to[index] ?? 0;

@@ -1,4 +1,4 @@
-// The chain: each event's hash covers every stored field of it and the hash of the one before it in its session.
+// The hash chain: the hash of each event covers all of its stored fields and the hash of the previous event in its session.
 
 import { hash } from 'node:crypto';
 
@@ -19,7 +19,7 @@ export interface HashedFields {
 /** The previous hash of a session's first event. */
 export const genesisHash = '0'.repeat(64);
 
-/** SHA-256, hex. Ids hold no line feed, so the fields cannot run into each other. */
+/** SHA-256 in hex. Ids contain no line feed, so two different sets of fields never give the same text. */
 export function hashEvent(previousHex: string, event: HashedFields): string {
   const head = `${previousHex}\n${event.seq}\n${event.sessionId}\n${event.sessionSeq}\n${event.turnId ?? ''}\n${event.step}\n`;
   return hash('sha256', `${head}${event.phase ?? ''}\n${event.type}\n${event.v}\n${event.atMs}\n${event.bodyText}`, 'hex');

@@ -1,4 +1,4 @@
-// Rows of the log and the events parsed from them. A row whose body does not fit its family is reported, never guessed.
+// Rows of the log and the events parsed from them. A row whose body does not match its type is reported; its meaning is never guessed.
 
 import * as z from 'zod';
 import { err, ok, type Result } from '../../base/result.ts';

@@ -1,4 +1,4 @@
-// The gaps of the log that a person has not accepted yet. Reads them from the log itself, so that they outlive the start that found them.
+// The gaps of the log that no person has accepted yet. Read from the log itself, so that they survive a restart.
 
 import { systemSessionId, type EventOf } from '../../contracts/events.ts';
 import { isGapOpen } from '../../contracts/log-gap.ts';

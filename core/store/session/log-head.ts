@@ -1,5 +1,5 @@
-// Compares the log with the head file: reports at the start whether the end of the log is missing, and keeps the file in step with each
-// commit. Does not decide what follows from a gap; writes no event itself.
+// Compares the log with the head file: reports at the start whether the end of the log is missing, and updates the file after each commit.
+// Does not decide how to handle a gap, and writes no events.
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -12,11 +12,11 @@ export interface LogHeadDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** When the machine came up. */
+  /** When the machine was booted. */
   readonly bootedAtMs: number;
 }
 
-/** Two readings of one boot time differ by the changes of its clock. */
+/** The boot time read from the system varies with changes of the clock. */
 const BOOT_SLACK_MS = 120_000;
 
 export class LogHead {
@@ -39,7 +39,7 @@ export class LogHead {
     this.gap = findGap(db, this.#before, { newest: this.#newest, bootedAtMs: deps.bootedAtMs });
   }
 
-  /** The head file says that everything is stopped, and no release was recorded after that position. */
+  /** True if the head file says that the panic stop was engaged, and no release was recorded after its position, or the log has a gap. */
   get wasStopped(): boolean {
     const before = this.#before;
     if (before === null || before === 'damaged' || !before.stopped) return false;
@@ -48,8 +48,8 @@ export class LogHead {
   }
 
   /**
-   * Starts to follow the log. Only after a gap is recorded as an event: until then the file is its only trace. A file that cannot be
-   * created does not prevent the start. A throwaway folder has none.
+   * Starts to follow the log. Must be called after a gap is recorded as an event: until then, the file is its only trace. A failure to
+   * create the file does not prevent the start. A throwaway folder has no head file.
    */
   begin(): void {
     const { storage, clock, bootedAtMs } = this.#deps;
@@ -69,19 +69,19 @@ export class LogHead {
       if (known !== undefined) return;
       const mark = storage.db.prepare('INSERT INTO log_head (id, database_id, since_seq) VALUES (1, ?, ?)');
       storage.transact(() => mark.run(databaseId, this.#newest.seq), true);
-      // Recorded in the database file itself: it remains even if the write-ahead log and the head file are removed.
+      // Moved into the database file itself, so that the record remains if the write-ahead log and the head file are removed.
       storage.checkpoint();
     });
   }
 
-  /** After a commit. `isDurable`: it waited for the disk. */
+  /** Called after a commit. `isDurable` is true if the commit waited for the disk. */
   note(place: LogPlace, isDurable: boolean): void {
     this.#newest = place;
     if (isDurable) this.#durable = place;
     this.#put();
   }
 
-  /** Everything up to this place is on the disk. */
+  /** Called when everything up to this position is on disk. */
   reached(place: LogPlace): void {
     if (place.seq <= this.#durable.seq) return;
     this.#durable = place;
@@ -91,12 +91,12 @@ export class LogHead {
   setStopped(stopped: boolean): void {
     if (stopped === this.#stopped) return;
     this.#stopped = stopped;
-    // Into both slots.
+    // Written twice, to fill both slots.
     this.#put();
     this.#put();
   }
 
-  /** Writes everything committed to the database file, and the head file to the disk. For quiet moments and for the panic stop. */
+  /** Moves all commits into the database file and syncs the head file. For idle moments and the panic stop. */
   secure(): void {
     this.#attempt(() => {
       if (this.#deps.storage.checkpoint()) this.#durable = this.#newest;
@@ -117,7 +117,7 @@ export class LogHead {
     this.#attempt(() => file.put({ newest: this.#newest, durable: this.#durable, stopped: this.#stopped, atMs: this.#deps.clock.nowMs() }));
   }
 
-  /** The log is the truth: a head file that cannot be written stops nothing, and is said once. */
+  /** The log is authoritative: a head file that cannot be written stops nothing, and is reported once. */
   #attempt(work: () => void): void {
     try {
       work();
@@ -154,7 +154,7 @@ function findGap(db: SqlDatabase, before: HeadRecord | 'damaged' | null, { newes
   return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);
 }
 
-/** A place whose session was deleted since says nothing. */
+/** Returns whether the log contains the position with the same hash. A position of a session deleted since then proves nothing. */
 function agrees(db: SqlDatabase, place: LogPlace): boolean {
   if (place.seq === 0) return true;
   const row = db.prepare('SELECT lower(hex(hash)) AS hash FROM events WHERE seq = ?').get(place.seq) as { hash: string } | undefined;

@@ -1,11 +1,11 @@
-// Rebuilds the search indexes from the log, and checks that they still match it. They hold nothing that is not in the log.
+// Rebuilds the search indexes from the log, and checks that they still match it. The indexes contain nothing that is not in the log.
 
 import type { SqlDatabase, Storage } from '../storage/storage.ts';
 
-/** How many of the newest messages are checked against the index. */
+/** The number of newest messages that are checked against the index. */
 const LOOKED_AT = 5_000;
 
-/** Null when the index and the log agree as far as checked; else the difference, in words. */
+/** Returns a description of the first difference between index and log, or null if they agree as far as checked. */
 export function searchFault(db: SqlDatabase, full: boolean): string | null {
   const { last } = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM events').get() as { last: number };
   const cursors = db.prepare("SELECT name, seq FROM projection_cursors WHERE name IN ('session_text', 'activity')").all() as {
@@ -30,7 +30,7 @@ export function searchFault(db: SqlDatabase, full: boolean): string | null {
   }
 }
 
-/** Empties both indexes; they fill again from the log, a piece at a time, as after every commit. */
+/** Empties both indexes. They are refilled from the log in batches, as after every commit. */
 export function emptySearch(storage: Storage): void {
   const { db } = storage;
   storage.transact(() => {
@@ -40,7 +40,7 @@ export function emptySearch(storage: Storage): void {
   });
 }
 
-/** A damaged one cannot be emptied row by row. */
+/** Drops and recreates the table, because a damaged one cannot be emptied row by row. */
 function remake(db: SqlDatabase, table: string): void {
   const row = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) as { sql: string } | undefined;
   if (row === undefined) return;

@@ -1,4 +1,4 @@
-// However events are put into appends, the rows kept in step with them come out the same.
+// The rows kept in step with events are the same however the events are grouped into appends.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -38,11 +38,11 @@ function rowsAfter(groups: readonly (readonly AnyDraft[])[]): unknown {
   }
 }
 
-test('one append or one for each event: the rows are the same', () => {
+test('one append, or one per event, gives the same rows', () => {
   fc.assert(
     fc.property(fc.array(draft, { maxLength: 12 }), (drafts) => {
       const timed = [created('First'), ...drafts, requested('c1', 't1'), finished('c1')].map((each, index) => {
-        // Future events cannot have been seen.
+        // A person cannot have seen future events.
         const body = each.type === 'session.seen' ? { seq: Math.min(each.body.seq, index) } : each.body;
         return { ...each, body, atMs: index } as AnyDraft;
       });

@@ -1,22 +1,22 @@
 // Collects the changes that the events of one append make to the rows of their session and its turns, so that each row is written once.
-// Knows no SQL.
+// Contains no SQL.
 
 import type { AnyEvent, EventOf, TurnStatus } from '../../contracts/events.ts';
 
 export interface SessionChange {
-  /** Set for a session that begins. */
+  /** Set if the session is created. */
   created: EventOf<'session.created'> | null;
   title: string | null;
   archived: boolean | null;
   lastText: string | null;
   lastTurnId: string | null;
-  /** Null if nothing was said and no turn began. */
+  /** Null if there was no message and no turn of a direct call or a continuation started. */
   updatedAtMs: number | null;
   pinned: boolean | null;
   configured: EventOf<'session.configured'>['body'] | null;
-  /** The position of the person's last message: it implies that everything before was read. Null if there is none. */
+  /** The position of the person's last message, which implies that everything before was read. Null if there is none. */
   readSeq: number | null;
-  /** How many turns produced something new after that message. */
+  /** The number of turns with news after that message. */
   news: number;
   /** The position up to which a person has seen the session. */
   seenSeq: number | null;
@@ -34,7 +34,7 @@ export class RowChanges {
   session: SessionChange | null = null;
   readonly turns = new Map<string, TurnChange>();
 
-  /** An event copied into a fork: its turns stay those of the original. */
+  /** Adds an event copied into a fork. Its turns still belong to the original. */
   addCopied(event: AnyEvent): void {
     if (event.type === 'user.message' || event.type === 'assistant.message') this.#say(event, null);
   }
@@ -113,7 +113,7 @@ export class RowChanges {
 
   #start(event: EventOf<'turn.started'>): void {
     this.#begin(event, 'running');
-    // A message has set it already; a direct call and a turn that takes up another have none.
+    // A turn of a message was set by the message. A direct call and a turn that continues another have no message.
     if (event.turnId === null || (event.body.kind !== 'tool' && event.body.continues === undefined)) return;
     this.#session.lastTurnId = event.turnId;
     this.#session.updatedAtMs = event.atMs;

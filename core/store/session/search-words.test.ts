@@ -1,4 +1,4 @@
-// The FTS5 query of a search: prefixes match, but in a large log not those whose matches take too long to merge.
+// The FTS5 query of a search. The last word is a prefix, except in a large log if merging the matches of the prefix would take too long.
 
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ test('in a small log the last word is always a prefix', () => {
   expect([found('common'), found('g'), found('common th')]).toEqual([2_001, 1, 0]);
 });
 
-test('in a large log a short or common last word is a whole one', () => {
+test('in a large log a short or common last word must match whole', () => {
   fill(100_000);
   expect([asked('co'), asked('со'), asked('7')]).toEqual(['"co"', '"со"', '"7"']);
   expect([asked('common'), asked('words common')]).toEqual(['"common"', '"words" "common"']);
@@ -36,7 +36,7 @@ test('in a large log a short or common last word is a whole one', () => {
   expect([found('common'), found('commonp'), found('go'), found('кот')]).toEqual([2_000, 1, 1, 1]);
 });
 
-test('a script without spaces keeps its prefixes, however short', () => {
+test('scripts without spaces always use prefixes, however short', () => {
   fill(100_000);
   expect([asked('会'), found('会')]).toEqual(['"会"*', 1]);
 });

@@ -1,24 +1,24 @@
-// The words of a query and the text around their matches, the same for every search of the log.
+// The words of a query and the excerpts around their matches, shared by all searches of the log.
 
 import type { SqlDatabase } from '../storage/storage.ts';
 
-/** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
+/** For a very common word, only the newest matches are ranked, so that the cost does not grow with the log. */
 export const RANKED_MAX = 2_000;
 const WORDS_MAX = 16;
-/** A log with a position above this is large: the matches of a prefix like "co" take too long to merge. */
+/** A log with a position above this is large. Merging the matches of a prefix such as "co" then takes too long. */
 const LARGE = 100_000;
-/** The prefix of too many words, in scripts with spaces between words. */
+/** A prefix of too many words, in scripts with spaces between words. */
 const SHORT_PREFIX = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]{1,2}$/u;
 const EXCERPT_BEFORE = 60;
 const EXCERPT_AFTER = 140;
 
 /**
- * The FTS5 query: every word must match, the last one may be a prefix. In a large log, a last word of one or two letters must match whole, and
- * so must a common one: FTS5 merges all matches of a prefix before it returns the first, which took seconds.
+ * Returns the FTS5 query: every word must match, and the last may be a prefix. In a large log, a last word that is common or has one or two
+ * letters must match whole: FTS5 merges all matches of a prefix before it returns the first, which took seconds.
  */
 export function toMatch(query: string, db: SqlDatabase, table: string): string {
   const words = wordsOf(query);
-  // Quoted, so nothing in a query is FTS5 syntax.
+  // Quoted, so that nothing in a query is FTS5 syntax.
   const whole = words.map((word) => `"${word}"`).join(' ');
   const last = words.at(-1);
   if (last === undefined) return '';
@@ -36,7 +36,7 @@ export function wordsOf(query: string): string[] {
   return (query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).slice(0, WORDS_MAX);
 }
 
-/** The text around the first match; the beginning if accents hide the match from a plain search. */
+/** Returns the text around the first match, or the beginning if accents hide the match from a plain search. */
 export function excerptOf(text: string, words: readonly string[]): string {
   const folded = fold(text);
   const places = folded.length === text.length ? words.map((word) => folded.indexOf(fold(word))).filter((at) => at >= 0) : [];

@@ -1,9 +1,9 @@
-// A session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
+// Exports a session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { describeAnswer, endWordsOf } from '../../contracts/turn-words.ts';
 
-/** One event a line, in order. */
+/** One event per line, in order. */
 export function exportJsonl(events: Iterable<AnyEvent>): string {
   let text = '';
   for (const event of events) text += JSON.stringify(event) + '\n';
@@ -47,7 +47,7 @@ function markdownOf(event: AnyEvent): string | null {
   }
 }
 
-/** A fence longer than any run of backticks inside, so that content cannot end it. */
+/** Uses a fence longer than any run of backticks in the content, so that the content cannot end it. */
 export function fence(content: string, language: string): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const ticks = '`'.repeat(longest + 1);

@@ -1,5 +1,5 @@
-// Rows kept in step with the log in the same transaction: sessions, turns, tool calls, inbound keys. Can be rebuilt from the log; small
-// rows, few indexes, since every append pays for them.
+// Rows kept in step with the log in the same transaction: sessions, turns, tool calls, inbound keys. They can be rebuilt from the log. Rows
+// are small and indexes few, because every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
@@ -20,12 +20,12 @@ export interface SessionRow {
   readonly lastText: string;
   readonly pinned: boolean;
   readonly model: string | null;
-  /** Its own folder; null for the configured workspace. */
+  /** The session's own folder; null for the configured workspace. */
   readonly workspace: string | null;
-  /** Its turns only read until a plan is approved. */
+  /** If set, turns of the session only read until a plan is approved. */
   readonly planFirst: PlanMode | null;
   readonly seenSeq: number;
-  /** Ends and questions of turns since a person last looked or wrote. */
+  /** The number of finished and waiting turns since a person last looked or wrote. */
   readonly unread: number;
 }
 
@@ -42,7 +42,7 @@ export interface SessionsQuery {
   readonly limit: number;
   /** Only sessions that work in this folder; null is the configured workspace. */
   readonly workspace?: string | null;
-  /** The session the page before ended with. */
+  /** The last session of the previous page. */
   readonly after?: SessionPlace;
 }
 
@@ -69,12 +69,12 @@ export interface OpenCall {
   readonly startTime: string | null;
 }
 
-/** As many sessions as are in use at once. */
+/** About the number of sessions in use at once. */
 const ROWS_KEPT = 64;
 
 const sessionColumns =
   'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, plan_first AS planFirst, seen_seq AS seenSeq, unread';
-// Further columns of a row are read only for the rows of the page.
+// The additional columns are read only for the rows of the page.
 const listed = (page: string): string =>
   `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
      (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
@@ -83,7 +83,7 @@ const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIM
 const owned = Object.values(ownChannels)
   .map((channel) => `'${channel}'`)
   .join();
-/** Sessions that no person talks in only on request. */
+/** Sessions of internal channels are included only on request. */
 const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel NOT IN (${owned}) OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
@@ -94,7 +94,7 @@ const statements = {
      VALUES (@sessionId, @title, @agentId, @channel, @workspace, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
   configure:
     "UPDATE sessions SET agent_id = @agentId, model = @model, plan_first = nullif(coalesce(@planFirst, plan_first), 'off') WHERE session_id = @sessionId",
-  // Followers look from the end of the log: what came after the place is little.
+  // Readers usually look from near the end of the log, so only few events follow the position.
   see: `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (
        SELECT count(*) FROM events WHERE session_id = @sessionId AND type IN ('turn.finished', 'turn.waiting') AND session_seq > coalesce(
          (SELECT session_seq FROM events WHERE session_id = @sessionId AND seq <= max(sessions.seen_seq, @seq) ORDER BY session_seq DESC LIMIT 1), 0)
@@ -118,7 +118,7 @@ const statements = {
 export class SessionIndex {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
-  /** Rows of sessions in use, in step with what is written: the parts of a turn ask for its session again and again. */
+  /** Cached rows of sessions in use, updated with every write, because each turn reads its session many times. */
   readonly #known = new Map<string, SessionRow>();
 
   constructor(db: SqlDatabase) {
@@ -126,7 +126,7 @@ export class SessionIndex {
     this.#sql = new Statements(db);
   }
 
-  /** The events of one append to one session. A copied one belongs to a fork: its turns and calls stay those of the original. */
+  /** Applies the events of one append to one session. Copied events belong to a fork; their turns and calls stay with the original. */
   apply(sessionId: string, events: readonly AnyEvent[], copied: boolean): void {
     const changes = new RowChanges();
     for (const event of events) {
@@ -149,7 +149,7 @@ export class SessionIndex {
     return this.#keep({ ...row, archived: row.archived === 1, pinned: row.pinned === 1 });
   }
 
-  /** After a transaction was rolled back: what it wrote, or read of itself, is void. */
+  /** Called after a rollback: rows written or read in the transaction are no longer valid. */
   forget(): void {
     this.#known.clear();
   }
@@ -159,7 +159,7 @@ export class SessionIndex {
     return row === undefined ? null : listedRow(row);
   }
 
-  /** Pinned ones first, then the newest; excludes the system session. */
+  /** Pinned sessions first, then newest first. Excludes the system session. */
   sessions({ archived, helpers = false, workspace, limit, after }: SessionsQuery): ListedSession[] {
     const wanted = [Number(archived), Number(helpers), Number(workspace === undefined), workspace ?? null] as const;
     const rows =
@@ -186,7 +186,7 @@ export class SessionIndex {
     return this.#sql.row<{ turnId: string | null }>('SELECT turn_id AS turnId FROM tool_calls WHERE call_id = ?', callId)?.turnId ?? null;
   }
 
-  /** Requested calls without a result: in flight, or of unknown outcome. */
+  /** Requested calls without a result: in flight, or with an unknown outcome. */
   openCalls(): OpenCall[] {
     return this.#sql.rows<OpenCall>(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`);
   }
@@ -195,7 +195,7 @@ export class SessionIndex {
     return (this.#sql.row('SELECT count(*) AS n FROM events WHERE session_id = ?', sessionId) as { n: number }).n;
   }
 
-  /** Whether a tool was ever called. */
+  /** Returns whether any tool was ever called. */
   hasCalls(): boolean {
     return this.#db.prepare('SELECT 1 FROM tool_calls LIMIT 1').get() !== undefined;
   }
@@ -232,7 +232,7 @@ export class SessionIndex {
     this.#update(sessionId, change);
   }
 
-  /** Returns whether there was none. */
+  /** Returns true if the session did not exist. */
   #putSession({ body, sessionId, atMs }: EventOf<'session.created'>, change: SessionChange): boolean {
     const { updatedAtMs, lastText, lastTurnId, news, readSeq } = change;
     const { title, agentId, channel, workspace = null } = body;
@@ -245,7 +245,7 @@ export class SessionIndex {
 
   #update(sessionId: string, change: SessionChange): void {
     const known = this.#known.get(sessionId);
-    // The database counted the unread ones.
+    // The database counted the unread turns, so the cached row is stale.
     if (change.seenSeq !== null) this.#known.delete(sessionId);
     else if (known !== undefined) this.#known.set(sessionId, changed(known, change));
   }
@@ -262,7 +262,7 @@ export class SessionIndex {
   #applyToCalls(event: AnyEvent): void {
     switch (event.type) {
       case 'tool.requested': {
-        // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
+        // A pure call has nothing to settle after a crash. The events of its turn are sufficient.
         const { callId, tool, idempotency } = event.body;
         if (idempotency !== 'pure') this.#sql.run(statements.putCall, callId, event.sessionId, event.turnId, tool, idempotency, event.seq);
         return;
@@ -284,7 +284,7 @@ export class SessionIndex {
     }
   }
 
-  /** One result per call id: a second one is refused in any case. Pure calls have no row: their turn's fold refuses it. */
+  /** Refuses a second result of a call. Pure calls have no row; the fold of their turn refuses a second result. */
   #finishCall(callId: string, seq: number): void {
     const call = this.#sql.row<{ finishedSeq: number | null }>(statements.hasCall, callId);
     if (call === undefined) return;
@@ -295,7 +295,7 @@ export class SessionIndex {
 
 const newRow = { archived: false, lastText: '', pinned: false, model: null, planFirst: null, seenSeq: 0, unread: 0 };
 
-/** The row after the statements of a change. */
+/** Returns the row as the statements of a change leave it. */
 function changed(
   row: SessionRow,
   { title, archived, pinned, configured, lastText, updatedAtMs, readSeq, news }: SessionChange,
@@ -318,7 +318,7 @@ function planAfter({ planFirst }: NonNullable<SessionChange['configured']>, row:
   return planFirst === 'off' ? null : planFirst;
 }
 
-/** SQLite knows no booleans. */
+/** SQLite has no booleans. */
 type Stored<T> = Omit<T, 'archived' | 'pinned'> & { readonly archived: number; readonly pinned: number };
 
 function listedRow(row: Stored<ListedSession> & { readonly lastTurnId?: unknown }): ListedSession {

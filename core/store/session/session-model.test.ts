@@ -1,4 +1,4 @@
-// Properties of the log: random work against a plain model, and every kind of tampering found.
+// Properties of the log: random work matches a plain model, and every kind of tampering is found.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
   { maxLength: 14 },
 );
 
-test('whatever is appended, rolled back and reopened: the log holds what a list would', async () => {
+test('matches a list after any appends, rollbacks and reopens', async () => {
   await fc.assert(
     fc.asyncProperty(actions, async (work) => {
       const bench = new LogBench();
@@ -84,7 +84,7 @@ const drafts: readonly AnyDraft[] = [
 ];
 const oneAppend = fc.record({ id: fc.constantFrom('a', 'b'), some: fc.subarray([...drafts], { minLength: 1 }), fails: fc.boolean() });
 
-test('the row of a session that is kept in memory is the one in the database, also after a rollback', () => {
+test('the cached row of a session equals the database row, even after a rollback', () => {
   fc.assert(
     fc.property(fc.array(oneAppend, { maxLength: 12 }), (appends) => {
       const bench = new LogBench();
@@ -106,7 +106,7 @@ test('the row of a session that is kept in memory is the one in the database, al
   );
 });
 
-/** Three sessions whose ends are written down, interleaved. */
+/** Creates three interleaved sessions whose heads are recorded. */
 function fill(): LogBench {
   const bench = new LogBench();
   const { log } = bench;
@@ -118,17 +118,17 @@ function fill(): LogBench {
 
 const columns = ['seq', 'session_id', 'session_seq', 'turn_id', 'step', 'phase', 'type', 'v', 'at_ms', 'body', 'hash'] as const;
 
-/** Another value of the same type, one bit of one byte away. */
+/** Returns a value of the same type with one bit changed. */
 function flip(value: unknown, at: number, bit: number): unknown {
   if (typeof value === 'number') return value ^ (1 << (bit % 5)) || 1_000_000;
   const bytes = Buffer.from(value as string | Uint8Array);
-  // Text stays readable ASCII: the lowest bits only.
+  // Changes only the lowest bits, so that text stays readable ASCII.
   const index = at % bytes.length;
   bytes[index] = (bytes[index] ?? 0) ^ (1 << (bit % 3));
   return typeof value === 'string' ? bytes.toString('utf8') : bytes;
 }
 
-test('one bit changed in any column of any event is found', async () => {
+test('finds a single changed bit in any column of any event', async () => {
   const bench = fill();
   const rows = bench.rows('SELECT * FROM events ORDER BY seq') as Record<string, unknown>[];
   await fc.assert(
@@ -138,7 +138,7 @@ test('one bit changed in any column of any event is found', async () => {
       fc.pre(before !== null);
       const seq = row['seq'];
       const changed = flip(before, at, bit);
-      // Two rows cannot share a place: the database itself refuses that.
+      // The database refuses two rows with the same position.
       const change = `UPDATE OR IGNORE events SET ${column} = ? WHERE seq = ?`;
       const took = bench.run(change, changed, seq) > 0;
       const report = await bench.verify();
@@ -167,7 +167,7 @@ test.each([
     'an event is put in twice',
     'INSERT INTO events SELECT 99, session_id, 99, turn_id, step, phase, type, v, at_ms, body, hash FROM events WHERE seq = 7',
   ],
-])('%s: not ok', async (_name, sql) => {
+])('not ok if %s', async (_name, sql) => {
   const bench = fill();
   expect(bench.run(sql)).toBeGreaterThan(0);
   const report = await bench.verify();
@@ -175,7 +175,7 @@ test.each([
   bench.dispose();
 });
 
-test('two events that change places are found', async () => {
+test('finds two swapped events', async () => {
   const bench = fill();
   bench.run('UPDATE events SET session_seq = 100 WHERE seq = 4');
   bench.run("UPDATE events SET session_seq = 2 WHERE seq = 7 AND session_id = 'a'");

@@ -1,4 +1,4 @@
-// Reads the log: slices by position, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
+// Reads the log in bounded batches: slices by position, window, type and phase. Unreadable rows are quarantined and reported.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -8,14 +8,14 @@ import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { eventColumns, readEventRow, type EventRow } from './event-rows.ts';
 
 export interface SliceQuery {
-  /** Only above this session sequence. */
+  /** Only above this position in the session. */
   readonly after?: number;
-  /** Only below this session sequence. */
+  /** Only below this position in the session. */
   readonly before?: number;
   readonly types?: readonly EventType[];
   readonly phase?: Phase;
   readonly limit: number;
-  /** True: the last `limit` that fit, still returned in ascending order. */
+  /** If true, returns the last `limit` matches, still in ascending order. */
   readonly newest?: boolean;
 }
 
@@ -50,7 +50,7 @@ export class SessionReads {
     return row.seq ?? 0;
   }
 
-  /** The last event of a session: its place and hash. */
+  /** Returns position and hash of the last event of a session. */
   head(sessionId: string): { sessionSeq: number; hashHex: string } | null {
     const row = this.#sql
       .prepare('SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1')
@@ -59,8 +59,8 @@ export class SessionReads {
   }
 
   /**
-   * Events of all sessions in global order. Unreadable rows are left out and quarantined, and others read in their place:
-   * fewer than `limit` means the end of the log.
+   * Returns events of all sessions in global order. Unreadable rows are skipped, quarantined and replaced by later ones, so fewer than
+   * `limit` events means the end of the log.
    */
   after(seq: number, limit: number, sessionId?: string): AnyEvent[] {
     const events: AnyEvent[] = [];
@@ -86,12 +86,12 @@ export class SessionReads {
     return this.#readable(this.#sliceRows(sessionId, query));
   }
 
-  /** Like `slice`, for display: an unreadable body is null. */
+  /** Like `slice`, for display. The body of an unreadable event is null. */
   envelopes(sessionId: string, query: SliceQuery): Envelope[] {
     return this.#sliceRows(sessionId, query).map((row) => this.#envelope(row));
   }
 
-  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not continue from a guess. */
+  /** Returns all events of a turn. Fails with store_corrupt if an event is unreadable, because a turn must not continue from a guess. */
   turn(sessionId: string, turnId: string, firstSeq: number): AnyEvent[] {
     const rows = this.#sql
       .prepare(
@@ -101,7 +101,7 @@ export class SessionReads {
     return this.#strict(rows);
   }
 
-  /** One page of a turn for display, above a global position: unreadable events are left out. */
+  /** Returns one page of a turn for display, above a global position. Unreadable events are skipped. */
   turnPage(
     turn: { readonly sessionId: string; readonly turnId: string; readonly firstSeq: number },
     after: number,
@@ -116,7 +116,7 @@ export class SessionReads {
     return this.#readable(rows);
   }
 
-  /** The events at these global places, for showing. */
+  /** Returns the events at these global positions, for display. */
   at(seqs: readonly number[]): AnyEvent[] {
     const rows = this.#sql
       .prepare(`SELECT ${eventColumns} FROM events WHERE seq IN (SELECT value FROM json_each(?))`)
@@ -124,7 +124,7 @@ export class SessionReads {
     return this.#readable(rows);
   }
 
-  /** A session's events in order, in batches, strictly. */
+  /** Returns a session's events in order, in batches. Fails if an event is unreadable. */
   *iterateSession(sessionId: string, upTo = Number.MAX_SAFE_INTEGER, after = 0): Generator<AnyEvent> {
     let from = after;
     for (;;) {
@@ -140,7 +140,7 @@ export class SessionReads {
     }
   }
 
-  /** How a turn ended; null while it runs. */
+  /** Returns how a turn ended, or null while it runs. */
   turnEnd(sessionId: string, turnId: string): EventOf<'turn.finished'>['body'] | null {
     const rows = this.#sql
       .prepare(
@@ -151,14 +151,14 @@ export class SessionReads {
     return event?.type === 'turn.finished' ? event.body : null;
   }
 
-  /** The turns of a session that ended at or before a position. */
+  /** Returns the turns of a session that ended at or before a position. */
   endedTurns(sessionId: string, upTo: number): Set<string> {
     const sql = "SELECT turn_id AS turnId FROM events WHERE session_id = ? AND session_seq <= ? AND type = 'turn.finished'";
     const rows = this.#sql.prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
     return new Set(rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])));
   }
 
-  /** The first position of the last `turns` turns that began before a position; 0 if there are no more than those. */
+  /** Returns the first position of the last `turns` turns that began before a position, or 0 if there are no more turns than that. */
   turnsBegin(sessionId: string, turns: number, before = Number.MAX_SAFE_INTEGER): number {
     const rows = this.#sql
       .prepare(
@@ -172,7 +172,7 @@ export class SessionReads {
     return places.length <= turns ? 0 : (places[turns - 1] ?? 0);
   }
 
-  /** The newest event of one type that names a call. */
+  /** Returns the newest event of one type that names a call. */
   lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested' | 'mcp.task_started'>(
     sessionId: string,
     type: T,
@@ -186,14 +186,14 @@ export class SessionReads {
     return (this.#strict(rows)[0] as EventOf<T> | undefined) ?? null;
   }
 
-  /** The events of some types from one global place to another, newest first; the latter is not among them. */
+  /** Returns the events of some types from one global position up to, but not including, another, newest first. */
   newestBetween(types: readonly EventType[], fromSeq: number, toSeq: number): AnyEvent[] {
     const marks = types.map(() => '?').join(', ');
     const sql = `SELECT ${eventColumns} FROM events WHERE seq >= ? AND seq < ? AND type IN (${marks}) ORDER BY seq DESC`;
     return this.#readable(this.#sql.prepare(sql).all(fromSeq, toSeq, ...types) as EventRow[]);
   }
 
-  /** The position in a session for a global one: its first event at or after it; one past its end when there is none. */
+  /** Converts a global position to a position in the session: its first event at or after it, or one past the end if there is none. */
   placeOf(sessionId: string, seq: number): number {
     const row = this.#sql
       .prepare('SELECT session_seq AS place FROM events WHERE session_id = ? AND seq >= ? ORDER BY session_seq LIMIT 1')
@@ -201,7 +201,7 @@ export class SessionReads {
     return row?.place ?? (this.head(sessionId)?.sessionSeq ?? 0) + 1;
   }
 
-  /** The position of the first event at or after a time; one past the end when there is none. Times ascend with the positions. */
+  /** Returns the position of the first event at or after a time, or one past the end if there is none. Times ascend with the positions. */
   placeAtTime(sessionId: string, atMs: number): number {
     const time = this.#sql.prepare(
       'SELECT session_seq AS place, at_ms AS atMs FROM events WHERE session_id = ? AND session_seq >= ? ORDER BY session_seq LIMIT 1',
@@ -223,7 +223,7 @@ export class SessionReads {
   #rowsAfter(seq: number, limit: number, sessionId: string | undefined): EventRow[] {
     if (sessionId === undefined)
       return this.#sql.prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
-    // Searches the position in the session from its end, where followers of a log are: the cost does not grow with the session.
+    // Finds the position in the session from its end, where readers of new events are, so that the cost does not grow with the session.
     return this.#sql
       .prepare(
         `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(

@@ -1,4 +1,4 @@
-// Tables of the event log and of the rows kept in step with it inside the same transaction.
+// Tables of the event log and of the rows kept in step with it in the same transaction.
 
 import type { Migration } from '../storage/storage.ts';
 
@@ -103,7 +103,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0003-activity-search',
     minSafeVersion: 1,
     up: (db) => {
-      // The text is in the log already: the index stores none of it.
+      // The index does not store the text, which is already in the log.
       db.exec(`
         CREATE TABLE IF NOT EXISTS activity (
           seq INTEGER PRIMARY KEY,
@@ -125,7 +125,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0003-log-head',
     minSafeVersion: 1,
     up: (db) => {
-      // Records that a head file exists from this event on, so that a missing one is noticed.
+      // Records that a head file exists from this event on, so that a missing file is noticed.
       db.exec(`
         CREATE TABLE IF NOT EXISTS log_head (
           id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL, since_seq INTEGER NOT NULL
@@ -153,7 +153,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0005-session-order',
     minSafeVersion: 1,
     up: (db) => {
-      // A page of the list is read in its order, however many sessions there are.
+      // Lets a page of the list be read in order, however many sessions there are.
       db.exec('CREATE INDEX IF NOT EXISTS sessions_in_order ON sessions (archived, pinned, updated_at_ms)');
     },
   },

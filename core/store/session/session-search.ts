@@ -1,4 +1,4 @@
-// Full-text search over messages of people, models and tools. Indexed behind the log by a cursor, never on the path of a turn.
+// Full-text search over messages of people, models and tools. Indexed after the commit by a cursor, never in the path of a turn.
 
 import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
@@ -16,7 +16,7 @@ const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', '
 
 export interface SearchScope {
   readonly sessionId?: string;
-  /** Only the best hit of each session. */
+  /** If true, only the best hit of each session. */
   readonly eachSession?: boolean;
 }
 
@@ -33,7 +33,7 @@ export class SessionSearch {
     this.#reads = reads;
   }
 
-  /** Indexes up to one batch of new events. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true if there may be more. */
   catchUp(): boolean {
     const from = this.#cursor.seq ?? 0;
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, searched);
@@ -50,8 +50,8 @@ export class SessionSearch {
   }
 
   /**
-   * All words must match; the last one may be a prefix. Best match first, titles before messages; an empty query finds nothing. A replaced
-   * title no longer matches.
+   * All words must match; the last may be a prefix. Best match first, titles before messages. An empty query finds nothing, and replaced
+   * titles do not match.
    */
   find(query: string, limit: number, about: SearchScope = {}): SearchHit[] {
     while (this.catchUp());

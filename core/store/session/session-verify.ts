@@ -1,4 +1,4 @@
-// Checks every chain of the log: each stored field, each link, each head, and that no session vanished without a trace.
+// Verifies every hash chain of the log: each stored field, link and head, and that no session disappeared without a trace.
 
 import type { SqlDatabase } from '../storage/storage.ts';
 import { genesisHash, hashEvent, type HashedFields } from './event-hash.ts';
@@ -20,7 +20,7 @@ interface Link {
   readonly seq: number;
 }
 
-/** The recorded end of a session, at the last barrier or end of a turn. */
+/** The recorded end of a session, from the last durable commit or end of a turn. */
 interface HeadRow {
   readonly sessionSeq: number;
   readonly hash: string;
@@ -30,7 +30,7 @@ const PAGE = 2_000;
 const verifiedColumns = `seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
   body AS bodyText, lower(hex(hash)) AS hash`;
 
-/** Reads the whole log once in global order, in pages, yielding between them. Events appended meanwhile are not checked. */
+/** Reads the whole log once in global order, in pages, and yields between pages. Events appended in the meantime are not checked. */
 export async function verifyLog(db: SqlDatabase, giveWay: () => Promise<void>): Promise<AuditReport> {
   const chains = new Map<string, Link>();
   const heads = readHeads(db);
@@ -84,7 +84,7 @@ function readHeads(db: SqlDatabase): Map<string, HeadRow> {
   return new Map(rows.map((row) => [row.sessionId, row]));
 }
 
-/** The heads are kept apart from the events: cutting off the end of a chain shows here. */
+/** Heads are stored separately from the events, so they reveal a truncated chain. */
 function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<string, Link>): Fault | null {
   for (const [sessionId, head] of heads) {
     const link = chains.get(sessionId);
@@ -100,13 +100,13 @@ function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<st
   return null;
 }
 
-/** A listed session must have its chain. */
+/** A listed session must have a chain. */
 function verifyNoneLost(sessions: readonly { sessionId: string }[], chains: ReadonlyMap<string, Link>): Fault | null {
   const lost = sessions.find((row) => !chains.has(row.sessionId));
   return lost === undefined ? null : { at: { seq: 0, sessionId: lost.sessionId, sessionSeq: 0 }, reason: 'the session has no events' };
 }
 
-/** Only the newest events: each against its hash and the one before it. For a check that must be quick on a log of any size. */
+/** Verifies only the newest events, each against its hash and the previous event. For a check that must be quick on a log of any size. */
 export function verifyTail(db: SqlDatabase, eventsMax: number): AuditReport {
   const rows = db
     .prepare(`SELECT * FROM (SELECT ${verifiedColumns} FROM events ORDER BY seq DESC LIMIT ?) ORDER BY seq`)

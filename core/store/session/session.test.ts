@@ -17,7 +17,7 @@ afterEach(async () => {
 const texts = (events: readonly AnyEvent[]): string[] =>
   events.flatMap((event) => ('text' in event.body ? [event.body.text] : [event.type]));
 
-test('events get their places without gaps, globally and in their session, and are read as they were appended', () => {
+test('events get gapless positions, globally and per session, and are read unchanged', () => {
   const { log } = bench;
   const first = log.append('a', [created(), said('one')]);
   const second = log.append('b', [created()], true);
@@ -37,7 +37,7 @@ test('events get their places without gaps, globally and in their session, and a
   expect([log.append('a', []), log.append('new', [], true), log.lastSeq]).toEqual([[], [], 4]);
 });
 
-test('the row of a session is what was committed, however often it is read', () => {
+test('the row of a session is the committed one, however often it is read', () => {
   const { log } = bench;
   const lastText = (): string | undefined => log.index.session('a')?.lastText;
   const read: (string | undefined)[] = [];
@@ -58,7 +58,7 @@ test('the row of a session is what was committed, however often it is read', () 
   expect(log.index.session('a')).toBeNull();
 });
 
-test('a rolled-back append leaves no trace in places, chains, rows or listeners', async () => {
+test('a rolled-back append leaves no trace in positions, chains, rows or listeners', async () => {
   const { log } = bench;
   const heard: number[] = [];
   log.onCommitted((events) => heard.push(...events.map((event) => event.seq)));
@@ -80,7 +80,7 @@ test('a rolled-back append leaves no trace in places, chains, rows or listeners'
   expect(await bench.verify()).toEqual({ ok: true, events: 4, sessions: 2 });
 });
 
-test('a call has one result: a second is refused and nothing of its append is kept', () => {
+test('refuses a second result of a call together with its whole append', () => {
   const { log } = bench;
   log.append('a', [created(), requested('c1')]);
   log.append('a', [finished('c1')]);
@@ -111,7 +111,7 @@ test('rows follow their events: sessions, turns, calls, inbound keys', () => {
   expect([log.index.findInbound('cli', 'k'), log.index.findInbound('http', 'k')]).toEqual([{ sessionId: 'a', turnId: 't1' }, null]);
 });
 
-test('a page of the list of sessions reads its own rows only', () => {
+test('a page of the session list reads only its own rows', () => {
   const { db } = bench.storage;
   const prepared: string[] = [];
   const watched = Object.create(db, {
@@ -135,7 +135,7 @@ test('a page of the list of sessions reads its own rows only', () => {
   }
 });
 
-test('slices by place, window, type, phase and from the end', () => {
+test('slices by position, window, type and phase, and from the end', () => {
   const { log } = bench;
   log.append('a', [created(), said('1'), answered('2'), said('3'), answered('4'), said('5')]);
   const slice = (query: Partial<Parameters<typeof log.reads.slice>[1]>): string[] => texts(log.reads.slice('a', { limit: 10, ...query }));
@@ -147,13 +147,13 @@ test('slices by place, window, type, phase and from the end', () => {
   expect(texts(log.reads.newestBetween(['assistant.message'], 1, log.lastSeq + 1))).toEqual(['4', '2']);
 });
 
-test('an unreadable row is reported and put on a list, never guessed at and never in the way of the next', () => {
+test('reports and quarantines an unreadable row, and reads the following rows', () => {
   const { log } = bench;
   log.append('a', [created(), said('1', 't1'), started('t1'), said('2'), said('3')]);
   bench.run("UPDATE events SET body = '{' WHERE seq = 2");
   bench.run("UPDATE events SET type = 'user.massage' WHERE seq = 4");
   expect(log.reads.after(0, 10).map((event) => event.seq)).toEqual([1, 3, 5]);
-  // Fewer than asked for means the end: others are read in the place of what cannot be.
+  // Fewer events than requested means the end, so unreadable rows are replaced by later ones.
   expect(log.reads.after(0, 3).map((event) => event.seq)).toEqual([1, 3, 5]);
   expect(log.reads.after(1, 1).map((event) => event.seq)).toEqual([3]);
   expect(log.reads.envelopes('a', { limit: 10 }).map(({ seq, body }) => [seq, body === null])).toEqual([
@@ -169,7 +169,7 @@ test('an unreadable row is reported and put on a list, never guessed at and neve
   expect(log.reads.lastOfCall('a', 'tool.requested', 'c')).toBeNull();
 });
 
-test('a disk that takes nothing more does not hide that a row is unreadable', () => {
+test('reports an unreadable row even if the disk is read-only', () => {
   const { log } = bench;
   log.append('a', [created(), said('1', 't1')]);
   bench.run("UPDATE events SET body = '{' WHERE seq = 2");
@@ -178,7 +178,7 @@ test('a disk that takes nothing more does not hide that a row is unreadable', ()
   bench.storage.db.pragma('query_only = OFF');
 });
 
-test('a fork is a separate session up to any event, and forks can be forked', async () => {
+test('a fork is a separate session up to any event, and can be forked again', async () => {
   const { log } = bench;
   log.append('a', [created('A'), said('1', 't1'), started('t1'), requested('c1', 't1'), finished('c1'), answered('2'), said('3')]);
   const before = log.reads.after(0, 100);
@@ -194,7 +194,7 @@ test('a fork is a separate session up to any event, and forks can be forked', as
   log.append('a', [said('and so does the first')]);
   expect(texts([...log.reads.iterateSession('g')])).toEqual(['session.created', '1', 'turn.started', 'on its own']);
   expect([...log.reads.iterateSession('a', 7)]).toEqual(before);
-  // Its turns and calls stay those of the original.
+  // Turns and calls still belong to the original.
   expect([log.index.turn('t1')?.sessionId, log.index.lastTurn('g')]).toEqual(['a', null]);
   expect(await bench.verify()).toMatchObject({ ok: true, sessions: 9 });
   expect(() => log.fork({ sessionId: 'a', atSessionSeq: 99 }, { sessionId: 'h', title: 'H', agentId: 'main', channel: 'cli' })).toThrow(
@@ -202,7 +202,7 @@ test('a fork is a separate session up to any event, and forks can be forked', as
   );
 });
 
-test('a removed session leaves only the note of where its chain ended', async () => {
+test('a removed session leaves only a record of the end of its chain', async () => {
   const { log } = bench;
   log.append('system', [created('System')]);
   log.append('a', [created('A'), said('secret plan', 't1'), started('t1'), requested('c1', 't1'), finished('c1'), ended('t1')]);
@@ -225,7 +225,7 @@ test('a removed session leaves only the note of where its chain ended', async ()
   expect(() => log.remove('zzz', 'system')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
 });
 
-test('secrets are taken out before the chain is made, in what is stored, handed on and projected', async () => {
+test('redacts secrets before hashing, in stored, returned and projected events', async () => {
   const projected: unknown[] = [];
   const scrubbing = new LogBench({
     scrub: <T>(body: T) => JSON.parse(JSON.stringify(body).replaceAll('hunter2', '***')) as T,
@@ -240,7 +240,7 @@ test('secrets are taken out before the chain is made, in what is stored, handed 
   scrubbing.dispose();
 });
 
-test('the next commit is awaited without missing one, and not beyond an abort', async () => {
+test('waits for the next commit without missing one, or until an abort', async () => {
   const { log } = bench;
   const next = log.nextCommit(new AbortController().signal);
   log.append('a', [created()]);
@@ -253,7 +253,7 @@ test('the next commit is awaited without missing one, and not beyond an abort', 
   expect(log.lastSeq).toBe(1);
 });
 
-test('exports hold everything, and content cannot end its own fence', () => {
+test('exports everything, and content cannot end its own fence', () => {
   const { log } = bench;
   log.append('a', [
     created('A  title\nin two lines'),
@@ -271,7 +271,7 @@ test('exports hold everything, and content cannot end its own fence', () => {
   );
 });
 
-test('search finds words, beginnings and accents, in batches, and takes no orders from a query', () => {
+test('finds words, prefixes and accents, in batches; a query cannot contain syntax', () => {
   const { log } = bench;
   log.append('a', [created('Holiday'), said('The Résumé of Zoë'), finished('c1', 'résumé.pdf found')]);
   log.append(

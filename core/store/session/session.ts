@@ -1,5 +1,5 @@
-// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it; does not
-// decide what events mean to a turn.
+// The session log: append-only, hash-chained per session, the single source of truth. Owns the events table and the rows kept in step with
+// it. Does not decide what events mean for a turn.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -27,10 +27,10 @@ export { verifyLog, verifyTail, type AuditReport } from './session-verify.ts';
 export { exportJsonl, exportMarkdown } from './session-export.ts';
 export { exportTurn } from './turn-export.ts';
 
-/** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
+/** Rows that another owner keeps in step with the log. Called for each event, inside the transaction of the append. */
 export interface EventProjection {
   apply(event: AnyEvent): void;
-  /** Called instead for an event that a fork copies; without it such events are skipped. */
+  /** Called instead for an event that a fork copies. Without it, such events are skipped. */
   applyCopied?(event: AnyEvent): void;
 }
 
@@ -38,9 +38,9 @@ export interface SessionLogDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Redacts every string of a body before it is stored; returns the identical body when there is nothing to redact. */
+  /** Redacts every string of a body before it is stored. Returns the identical body if there is nothing to redact. */
   readonly scrub?: <T>(body: T) => T;
-  /** Notified after each commit of the log's new end. */
+  /** Notified of the new end of the log after each commit. */
   readonly head?: Pick<LogHead, 'note' | 'reached'>;
   readonly projections?: readonly EventProjection[];
 }
@@ -50,7 +50,7 @@ interface Head {
   hashHex: string;
 }
 
-/** One statement inserts up to so many events. */
+/** The maximum number of events inserted by one statement. */
 const ROWS_AT_ONCE = 8;
 const HEADS_KEPT = 512;
 
@@ -65,14 +65,14 @@ export class SessionLog {
   readonly #projections: readonly EventProjection[];
   readonly #heads = new Map<string, Head>();
   readonly #committed: Emitter<readonly AnyEvent[]>;
-  /** By the number of their rows. */
+  /** By number of rows. */
   readonly #inserts = new Map<number, SqlStatement>();
   readonly #putHead: SqlStatement;
   #seq: number;
   #hashHex = genesisHash;
   readonly #headFile: SessionLogDeps['head'];
   #pending: AnyEvent[] = [];
-  /** The running transaction is a barrier whose wait comes later. */
+  /** True while the transaction of `transactAhead` runs, whose wait for the disk follows later. */
   #isAhead = false;
 
   constructor(deps: SessionLogDeps) {
@@ -99,7 +99,7 @@ export class SessionLog {
     return this.#seq;
   }
 
-  /** The place the next event of the session will get. */
+  /** Returns the position that the next event of the session will get. */
   nextSessionSeq(sessionId: string): number {
     return this.#head(sessionId).sessionSeq + 1;
   }
@@ -108,7 +108,7 @@ export class SessionLog {
     return this.#storage;
   }
 
-  /** Called with the events of each commit, in order, after it. Returns the end of the subscription. */
+  /** Calls the listener with the events of each commit, in order, after the commit. Returns a function that ends the subscription. */
   onCommitted(listener: (events: readonly AnyEvent[]) => void): () => void {
     return this.#committed.on(listener);
   }
@@ -118,7 +118,7 @@ export class SessionLog {
     return this.#committed.next(signal);
   }
 
-  /** One transaction over several appends and rows of other tables; `barrier` waits for the disk. */
+  /** Runs several appends and changes of other tables in one transaction. With `barrier`, the commit waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
     return this.#transact(() => this.#storage.transact(work, barrier));
@@ -128,7 +128,7 @@ export class SessionLog {
     try {
       return transaction();
     } catch (cause) {
-      // Positions assigned in the failed transaction are void: reread them.
+      // Positions assigned in the failed transaction are void and are read again.
       this.#pending = [];
       this.#heads.clear();
       this.index.forget();
@@ -137,7 +137,7 @@ export class SessionLog {
     }
   }
 
-  /** Like `transact` with a barrier, but the wait for the disk is the caller's: nothing is promised, and no effect begins, before `onDisk`. */
+  /** Like `transact` with a barrier, but the caller waits for the disk: before `onDisk` resolves, no promise and no effect may be made. */
   transactAhead<T>(work: () => T): { readonly value: T; readonly onDisk: Promise<void> } {
     this.#isAhead = true;
     try {
@@ -149,7 +149,7 @@ export class SessionLog {
     }
   }
 
-  /** Appends to one session, in order, all or nothing. Returns the events with their places. */
+  /** Appends to one session in order, all or nothing. Returns the events with their positions. */
   append(sessionId: string, drafts: readonly AnyDraft[], barrier = false): readonly AnyEvent[] {
     if (drafts.length === 0) return [];
     return this.transact(() => this.#appendInside(sessionId, drafts, false), barrier);
@@ -189,7 +189,7 @@ export class SessionLog {
     return made;
   }
 
-  /** Gives the event its place in the chain, and adds its values to the rows that are inserted together. */
+  /** Adds the event to the chain, and its values to the rows that are inserted together. */
   #place(sessionId: string, { head, draft }: { readonly head: Head; readonly draft: AnyDraft }, rows: unknown[]): AnyEvent {
     const body = this.#scrub === undefined || withoutFreeText.has(draft.type) ? draft.body : this.#scrub(draft.body);
     const stored = JSON.stringify(body);
@@ -231,7 +231,7 @@ export class SessionLog {
     return this.#keepHead(sessionId, this.reads.head(sessionId));
   }
 
-  /** Null for a session that has no events yet. */
+  /** `row` is null for a session without events. */
   #keepHead(sessionId: string, row: { sessionSeq: number; hashHex: string } | null): Head {
     const head: Head = row === null ? { sessionSeq: 0, hashHex: genesisHash } : { sessionSeq: row.sessionSeq, hashHex: row.hashHex };
     if (this.#heads.size >= HEADS_KEPT) {
@@ -249,8 +249,8 @@ export class SessionLog {
   }
 
   /**
-   * Creates a session with a copy of another's events up to and including `atSessionSeq`, with a new hash chain. The cost is proportional
-   * to the copied events. Fails with not_found.
+   * Creates a session with a copy of another session's events up to and including `atSessionSeq`, with a new hash chain. The cost is
+   * proportional to the number of copied events. Fails with not_found.
    */
   fork(
     from: { sessionId: string; atSessionSeq: number; /** Leaves out every turn that had not ended by then. */ endedOnly?: boolean },
@@ -293,7 +293,7 @@ export class SessionLog {
     return model === null ? [] : [{ type: 'session.configured', body: { agentId, model, by: 'fork' } }];
   }
 
-  /** Permanently removes a session's events; the system session keeps the end of its chain. Returns how many were removed. */
+  /** Permanently removes a session's events. The system session records the end of its chain. Returns the number of removed events. */
   remove(sessionId: string, systemId: string): number {
     const head = this.reads.head(sessionId);
     if (head === null) throw noSession(sessionId);
@@ -306,7 +306,7 @@ export class SessionLog {
   }
 }
 
-/** Bodies of ids, numbers and our own sentences only: they cannot contain a secret. */
+/** These bodies contain only ids, numbers and text of the program, so they cannot contain a secret. */
 const withoutFreeText: ReadonlySet<EventType> = new Set<EventType>([
   'brain.decided',
   'model.requested',
@@ -320,7 +320,7 @@ function draftOf(event: AnyEvent): AnyDraft {
   return { type: event.type, turnId: event.turnId, step: event.step, phase: event.phase, atMs: event.atMs, body: event.body } as AnyDraft;
 }
 
-/** A fork has its own beginning, and none of the original's approvals and stops. */
+/** A fork has its own start, and none of the original's approvals and stops. */
 const notCopied: ReadonlySet<EventType> = new Set<EventType>([
   'session.created',
   'session.renamed',
@@ -328,7 +328,7 @@ const notCopied: ReadonlySet<EventType> = new Set<EventType>([
   'session.pinned',
   'session.seen',
   'session.configured',
-  // A summary under way is written for the original.
+  // A summary in progress is written for the original.
   'summary.started',
   'summary.failed',
 ]);

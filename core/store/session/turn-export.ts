@@ -1,4 +1,4 @@
-// One turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
+// Exports one turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
 import { applyByType, type EventTable } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -78,7 +78,7 @@ function heading(events: readonly AnyEvent[]): string {
   return lines.join('\n');
 }
 
-/** Neighbouring points become one list. */
+/** Joins adjacent list items into one list. */
 function joinLists(told: readonly string[]): string[] {
   const joined: string[] = [];
   for (const part of told) {
@@ -93,7 +93,7 @@ function money(usd: number | null): string {
   return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
 }
 
-/** Inline code that its own backticks cannot end. */
+/** Formats inline code so that its own backticks cannot end it. */
 function code(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const ticks = '`'.repeat(longest + 1);

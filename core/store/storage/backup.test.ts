@@ -39,7 +39,7 @@ function countEvents(file: string): unknown {
   return count;
 }
 
-test('a backup made while the database is in use restores what was there, and keeps what it replaces', async () => {
+test('restores a backup made while in use, and keeps the replaced database', async () => {
   const home = newHome();
   write(home, 3);
   const file = await backUp(home);
@@ -53,7 +53,7 @@ test('a backup made while the database is in use restores what was there, and ke
   expect(countEvents(restored)).toBe(4);
 });
 
-test('a bare name is searched among the backups; an empty folder has nothing to keep', async () => {
+test('looks up a bare name among the backups; an empty folder has nothing to keep', async () => {
   const home = newHome();
   write(home, 2);
   const file = await backUp(home);
@@ -63,7 +63,7 @@ test('a bare name is searched among the backups; an empty folder has nothing to 
   expect(() => restoreBackup(home, 'trayclaw-missing.db', NOW_MS)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
 });
 
-test('nothing is restored under a running instance', async () => {
+test('refuses to restore under a running instance', async () => {
   const home = newHome();
   write(home, 1);
   const file = await backUp(home);
@@ -72,7 +72,7 @@ test('nothing is restored under a running instance', async () => {
   expect(() => restoreBackup(home, file, NOW_MS)).toThrow(expect.objectContaining({ code: 'store_locked' }) as Error);
 });
 
-test('a broken backup is refused, and the database stays as it is', async () => {
+test('refuses a broken backup and leaves the database unchanged', async () => {
   const home = newHome();
   write(home, 600);
   const file = await backUp(home);
@@ -90,7 +90,7 @@ test('a broken backup is refused, and the database stays as it is', async () => 
   expect(existsSync(join(home, 'trayclaw.db.restoring'))).toBe(false);
 });
 
-test('the newest backups are kept, and other files in the folder are left alone', async () => {
+test('keeps the newest backups and leaves other files alone', async () => {
   const home = newHome();
   write(home, 1);
   expect(listBackups(home)).toEqual([]);
@@ -102,7 +102,7 @@ test('the newest backups are kept, and other files in the folder are left alone'
   expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
 });
 
-test('a folder, an empty file and a foreign database are distinguished from a damaged backup', () => {
+test('distinguishes a folder, an empty file and a foreign database from damage', () => {
   const home = newHome();
   const [folder, empty, other] = ['folder', 'empty.db', 'other.db'].map((name) => join(home, name)) as [string, string, string];
   mkdirSync(folder);
@@ -115,7 +115,7 @@ test('a folder, an empty file and a foreign database are distinguished from a da
     expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' });
 });
 
-test('the last backup is the newest one that is sound', async () => {
+test('the last backup is the newest sound one', async () => {
   const home = newHome();
   expect(() => restoreBackup(home, join(home, 'last'), NOW_MS)).toThrow(`There is no sound backup in ${join(home, 'backups')}.`);
   write(home, 3);

@@ -1,4 +1,4 @@
-// Backups of the database file: online copy, verification, restore. A restore keeps the file it replaces.
+// Backups of the database file: online copy, verification and restore. A restore keeps the file it replaces.
 
 import {
   existsSync,
@@ -24,7 +24,7 @@ import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { mapStorageError } from './storage-errors.ts';
 
-/** Between two pieces of a copy everything else goes first. */
+/** Other work runs between two steps of a copy. */
 const PAGES_AT_ONCE = 64;
 
 export interface BackupInfo {
@@ -34,14 +34,14 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
-/** Automatic backups are counted and deleted separately: they never push out one that a person made. */
+/** Automatic backups are counted and deleted separately, so that they never displace a backup made by a person. */
 export type BackupOrigin = 'person' | 'automatic';
 
-/** Copies the live database page by page while it is in use; the copy is checked before it gets its name. */
+/** Copies the live database page by page while it is in use. The copy is checked before it gets its name. */
 export async function createBackup(
   db: Database.Database,
   home: string,
-  /** `automatic`: broken off by the signal; the caller checks the copy, in pieces. */
+  /** If `automatic` is set, the signal aborts the copy, and the caller checks the copy in steps. */
   { nowMs, automatic }: { readonly nowMs: number; readonly automatic?: AbortSignal },
 ): Promise<BackupInfo> {
   const folder = join(home, 'backups');
@@ -67,9 +67,9 @@ export async function createBackup(
   }
 }
 
-/** Makes a single file on the disk: a copy in write-ahead mode would create two more next to it whenever it is opened. */
+/** Turns the copy into a single file on disk. A copy in write-ahead mode would create two more files whenever it is opened. */
 async function seal(file: string): Promise<void> {
-  // Off this thread first: then little is left to wait for.
+  // Syncs off this thread first, so that the later sync has little to wait for.
   const handle = await open(file, 'r+');
   try {
     await handle.sync();
@@ -115,7 +115,7 @@ function originOf(file: string): BackupOrigin {
   return NAME.exec(basename(file))?.[1] === undefined ? 'person' : 'automatic';
 }
 
-/** Keeps the newest `keep` backups of an origin. Returns the files removed. */
+/** Keeps the newest `keep` backups of an origin. Returns the removed files. */
 export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 'person'): string[] {
   const removed = listBackups(home)
     .filter(({ file }) => originOf(file) === origin)
@@ -124,17 +124,17 @@ export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 
   return removed.map((backup) => backup.file);
 }
 
-/** Opens a backup that no other process writes, to inspect it. */
+/** Opens a backup that no other process writes, for inspection. */
 export function openCopy(file: string): Database.Database {
   return new Database(file, { readonly: true });
 }
 
-/** The word `last` means the newest backup unless a file has that name. */
+/** `last` means the newest backup unless a file has that name. */
 function isLast(file: string): boolean {
   return basename(file) === 'last' && !existsSync(file);
 }
 
-/** Opens the file read-only and checks its structure and that it holds an event log. */
+/** Opens the file read-only, and checks its structure and that it contains an event log. */
 export function verifyBackup(given: string, home?: string): { ok: boolean; events: number; detail: string } {
   const file = home !== undefined && isLast(given) ? (listBackups(home)[0]?.file ?? given) : given;
   const stat = statSync(file, { throwIfNoEntry: false });
@@ -157,8 +157,8 @@ export function verifyBackup(given: string, home?: string): { ok: boolean; event
 }
 
 /**
- * Replaces the database with a verified backup. Takes the owner lock, so a running instance is refused with `store_locked`. The replaced
- * file is kept in the same folder as `trayclaw.db.replaced-…`.
+ * Replaces the database with a verified backup. Takes the owner lock, so it fails with `store_locked` if an instance is running. The
+ * replaced file is kept in the same folder as `trayclaw.db.replaced-…`.
  */
 export function restoreBackup(home: string, given: string, nowMs: number): { from: string; restored: string; kept: string | null } {
   const own = isAbsolute(given) || existsSync(given) ? given : join(home, 'backups', basename(given));
@@ -176,7 +176,7 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
-    // One step from the old file to the new: after a crash at any point there is a database.
+    // A single rename replaces the old file, so a complete database exists after a crash at any point.
     renameOver({ renameSync }, fresh, target);
     pointHeadAt(home, target, nowMs);
     return { from, restored: target, kept };
@@ -196,7 +196,9 @@ function newestSound(home: string): string {
   });
 }
 
-/** The log ends where the backup ends, and a person wanted that. A panic stop is not lifted by it. */
+/**
+ * The person chose to let the log end where the backup ends, so the head file is set to that position. This does not release a panic stop.
+ */
 function pointHeadAt(home: string, file: string, nowMs: number): void {
   const before = readHead(home);
   const known = before === 'damaged' ? null : before;
@@ -214,7 +216,9 @@ function pointHeadAt(home: string, file: string, nowMs: number): void {
   }
 }
 
-/** The old database gets a second name together with its companion files, so that they are never mistaken for the new one's. */
+/**
+ * Gives the old database a second name and moves its companion files along, so that they are never mistaken for those of the new database.
+ */
 function keepReplaced(target: string, kept: string): void {
   try {
     linkSync(target, kept);

@@ -1,31 +1,31 @@
-// The head file next to the database: the last position of the log and whether everything is stopped, so that a lost end of the log is
-// noticed. Written without a sync after each commit, which survives a killed process; waits for the disk only on request. Knows no SQL.
+// The head file next to the database: the last position of the log and whether the panic stop is engaged, so that a lost end of the log is
+// noticed. Written without a sync after each commit, which survives a killed process; synced only on request. Contains no SQL.
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { mapStorageError } from './storage-errors.ts';
 
-/** A position of the log: an event and its hash, hex. Position 0 is that of an empty log. */
+/** A position of the log: an event and its hash in hex. An empty log has position 0. */
 export interface LogPlace {
   readonly seq: number;
   readonly hash: string;
 }
 
 export interface HeadRecord {
-  /** 16 bytes, hex. Backups of a database share it. */
+  /** 16 bytes in hex. Backups of a database share the id. */
   readonly databaseId: string;
   readonly newest: LogPlace;
-  /** The last position that is known to be on the disk. */
+  /** The last position known to be on disk. */
   readonly durable: LogPlace;
   readonly stopped: boolean;
   readonly atMs: number;
-  /** When the machine came up: a loss within one run of the machine is no power cut. */
+  /** When the machine was booted. A loss within one run of the machine is not a power cut. */
   readonly bootedAtMs: number;
 }
 
 export const headFileName = 'trayclaw.head';
-/** Two slots, written in turn: a write that a power cut tears leaves the other. */
+/** Two slots, written in turn: if a power cut tears a write, the other slot remains. */
 const SLOT_BYTES = 256;
 const MAGIC = 0x54434844;
 const FORM = 1;
@@ -33,7 +33,7 @@ const FORM = 1;
 const CRC_AT = 128;
 export const emptyPlace: LogPlace = { seq: 0, hash: '0'.repeat(64) };
 
-/** Null if there is no file; 'damaged' if neither slot can be read. */
+/** Returns null if there is no file, and 'damaged' if neither slot can be read. */
 export function readHead(home: string): HeadRecord | 'damaged' | null {
   const path = join(home, headFileName);
   if (!existsSync(path)) return null;
@@ -53,7 +53,7 @@ export class HeadFile {
   #isOnDisk = false;
   #isOpen = true;
 
-  /** Creates or opens the file; the record is on the disk when this returns. Fails as the store does. */
+  /** Creates or opens the file. The record is on disk when this returns. Fails with the errors of the store. */
   constructor(home: string, record: HeadRecord) {
     const path = join(home, headFileName);
     this.#record = record;
@@ -61,7 +61,7 @@ export class HeadFile {
       const before = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
       this.#generation = newestOf(before)?.generation ?? 0;
       this.#handle = openSync(path, before.length === 0 ? 'w+' : 'r+', 0o600);
-      // Both slots have their room on the disk from the start: no later write can find it full.
+      // Allocates both slots at the start, so that no later write fails because the disk is full.
       if (before.length < 2 * SLOT_BYTES) writeSync(this.#handle, Buffer.alloc(2 * SLOT_BYTES), 0, 2 * SLOT_BYTES, 0);
       this.#write();
       this.flush();

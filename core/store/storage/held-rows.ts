@@ -1,5 +1,5 @@
-// Whether a table was ever written to, in memory: a feature that has nothing asks the database nothing. It says yes from the first row on,
-// also when all rows are gone again.
+// Caches in memory whether a table has ever contained rows, so that unused features need no queries. Stays true even if all rows are
+// deleted again.
 
 import type Database from 'better-sqlite3';
 
@@ -14,7 +14,7 @@ export class HeldRows {
     return this.#any;
   }
 
-  /** Called with every insert; a transaction that is rolled back only costs a question too many. */
+  /** Called with every insert. If the transaction is rolled back, the only cost is a needless query. */
   put(): void {
     this.#any = true;
   }

@@ -1,4 +1,4 @@
-// How far a follower of the log has come: a row with its name.
+// A named row that stores how far a reader of the log has read.
 
 import { Statements } from './statements.ts';
 import type Database from 'better-sqlite3';

@@ -1,23 +1,25 @@
-// Schema changes: each has an id, runs once, may safely run again, and states from which schema version on a reader is safe.
+// Schema changes. Each has an id, runs once, may safely run again, and states the schema version that a program needs to use the result.
 
 import type Database from 'better-sqlite3';
 import { assert } from '../../base/assert.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface Migration {
-  /** `0001-events`; applied in the order given. */
+  /** For example `0001-events`. Migrations are applied in the order given. */
   readonly id: string;
-  /** The lowest schema version of the program that can still use the file after this change. */
+  /** The lowest schema version of a program that can still use the file after this change. */
   readonly minSafeVersion: number;
-  /** Must be idempotent: a crash may run it again. */
+  /** Must be idempotent, because it may run again after a crash. */
   up(db: Database.Database): void;
 }
 
-/** Schema version this program understands. A file whose minimum safe version is above it is refused. */
+/** The schema version of this program. A file whose minimum safe version is higher is refused. */
 export const schemaVersion = 2;
 
-/** Runs missing migrations, each in a separate transaction. Fails with `store_too_new` before changing anything. */
-/** A start may be cut off in the middle of a step, before or after it is written: there `reach` is called. */
+/**
+ * Runs missing migrations, each in a separate transaction. Fails with `store_too_new` before changing anything. `reach` is called before
+ * and after the work of each migration, where tests may end the process.
+ */
 export function migrate(db: Database.Database, migrations: readonly Migration[], reach?: () => void): void {
   const known = new Set(migrations.map((migration) => migration.id));
   assert(known.size === migrations.length, 'two migrations share an id');

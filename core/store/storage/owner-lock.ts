@@ -1,12 +1,12 @@
-// One process owns a data folder. The lock is an exclusive transaction on a separate file: the operating system drops it with the process
-// however it dies, so there is no stale lock to clear.
+// Lets only one process own a data folder. The lock is an exclusive transaction on a separate file. The operating system releases it
+// however the process ends, so there are no stale locks.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
 import { mapStorageError } from './storage-errors.ts';
 
-/** Fails with `store_locked` while another process holds it. Returns the release. */
+/** Fails with `store_locked` while another process holds the lock. Returns a function that releases it. */
 export function acquireOwnerLock(home: string): () => void {
   let db: Database.Database | undefined;
   try {

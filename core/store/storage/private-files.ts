@@ -1,5 +1,5 @@
 // Keeps the files of the data folder private to their owner, even after the folder is copied or moved. Never fails: if a file cannot be
-// made private, the code that opens it reports that.
+// made private, the code that opens it reports the problem.
 
 import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,6 +25,6 @@ function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // SQLite or the reader of the settings meets the same, and has words for it.
+    // SQLite or the reader of the settings fails in the same way and reports it.
   }
 }

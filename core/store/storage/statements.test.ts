@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { Statements } from './statements.ts';
 
-test('a text is prepared once, and a column alone does not change the whole row', () => {
+test('prepares each text once; reading a column does not change row results', () => {
   const db = new Database(':memory:');
   let prepared = 0;
   const sql = new Statements({
@@ -25,7 +25,7 @@ test('a text is prepared once, and a column alone does not change the whole row'
   expect(sql.row(text, 2)).toEqual({ name: 'b', value: 2 });
   expect([sql.row(text, 3), sql.value(text, 3)]).toEqual([undefined, undefined]);
   expect(prepared).toBe(3);
-  // Nothing is prepared before its first use.
+  // Statements are prepared on first use only.
   expect(() => sql.row('SELECT n FROM later')).toThrow('no such table');
   db.exec('CREATE TABLE later (n INTEGER)');
   expect(sql.run('INSERT INTO later VALUES (?)', 3).changes).toBe(1);

@@ -1,5 +1,5 @@
-// Statements by their text, so that a query stands where its result is read. Each is prepared with its first use and kept: the texts of one
-// owner are a fixed set.
+// Caches statements by their text, so that a query can be written where its result is read. Each is prepared on first use and kept: every
+// owner uses a fixed set of texts.
 
 import type Database from 'better-sqlite3';
 
@@ -24,17 +24,17 @@ export class Statements {
     return this.prepare(sql).all(...values) as Row[];
   }
 
-  /** The first column of the first row. */
+  /** Returns the first column of the first row. */
   value<Value>(sql: string, ...values: unknown[]): Value | undefined {
     return this.#pluckedOf(sql).get(...values) as Value | undefined;
   }
 
-  /** The first column of every row. */
+  /** Returns the first column of every row. */
   values<Value>(sql: string, ...values: unknown[]): Value[] {
     return this.#pluckedOf(sql).all(...values) as Value[];
   }
 
-  /** For a text that is long, and for one that is used in a loop. */
+  /** For long texts, and for texts used in a loop. */
   prepare(sql: string): Database.Statement {
     const known = this.#whole.get(sql);
     if (known !== undefined) return known;

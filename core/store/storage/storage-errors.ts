@@ -1,4 +1,4 @@
-// The one place that reads SQLite's and the file system's error codes.
+// The only module that reads the error codes of SQLite and the file system.
 
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
@@ -9,7 +9,7 @@ interface Mapping {
   readonly message: string;
 }
 
-/** First match wins. SQLite's codes are from https://sqlite.org/rescode.html. */
+/** The first match wins. SQLite's codes are from https://sqlite.org/rescode.html. */
 const mappings: readonly Mapping[] = [
   { prefix: 'SQLITE_CORRUPT', code: 'store_corrupt', message: 'The database file is damaged.' },
   { prefix: 'SQLITE_NOTADB', code: 'store_corrupt', message: 'The database file is not a database.' },
@@ -52,7 +52,7 @@ const homeWords: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
-/** Why the data folder cannot be made or entered. */
+/** Explains why the data folder cannot be created or accessed. */
 export function homeError(home: string, cause: unknown): AppError {
   const linked = brokenLink(home);
   const words = linked === null ? homeWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
@@ -61,7 +61,7 @@ export function homeError(home: string, cause: unknown): AppError {
   return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
 }
 
-/** Where a link leads that leads nowhere; null if the path is no such link. */
+/** Returns the target of a broken symbolic link, or null if the path is not one. */
 function brokenLink(path: string): string | null {
   try {
     return lstatSync(path).isSymbolicLink() && !existsSync(path) ? readlinkSync(path) : null;
@@ -70,7 +70,7 @@ function brokenLink(path: string): string | null {
   }
 }
 
-/** Maps an SQLite error to a `store_*` error; any other error is returned unchanged. For places where other things fail as well. */
+/** Maps an SQLite error to a `store_*` error and returns any other error unchanged. For code in which other operations can fail as well. */
 export function mapSqliteError(cause: unknown): unknown {
   return readCode(cause)?.startsWith('SQLITE_') === true ? mapStorageError(cause) : cause;
 }

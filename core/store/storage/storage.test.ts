@@ -34,7 +34,7 @@ function codeOf(work: () => unknown): string {
   return 'nothing thrown';
 }
 
-test('nested work joins the outer transaction and goes with it', () => {
+test('nested work joins the outer transaction and is rolled back with it', () => {
   const storage = open();
   expect(storage.transact(() => storage.transact(() => put(storage, 1) !== null))).toBe(true);
   expect(storage.inTransaction).toBe(false);
@@ -47,7 +47,7 @@ test('nested work joins the outer transaction and goes with it', () => {
   expect(all(storage)).toEqual([1]);
 });
 
-test('a failed inner transaction is not committed by a caller that catches the error', () => {
+test('a caller that catches an error does not commit a failed inner transaction', () => {
   const storage = open();
   const swallow = (): void => {
     try {
@@ -65,7 +65,7 @@ test('a failed inner transaction is not committed by a caller that catches the e
   expect(all(storage)).toEqual([3]);
 });
 
-test('a barrier waits for the disk and is metered; inside another transaction it would be a false promise', () => {
+test('a barrier waits for the disk and is metered; only a barrier may contain one', () => {
   const storage = open();
   storage.transact(() => {
     expect(storage.inBarrier).toBe(false);
@@ -82,7 +82,7 @@ test('a barrier waits for the disk and is metered; inside another transaction it
   expect(all(storage)).toEqual([1, 2]);
 });
 
-test('followers run after the commit, in order, and not after a rollback', () => {
+test('callbacks run after the commit, in order, and not after a rollback', () => {
   const storage = open();
   const seen: string[] = [];
   storage.afterCommit(() => seen.push('at once'));
@@ -100,13 +100,13 @@ test('followers run after the commit, in order, and not after a rollback', () =>
   expect(seen).toEqual(['at once', 'work', 'first false', 'second']);
 });
 
-test('one process owns a folder, until it dies however it dies', async () => {
+test('one process owns a folder until it ends, however it ends', async () => {
   const home = newHome();
   const source = `
     const { Storage } = await import(${JSON.stringify(join(import.meta.dirname, 'storage.ts'))});
     const storage = Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
     process.stdout.write('open');
-    // Used later, so that the collector does not close it before.
+    // Keeps a reference, so that the garbage collector does not close the storage.
     setInterval(() => storage.inTransaction, 60_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -118,7 +118,7 @@ test('one process owns a folder, until it dies however it dies', async () => {
   expect(open(home).inTransaction).toBe(false);
 });
 
-test('the lock holds within one process too, is freed by closing, and a mere look does not need it', () => {
+test('the lock holds within one process and is freed by close; reads need no lock', () => {
   const home = newHome();
   const first = Storage.open({ home, migrations: [table] });
   expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_locked');
@@ -129,7 +129,7 @@ test('the lock holds within one process too, is freed by closing, and a mere loo
   open(home);
 });
 
-test('a folder of a newer program is refused and left as it was', () => {
+test('refuses a folder of a newer program and leaves it unchanged', () => {
   const home = newHome();
   const newer: Migration = { id: '9-newer', minSafeVersion: 99, up: (db) => db.exec('CREATE TABLE newer (n)') };
   Storage.open({ home, migrations: [table, newer] }).dispose();
@@ -137,18 +137,18 @@ test('a folder of a newer program is refused and left as it was', () => {
   const another: Migration = { id: '2', minSafeVersion: 1, up: (db) => db.exec('CREATE TABLE u (n)') };
   expect(codeOf(() => Storage.open({ home, migrations: [table, another] }))).toBe('store_too_new');
   expect(readFileSync(join(home, 'trayclaw.db')).equals(before)).toBe(true);
-  // And the lock is free again.
+  // The lock is free again.
   expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_too_new');
 });
 
-test('a newer migration that older programs can live with is no obstacle', () => {
+test('accepts a newer migration that older programs can use', () => {
   const home = newHome();
   const harmless: Migration = { id: '9-newer', minSafeVersion: 1, up: (db) => db.exec('CREATE TABLE newer (n)') };
   Storage.open({ home, migrations: [table, harmless] }).dispose();
   expect(open(home).integrity(true)).toEqual(['ok']);
 });
 
-test('a failed migration leaves nothing, and the next start resumes there', () => {
+test('a failed migration is rolled back, and the next start resumes there', () => {
   const home = newHome();
   let isBroken = true;
   const second: Migration = {
@@ -171,7 +171,7 @@ test('a failed migration leaves nothing, and the next start resumes there', () =
   ]);
 });
 
-test('a wrong file, a damaged page and an impossible path are distinguished', () => {
+test('distinguishes a wrong file, a folder in its place and an impossible path', () => {
   const text = newHome();
   writeFileSync(join(text, 'trayclaw.db'), 'this is a letter, not a database; '.repeat(100));
   expect(codeOf(() => Storage.open({ home: text, migrations: [table] }))).toBe('store_corrupt');
@@ -191,7 +191,7 @@ test('a wrong file, a damaged page and an impossible path are distinguished', ()
   );
 });
 
-test('a damaged page is found by the check and named when it is read', () => {
+test('the integrity check and reads report a damaged page', () => {
   const home = newHome();
   const whole = Storage.open({ home, migrations: [table] });
   const insert = whole.db.prepare('INSERT INTO t (n, text) VALUES (?, ?)');
@@ -208,7 +208,7 @@ test('a damaged page is found by the check and named when it is read', () => {
   expect(codeOf(() => damaged.transact(() => damaged.db.prepare('SELECT sum(length(text)) FROM t').get()))).toBe('store_corrupt');
 });
 
-test('a full disk refuses, keeps what was there, and takes more once there is room', () => {
+test('a full disk refuses writes, keeps its data, and accepts writes when freed', () => {
   const storage = open();
   storage.transact(() => put(storage, 1));
   const pages = storage.db.pragma('page_count', { simple: true }) as number;
@@ -223,14 +223,14 @@ test('a full disk refuses, keeps what was there, and takes more once there is ro
   expect(all(storage)).toHaveLength(101);
 });
 
-test('a read-only database reports that', () => {
+test('reports a read-only database', () => {
   const storage = open();
   storage.db.pragma('query_only = ON');
   expect(codeOf(() => storage.transact(() => put(storage, 1)))).toBe('store_readonly');
   storage.db.pragma('query_only = OFF');
 });
 
-test('the data folder is for its owner alone, and what a checkpoint moves is in the file', () => {
+test('the data folder is private, and a checkpoint moves commits into the file', () => {
   const home = join(newHome(), 'deep', 'home');
   const storage = open(home);
   expect(process.platform === 'win32' ? 0o700 : statSync(home).mode & 0o777).toBe(0o700);
@@ -243,7 +243,7 @@ test('the data folder is for its owner alone, and what a checkpoint moves is in 
   db.close();
 });
 
-test('a throwaway folder waits for no disk and can be opened again', () => {
+test('a throwaway folder does not wait for the disk and can be opened again', () => {
   const home = newHome();
   const storage = Storage.open({ home, migrations: [table], isThrowaway: true });
   storage.transact(() => put(storage, 1), true);

@@ -1,5 +1,5 @@
-// The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity.
-// Knows nothing of events. Every SQLite failure leaves here as a `store_*` error.
+// The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity. Knows nothing
+// of events. Every SQLite failure is reported as a `store_*` error.
 
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,10 +26,10 @@ export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;
 
 export interface StorageOptions {
-  /** The data folder; made with mode 0700 when missing. */
+  /** The data folder. Created with mode 0700 if it is missing. */
   readonly home: string;
   readonly migrations: readonly Migration[];
-  /** False for a read-only check that must not claim the folder (verification of a copy). */
+  /** False for a read-only check that must not take the lock (verification of a copy). */
   readonly lock?: boolean;
   /** True for a folder that is deleted at the end: nothing waits for the disk, and a power cut may damage it. */
   readonly isThrowaway?: boolean;
@@ -39,12 +39,12 @@ export interface StorageOptions {
 
 const CACHE_PAGES_KIB = -16_000;
 const CHECKPOINT_PAGES = 4_000;
-/** The maximum of the write-ahead log at rest. */
+/** The maximum size of an idle write-ahead log. */
 const WAL_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that a barrier survives
- * a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
+ * One connection to `trayclaw.db` in WAL mode. Uses `synchronous=FULL` for barrier transactions, so that they survive a power cut, and
+ * `NORMAL` for all others (https://sqlite.org/pragma.html#pragma_synchronous).
  */
 export class Storage {
   readonly db: SqlDatabase;
@@ -56,7 +56,7 @@ export class Storage {
   readonly #rollback: Database.Statement;
   readonly #wal: WalSync;
   readonly #afterCommit: (() => void)[] = [];
-  /** Live: the same object all the time. */
+  /** The same object for the life of the storage; its counts are updated in place. */
   readonly syncMeter: SyncMeter = { totalMs: 0, count: 0 };
   #depth = 0;
   #barrier = false;
@@ -74,7 +74,7 @@ export class Storage {
     this.#wal = new WalSync(join(home, 'trayclaw.db-wal'));
   }
 
-  /** Fails with store_locked, store_readonly, store_corrupt, store_too_new or store_full; nothing is changed then. */
+  /** Fails with store_locked, store_readonly, store_corrupt, store_too_new or store_full. Nothing is changed then. */
   static open(options: StorageOptions): Storage {
     makeHome(options.home);
     const release = options.lock === false ? (): void => undefined : acquireOwnerLock(options.home);
@@ -87,7 +87,7 @@ export class Storage {
       db.pragma('checkpoint_fullfsync = 1');
       db.pragma('foreign_keys = ON');
       db.pragma(`cache_size = ${CACHE_PAGES_KIB}`);
-      // Checkpoints run when idle; the automatic one is only the ceiling for a log that never rests.
+      // Checkpoints run when idle. The automatic checkpoint only limits a log that is never idle.
       db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
       db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
       migrate(db, options.migrations, options.reachMigration);
@@ -99,7 +99,7 @@ export class Storage {
     }
   }
 
-  /** Further schema changes that depend on data already read. */
+  /** Runs further schema changes that depend on data already read. */
   migrate(migrations: readonly Migration[]): void {
     migrate(this.db, migrations);
   }
@@ -114,8 +114,8 @@ export class Storage {
   }
 
   /**
-   * Runs `work` in one transaction; a nested call joins the outer one. With `barrier` the commit waits for the disk.
-   * Nested barriers make the outer commit one. Rolled back when `work` throws.
+   * Runs `work` in one transaction; a nested call joins the outer one. With `barrier`, the commit waits for the disk. A nested barrier
+   * fails unless the outer transaction is a barrier. Rolls back if `work` throws.
    */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#depth > 0) {
@@ -143,27 +143,30 @@ export class Storage {
   }
 
   /**
-   * A barrier whose wait for the disk is the caller's: commits, and `onDisk` resolves when the commit would survive a power cut. Waits of
-   * different callers are joined. Not inside another transaction.
+   * A barrier whose caller waits for the disk: commits at once, and `onDisk` resolves when the commit would survive a power cut. Concurrent
+   * waits are combined. Must not be called inside another transaction.
    */
   transactAhead<T>(work: () => T): { readonly value: T; readonly onDisk: Promise<void> } {
-    // The first barrier of the connection also syncs the folder, where the log's file may be new.
+    // The first barrier of the connection also syncs the folder, because the log file may be new.
     if (this.isThrowaway || this.syncMeter.count === 0) return { value: this.transact(work, true), onDisk: Promise.resolve() };
     const value = this.transact(work);
     this.syncMeter.count += 1;
     return { value, onDisk: this.#wal.wait() };
   }
 
-  /** Runs after the outermost commit; dropped on rollback. At once when there is no transaction. */
+  /** Runs the action after the outermost commit, or at once if there is no transaction. Dropped on rollback. */
   afterCommit(action: () => void): void {
     if (this.#depth === 0) action();
     else this.#afterCommit.push(action);
   }
 
-  /** SQLite's own words about the whole file: "ok" alone when it is sound. Slow on a large one; `full` also holds the indexes against the tables. */
+  /**
+   * Returns SQLite's report on the whole file: only "ok" if it is sound. Slow on a large file. `full` also compares the indexes with the
+   * tables.
+   */
   integrity(full: boolean): string[] {
     try {
-      // Each answers with one column, called like itself.
+      // Both pragmas return one column with the name of the pragma.
       const rows = this.db.pragma(full ? 'integrity_check(20)' : 'quick_check(20)') as Record<string, string>[];
       return rows.flatMap((row) => Object.values(row));
     } catch (cause) {
@@ -171,7 +174,7 @@ export class Storage {
     }
   }
 
-  /** Moves the write-ahead log into the file. For idle moments. Returns whether all of it is there, and on the disk. */
+  /** Moves the write-ahead log into the database file. For idle moments. Returns whether all of it was moved and is on disk. */
   checkpoint(): boolean {
     if (this.isThrowaway) return true;
     try {
@@ -183,12 +186,12 @@ export class Storage {
     }
   }
 
-  /** Size of the write-ahead log's file; its content may be in the database file already. */
+  /** The size of the write-ahead log file. Its content may already be in the database file. */
   get walBytes(): number {
     return statSync(join(this.home, 'trayclaw.db-wal'), { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Never waits for a reader: pages it still needs are moved the next time. */
+  /** Never waits for readers. Pages that they still need are moved the next time. */
   #moved(how: 'PASSIVE' | 'TRUNCATE'): boolean {
     const timeout = this.db.pragma('busy_timeout', { simple: true }) as number;
     this.db.pragma('busy_timeout = 0');
@@ -218,7 +221,7 @@ export class Storage {
     try {
       this.db.pragma('optimize');
     } catch {
-      // It only makes later queries quicker: a damaged or full file must not keep the database from being closed.
+      // This only speeds up later queries. A damaged or full file must not keep the database from being closed.
     }
   }
 
@@ -227,7 +230,7 @@ export class Storage {
     try {
       return work();
     } catch (cause) {
-      // Half of the failed work may be done: a caller that catches this must not commit it.
+      // The failed work may be half done, so a caller that catches this error must not commit it.
       this.#doomed = true;
       throw cause;
     } finally {
@@ -257,7 +260,7 @@ export class Storage {
   }
 
   #abandon(): void {
-    // A commit that succeeded but whose followers threw must not be rolled back.
+    // If the commit succeeded but a callback threw, there is nothing to roll back.
     if (this.#depth === 0) return;
     this.#depth = 0;
     this.#afterCommit.length = 0;

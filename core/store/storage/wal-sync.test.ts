@@ -27,7 +27,7 @@ test('calls during a wait share the next one, which begins after it', async () =
   expect(sync.wait()).not.toBe(second);
 });
 
-test('a log that cannot be opened is a store error, for those who wait for the next one as well', async () => {
+test('fails with a store error if the log cannot be opened, also for the next wait', async () => {
   const sync = open(false);
   const both = await Promise.allSettled([sync.wait(), sync.wait()]);
   expect(both.map((one) => (one.status === 'rejected' ? (one.reason as { code: string }).code : one.status))).toEqual([
@@ -36,7 +36,7 @@ test('a log that cannot be opened is a store error, for those who wait for the n
   ]);
 });
 
-test('after the end nothing is opened again', async () => {
+test('opens nothing after it was disposed', async () => {
   const sync = open();
   const running = sync.wait();
   sync.dispose();

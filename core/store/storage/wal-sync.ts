@@ -1,5 +1,5 @@
-// Waits for the disk without blocking the event loop: everything that was written to the write-ahead log before the call is on the disk when the promise
-// resolves. Calls that come while one wait runs share the next one. Knows no transactions.
+// Waits for the disk without blocking the event loop. When the promise resolves, everything written to the write-ahead log before the call
+// is on disk. Calls during a wait share the next one. Knows no transactions.
 
 import { closeSync, fdatasync, openSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
@@ -7,7 +7,10 @@ import { mapStorageError } from './storage-errors.ts';
 
 export class WalSync {
   readonly #path: string;
-  /** Opened with the first wait: SQLite makes the file with its first write. No lock is held on it, so closing it frees none of SQLite's. */
+  /**
+   * Opened at the first wait, because SQLite creates the file with its first write. Holds no lock, so closing it releases none of SQLite's
+   * locks.
+   */
   #handle: number | null = null;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
@@ -36,7 +39,7 @@ export class WalSync {
 
   #start(): Promise<void> {
     const running = new Promise<void>((resolve, reject) => {
-      // The database is closed: that moved all of the log into it.
+      // Closing the database has moved the whole log into it.
       if (this.#isClosed) return resolve();
       this.#handle ??= openSync(this.#path, 'r+');
       fdatasync(this.#handle, (cause) => {

@@ -10,14 +10,14 @@ function openIndex(texts: readonly string[]): WordIndex {
   return index;
 }
 
-test('coverage is the share of a query in a row, weighted by the rarity of its words', () => {
+test('coverage is the share of query words in a row, weighted by their rarity', () => {
   const common = Array.from({ length: 40 }, (_, at) => `report number ${at} of the week`);
   const index = openIndex([...common, 'report on glaciers']);
   const row = common.length + 1;
   expect(index.coverage('report glaciers', row)).toBe(1);
-  // In another form of the word.
+  // Another form of the same words.
   expect(index.coverage('Reporting on a glacier', row)).toBe(1);
-  // The rare word tells more than the common one.
+  // A rare word weighs more than a common one.
   expect(index.coverage('glaciers week', row)).toBeGreaterThan(index.coverage('report volcanoes', row));
   expect(index.coverage('report volcanoes', row)).toBeLessThan(0.2);
   expect(index.coverage('volcanoes', row)).toBe(0);

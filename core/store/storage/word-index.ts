@@ -1,20 +1,19 @@
-// Ranked full-text search over an FTS5 table, bounded: its cost does not depend on how common the words are. Knows nothing of what is
-// indexed.
+// Ranked full-text search over an FTS5 table. Its cost is bounded, however common the words are. Does not know what is indexed.
 
 import type Database from 'better-sqlite3';
 import { HeldRows } from './held-rows.ts';
 import { Statements } from './statements.ts';
 
-/** The form every index of words has: stems of English words, accents folded, none of the text itself. */
+/** The options of every word index: stems of English words, accents folded, and the text itself is not stored. */
 export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'";
 
 const WORDS_MAX = 24;
-/** The maximum number of scored rows; rarer words are searched first. */
+/** The maximum number of scored rows. Rarer words are searched first. */
 const SCORED_MAX = 2_000;
-/** Words this common say little compared with rarer ones. */
+/** Words this common say little compared with rarer words. */
 const COUNTED_MAX = 1_500;
 
-/** Too common to tell anything, in the languages of the window. */
+/** Words too common to be useful, in the languages of the window. */
 const emptyWords = new Set(
   (
     'a an and are as at be been but by can did do does for from had has have how i if in into is it its me my no not of on or our shall should so ' +
@@ -34,11 +33,12 @@ export class WordIndex {
   readonly #sql: Statements;
   readonly #table: string;
   readonly #findSql: string;
-  /** Until it holds something, no word is counted. */
+  /** While the index is empty, lookups skip the database. */
   readonly #held: HeldRows;
 
   /**
-   * `table` has the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title against one in the body.
+   * `table` must have the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title relative to the
+   * body.
    */
   constructor(db: Database.Database, table: string, titleWeight = 2) {
     this.#sql = new Statements(db);
@@ -59,7 +59,7 @@ export class WordIndex {
     this.#sql.run(`DELETE FROM ${this.#table} WHERE rowid = ?`, row);
   }
 
-  /** Best first. Nothing in a query is FTS5 syntax; a query of empty words alone finds nothing. */
+  /** Best match first. Nothing in a query is FTS5 syntax. A query that contains only common words finds nothing. */
   find(query: string, limit: number): RankedRow[] {
     if (!this.#held.any) return [];
     const counted = searchedWords(query)
@@ -79,7 +79,7 @@ export class WordIndex {
     return this.#sql.rows<RankedRow>(this.#findSql, taken.join(' OR '), limit);
   }
 
-  /** The share, 0 to 1, of the query's information that the row contains; a rare word counts more (inverse document frequency). */
+  /** Returns the share, 0 to 1, of the query's information that the row contains. Rare words weigh more (inverse document frequency). */
   coverage(query: string, row: number): number {
     const rows = (this.#sql.value<number | null>(`SELECT max(rowid) FROM ${this.#table}`) ?? 0) + 1;
     let told = 0;
@@ -99,11 +99,11 @@ export class WordIndex {
 
   #holds(word: string, row: number): boolean {
     const table = this.#table;
-    // Asked with a whole number only: compared with a floating one, FTS5 answers with the next row there is.
+    // Bound as an integer: if compared with a float, FTS5 returns the next existing row.
     return this.#sql.value(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid = ?`, word, BigInt(row)) !== undefined;
   }
 
-  /** All of the words are common: finds rows with several of them, otherwise the newest with any. */
+  /** For common words only: finds rows that contain several of them, otherwise the newest rows with any. */
   #findCommon(counted: readonly { readonly word: string }[], limit: number): RankedRow[] {
     const words = counted.map(({ word }) => word);
     for (let wanted = Math.min(words.length, 4); wanted >= 1; wanted--) {
@@ -114,7 +114,7 @@ export class WordIndex {
   }
 }
 
-/** Each as a quoted string, once. */
+/** Returns the distinct words as quoted strings. */
 export function searchedWords(query: string): string[] {
   const words = (query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !emptyWords.has(word));
   return [...new Set(words)].slice(0, WORDS_MAX).map((word) => `"${word}"`);
