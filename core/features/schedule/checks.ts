@@ -1,4 +1,4 @@
-// Health checks of schedules: a due time must not pass without an outcome.
+// The health check of schedules: a due time must not pass without an outcome.
 
 import type { ScheduleView } from '../../contracts/features/schedule.ts';
 import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
@@ -30,7 +30,7 @@ function checkSchedules({ schedules, nowMs }: Checked): Finding {
   );
 }
 
-/** Returns the problem of a schedule whose due time passed without a report; null if there is none. */
+/** The problem of a schedule whose due time passed without an outcome, or null. */
 function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
   const [newest] = last;
   if (newest?.disposition === 'missed') return 'missed its last time';

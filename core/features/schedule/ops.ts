@@ -14,7 +14,7 @@ interface Handled {
   readonly schedules: Schedules;
   readonly heartbeat: Heartbeat;
   readonly clockwork: Pick<Clockwork, 'clockJump'>;
-  /** Starts the turn of a schedule. Fails as a message does. */
+  /** Starts the turn of a schedule. Fails with the errors of sending a message. */
   readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): ScheduledTask };
   readonly fire: (kept: KeptSchedule, entry: ScheduleFired) => { sessionId: string; turnId: string };
 }
@@ -59,7 +59,10 @@ interface Asked {
   readonly file?: string | undefined;
 }
 
-/** With the prompt, or with the task and its goal as the prompt; null where nothing is named. Fails with invalid_params where both are. */
+/**
+ * Returns the request with its prompt, or with its task and the task's goal as prompt. Null if neither is given. Fails with invalid_params
+ * if they disagree.
+ */
 function whatIsAsked<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
   const { prompt, task, file } = wish;
   if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };

@@ -1,4 +1,4 @@
-// Operations on skills: the list, their problems, and the decisions only a person makes. The skill book does the work.
+// Operations on skills: the list, their problems, and the decisions that only a person makes. The skill book does the work.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -22,7 +22,7 @@ interface Handled extends Pick<Spine, 'log' | 'ids'> {
   readonly panic: { readonly engaged: boolean };
   readonly checkpoints: Pick<Checkpoints, 'take' | 'after'>;
   readonly tools: { list(): readonly { readonly name: string }[] };
-  /** Installed skills that no person asked for and no skill needs. */
+  /** Installed skills that no person requested and no skill needs. */
   unneeded(): string[];
   /** Copies skills into the workspace. */
   importSkills(wish: Omit<ImportWish, 'into'>): ReturnType<typeof importSkills>;
@@ -70,7 +70,7 @@ export function createSkillOps(deps: Handled): SkillOps {
   };
 }
 
-/** A copy is kept as before a call that writes, so that undo puts it back. */
+/** Takes a checkpoint first, as before a call that writes, so that undo can restore the skill. */
 async function removeSkill(deps: Handled, name: string, caller: Caller): Promise<OpResult<'skill.remove'>> {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be removed while everything is stopped.');
   const { checkpoints, skills, log } = deps;
@@ -116,7 +116,7 @@ function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, de
   return { target: { kind: 'content', path: view.path, sha256: view.sha256 }, name: view.name };
 }
 
-/** A folder the agent may write to is never trusted as a whole: only reviewed content is. */
+/** A folder that the agent may write to is never trusted as a whole. Only reviewed content in it can be trusted. */
 function trustedFolder(folder: string, trusted: boolean, deps: Handled): string {
   const real = realFolder(folder, deps);
   const { workspace, extraFolders } = deps.facts;

@@ -1,5 +1,5 @@
-// Chooses the passages of the person's documents that a turn shows to the model automatically: only if the message asks for something they
-// contain, and never beyond its share of the pack.
+// Chooses the passages of the person's documents that a turn adds to the model's context. It adds passages only if the message asks for
+// something they contain, and never exceeds its share of the context pack.
 
 import type { PackPart, PackSourceRequest } from '../../../contracts/pack-source.ts';
 import type { Found, SearchRequest } from './search.ts';
