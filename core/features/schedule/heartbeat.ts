@@ -187,7 +187,7 @@ export class Heartbeat implements Alarm {
             : null;
         const body: EventBodies['heartbeat.ended'] = { turnId, outcome, textHash, to, idle: this.#idleSinceEnd };
         log.append(systemSessionId, [{ type: 'heartbeat.ended', body }]);
-        // Only news is shown as unread.
+        // Marks the session as read unless there is news.
         if (outcome === 'quiet' || outcome === 'repeated') log.append(sessionId, [seen(log.lastSeq)]);
       }, true);
       this.#idleSinceEnd = 0;

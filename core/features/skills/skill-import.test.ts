@@ -59,7 +59,7 @@ test('a skill is copied completely, and copying does not make it trusted', () =>
   expect(bench.book.get('alpha')).toMatchObject({ trust: 'none', sha256: imported[0]?.sha256, files: [{ path: 'scripts/run.sh' }] });
 });
 
-test('a layers skill is converted with its script and status, without unpublished files', () => {
+test('a layers skill is converted with its script and status, not with unpublished files', () => {
   bench.write('incoming/error_budget/SKILL.md', layers);
   bench.write('incoming/error_budget/skill.py', 'async def error_budget(arg: str, ctx=None) -> str:\n    return arg\n');
   bench.write('incoming/error_budget/policy.yaml', 'network: {egress: []}\n');
@@ -79,7 +79,7 @@ test('a layers skill is converted with its script and status, without unpublishe
   expect(bench.book.get('error-budget').requirements).toContainEqual({ kind: 'skill', name: 'capacity-planner', isMet: false, hint: null });
 });
 
-test('the published hash of a layers skill is checked: name, zero, bytes, zero, in order', () => {
+test('the published hash of a layers skill is checked: name, zero, bytes, zero', () => {
   bench.write('incoming/a/SKILL.md', layers);
   const files = new Map([['SKILL.md', readFileSync(bench.at('incoming/a/SKILL.md'))]]);
   const sha256 = hashLayersSkill(files);

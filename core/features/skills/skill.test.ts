@@ -110,7 +110,7 @@ test('the needs of a skill are checked and reported', () => {
   expect(whyNot('alpha')).toBeNull();
 });
 
-test('a wrong platform or missing tool blocks a skill; "always" ignores all but platform', () => {
+test('a wrong platform or missing tool blocks a skill; "always" ignores missing tools', () => {
   bench.skill('bundled/mac', { head: 'metadata: {"openclaw":{"always":true,"os":["darwin"]}}' });
   bench.skill('bundled/always', { head: 'metadata: {"openclaw":{"always":true,"requires":{"bins":["nowhere"]}}}' });
   bench.skill('bundled/flying', { head: 'metadata:\n  trayclaw-tools: fly' });

@@ -11,7 +11,7 @@ const shells: readonly (readonly [Need, string])[] = [
   ['zsh', 'zsh'],
 ];
 for (const [need, shell] of shells) {
-  test(`below ${shell} a command stays what it was`, { ...needs(need), timeout: 30_000 }, () => {
+  test(`${shell} does not change the command`, { ...needs(need), timeout: 30_000 }, () => {
     const plain = spawnSync('sh', ['-c', odd]);
     const { stdout, stderr, status } = spawnSync(shell, ['-c', tellingLine(odd, 'mark')]);
     expect([stdout.toString(), status]).toEqual([plain.stdout.toString(), plain.status]);
@@ -19,9 +19,9 @@ for (const [need, shell] of shells) {
   });
 }
 
-test('the line has no character that login shells read differently', needs('a Unix system'), () => {
+test('the line contains no character that login shells treat differently', needs('a Unix system'), () => {
   const [, inner = ''] = /^sh -c '([^']*)'$/.exec(tellingLine(odd, 'mark')) ?? [];
-  // Between quotation marks fish reads two kinds of backslash, and csh an exclamation mark, but no line break.
+  // Inside quotes, fish gives a meaning to two kinds of backslash, and csh to an exclamation mark but not to a line break.
   expect(inner).not.toMatch(/[!\n\r]|\\(?!0\d{3})/);
   expect(inner).toContain('printf %b');
 });

@@ -1,4 +1,5 @@
-// Telegram: the person's own bot as a chat service, polled and never called from outside; and the operations it had before there were others.
+// Telegram: the person's own bot as a chat service, which polls and is never called from outside. Also the operations of the bot under
+// their old names.
 
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
@@ -38,7 +39,7 @@ export const telegram = defineBuiltInFeature({
   },
 });
 
-/** After the feature of the channels, which keeps the people and the state of the bot. */
+/** Created after the channels feature, which stores the people and the state of the bot. */
 export const telegramOperations = defineBuiltInFeature({
   name: 'telegram-operations',
   create: ({ chatChannel }: { readonly chatChannel: (name: string) => BotChannel }) => ({
@@ -50,7 +51,7 @@ function rootOf(apiRoot = 'https://api.telegram.org'): string {
   return apiRoot.replace(/\/+$/, '');
 }
 
-/** Asks who the bot is, and fetches nothing. */
+/** Checks the identity of the bot without fetching any updates. */
 const trial: ChannelTrial = {
   channel: 'telegram',
   settings: telegramSchema,
