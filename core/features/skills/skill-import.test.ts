@@ -59,7 +59,7 @@ test('a skill is copied completely, and copying does not make it trusted', () =>
   expect(bench.book.get('alpha')).toMatchObject({ trust: 'none', sha256: imported[0]?.sha256, files: [{ path: 'scripts/run.sh' }] });
 });
 
-test('a layers skill is converted with its script and status, not with unpublished files', () => {
+test('a layers skill is converted with its script and status; other files stay out', () => {
   bench.write('incoming/error_budget/SKILL.md', layers);
   bench.write('incoming/error_budget/skill.py', 'async def error_budget(arg: str, ctx=None) -> str:\n    return arg\n');
   bench.write('incoming/error_budget/policy.yaml', 'network: {egress: []}\n');

@@ -132,7 +132,7 @@ test('an invalid token ends the loop', async () => {
   expect(told).toEqual([]);
 });
 
-test('repeated updates are taken once, and a server that answers at once is not flooded', async () => {
+test('repeated updates are taken once, and quick answers do not cause a busy loop', async () => {
   const { run, taken, waits } = await poll([[update(5), update(6)], [update(5), update(6), update(7)], [], []]);
   await run();
   expect(taken).toEqual([5, 6, 7]);
