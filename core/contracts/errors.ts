@@ -3,7 +3,7 @@
 import * as z from 'zod';
 
 export const errorCodes = [
-  // what was asked for
+  // requests
   'invalid_params',
   'invalid_config',
   'unknown_op',

@@ -182,7 +182,7 @@ export interface ScriptBounds {
   readonly commands: readonly string[];
   /** Whether it declares the tool that runs commands, or no tools at all. */
   readonly runsCommands: boolean;
-  /** The folder of its own files, which it may read. */
+  /** The folder with the skill's files, which it may read. */
   readonly ownFolder: string;
   /** Hosts that its files name and its front matter does not. */
   readonly undeclaredHosts: readonly string[];

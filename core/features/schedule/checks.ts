@@ -17,7 +17,7 @@ export function scheduleChecks(checked: Checked): HealthSource {
 function checkSchedules({ schedules, nowMs }: Checked): Finding {
   const enabled = schedules().filter((one) => one.enabled);
   const ill = enabled.flatMap((schedule) => {
-    const why = whyIll(schedule, nowMs());
+    const why = problemOf(schedule, nowMs());
     return why === null ? [] : [`${schedule.name} (${schedule.scheduleId}) ${why}`];
   });
   if (ill.length === 0)
@@ -31,7 +31,7 @@ function checkSchedules({ schedules, nowMs }: Checked): Finding {
 }
 
 /** The problem of a schedule whose due time passed without an outcome, or null. */
-function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
+function problemOf({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
   const [newest] = last;
   if (newest?.disposition === 'missed') return 'missed its last time';
   if (newest?.disposition === 'refused') return `could not be started: ${newest.reason ?? 'it was refused'}`;

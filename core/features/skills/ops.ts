@@ -12,7 +12,7 @@ import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { Spine } from '../feature.ts';
 import type { SkillBook } from './skill-book.ts';
 import type { importSkills, ImportWish } from './skill-import.ts';
-import { contentOf, removableFolder, takeAway } from './skill-removal.ts';
+import { contentOf, removableFolder, removeFolder } from './skill-removal.ts';
 
 type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
 
@@ -86,7 +86,7 @@ async function removeSkill(deps: Handled, name: string, caller: Caller): Promise
   const callId = deps.ids.next('call');
   log.append(systemSessionId, [{ type: 'checkpoint.taken', body: { callId, files: taken } }], true);
   try {
-    takeAway(path, sha256);
+    removeFolder(path, sha256);
     log.append(systemSessionId, [{ type: 'skill.removed', body: { name, path, sha256, callId, by: caller.actor } }]);
   } finally {
     log.append(systemSessionId, [{ type: 'checkpoint.closed', body: { callId, files: await checkpoints.after(taken) } }], true);

@@ -37,7 +37,7 @@ export function removableFolder(shelf: SkillShelf, name: string): string {
 }
 
 /** Fails with conflict if the files differ from the kept copy. Nothing is removed then. */
-export function takeAway(folder: string, sha256: string): void {
+export function removeFolder(folder: string, sha256: string): void {
   const leaving = join(dirname(folder), `.leaving-${randomBytes(6).toString('hex')}`);
   renameOver({ renameSync }, folder, leaving);
   if (contentOf(leaving) !== sha256) {

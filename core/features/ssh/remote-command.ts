@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Client, ClientChannel } from 'ssh2';
-import { endingLine, tellingLine } from './remote-line.ts';
+import { killGroupLine, markedLine } from './remote-line.ts';
 
 export interface CommandEnd {
   /** Null if a signal ended the command. */
@@ -41,7 +41,7 @@ export function runCommand(
     const command = new RemoteCommand({ mark, onOutput, onEnd, succeeds: (ending) => succeeds({ client, elsewhere }, ending) });
     const stop = (): void => command.stop();
     signal.addEventListener('abort', stop, { once: true });
-    client.exec(tellingLine(line, mark), (cause, stream) => {
+    client.exec(markedLine(line, mark), (cause, stream) => {
       if (cause === undefined) command.begin(stream);
       else reject(cause);
     });
@@ -106,7 +106,7 @@ class RemoteCommand {
     this.#head += piece.toString('latin1');
     const [line = '', number = '', parent = ''] = new RegExp(`${this.#hooks.mark} (\\d+) (\\d+)\\n`).exec(this.#head ?? '') ?? [];
     if (line !== '') {
-      this.#ending = endingLine(number, parent);
+      this.#ending = killGroupLine(number, parent);
       this.#giveHead(line);
       // The stop came before the process number was known.
       if (this.#isStopping) this.#endThere();

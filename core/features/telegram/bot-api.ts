@@ -73,7 +73,7 @@ function inQuotes(name: string): string {
   return `"${name.replaceAll(/[\p{C}"\\]/gu, '_')}"`;
 }
 
-/** grammY declares the signal type of its own library in every build, but this build accepts the platform's signal. */
+/** Every build of grammY declares the signal type of a bundled library, but this build accepts the platform's signal. */
 type ApiSignal = Parameters<Api['getMe']>[0];
 const signalOf = (signal: AbortSignal): ApiSignal => signal as unknown as ApiSignal;
 

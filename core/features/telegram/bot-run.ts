@@ -27,7 +27,7 @@ const QUESTION_MAX = 3_700;
 const DOWNLOAD_MAX = 20 * 1024 * 1024;
 
 /** Rejects with `unauthorized` if the token is invalid, and with `fetch_failed` for any other failure. */
-export async function meetBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): Promise<Bot> {
+export async function identifyBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): Promise<Bot> {
   try {
     const { id, username } = await api.getMe(signal);
     return { botId: String(id), username };
@@ -41,7 +41,7 @@ export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSign
   const { clock, logger } = deps;
   const token = await resolveToken(deps);
   const api = await createBotApi(token, deps.apiRoot, deps.fetch);
-  const bot = await meetPatiently(deps, api, { desk, signal });
+  const bot = await identifyPatiently(deps, api, { desk, signal });
   const line = lineOf(deps, { api, bot, desk, signal });
   void api.setCommands(botCommands, signal).catch((cause: unknown) => {
     logger.log('debug', 'the commands of the bot could not be shown', { ...readFailure(cause, signal) });
@@ -85,19 +85,19 @@ async function resolveToken({ resolveToken: resolve }: BotRunDeps): Promise<stri
 }
 
 /** Gets the identity of the bot. Waits once if the server sets a flood limit. */
-async function meetPatiently(
+async function identifyPatiently(
   { wait }: BotRunDeps,
   api: BotApi,
   { desk, signal }: { readonly desk: ChatDesk; readonly signal: AbortSignal },
 ): Promise<Bot> {
   try {
-    return await meetBot(api, signal);
+    return await identifyBot(api, signal);
   } catch (cause) {
     const failure = readFailure((cause as Error).cause, signal);
     if (failure.kind !== 'flood') throw cause;
     desk.offline('Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
     await wait(failure.retryAfterMs, signal);
-    return meetBot(api, signal);
+    return identifyBot(api, signal);
   }
 }
 

@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { telegramSchema } from '../../contracts/features/telegram.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createBotApi } from './bot-api.ts';
-import { meetBot, runBot } from './bot-run.ts';
+import { identifyBot, runBot } from './bot-run.ts';
 import { createHandlers, type BotChannel } from './operations.ts';
 import { PollLeases, telegramMigrations } from './rows.ts';
 
@@ -58,6 +58,6 @@ const trial: ChannelTrial = {
   connect: async (given, resolve, signal) => {
     const { token, apiRoot } = telegramSchema.parse(given);
     const api = await createBotApi(await resolve(token), rootOf(apiRoot), fetch);
-    return `@${(await meetBot(api, signal)).username}`;
+    return `@${(await identifyBot(api, signal)).username}`;
   },
 };

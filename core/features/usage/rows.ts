@@ -5,7 +5,7 @@ import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { LogCursor, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { isCounted, UsageBatch } from './usage-batch.ts';
-import { sumAgain } from './usage-schema.ts';
+import { rebuildSums } from './usage-schema.ts';
 
 /** Returns events with a sequence number above `afterSeq`, ascending, at most `limit`. */
 export type ReadEvents = (afterSeq: number, limit: number) => readonly AnyEvent[];
@@ -102,7 +102,7 @@ export class UsageRows {
     for (const table of ['telemetry_packs', 'telemetry_model_calls', 'telemetry_turns']) {
       this.#db.exec(`DELETE FROM ${table} WHERE session_id IN (SELECT session_id FROM sessions)`);
     }
-    sumAgain(this.#db);
+    rebuildSums(this.#db);
     this.#applyAfter(0, read);
   }
 

@@ -266,11 +266,11 @@ export class UsageBatch {
       }
       if (open.retries > 0) this.#sql.run(statements.countRetry, { requestId: id, attempt: open.retries });
     }
-    this.#endedAgain(id, row);
+    this.#endExistingCall(id, row);
   }
 
   /** For a call whose row exists: it was requested in an earlier batch, or has ended before. */
-  #endedAgain(id: string, row: { readonly sessionId: string }): void {
+  #endExistingCall(id: string, row: { readonly sessionId: string }): void {
     const wasCounted = this.#sql.value<number>(statements.isCounted, id, row.sessionId);
     // A copy of a call of another session.
     if (wasCounted === undefined) return;

@@ -63,7 +63,7 @@ export const usageMigrations: readonly Migration[] = [
     minSafeVersion: 1,
     up: (db) => {
       db.exec(views);
-      sumAgain(db);
+      rebuildSums(db);
       // Removes the sums of an earlier version. If that version runs again, it rebuilds them.
       db.exec('DELETE FROM telemetry_usage; DELETE FROM telemetry_usage_cursor');
     },
@@ -121,7 +121,7 @@ export function addLatency(what: 'took' | 'first_token'): string {
 }
 
 /** Rebuilds the sums from the calls and the turns. */
-export function sumAgain(db: SqlDatabase): void {
+export function rebuildSums(db: SqlDatabase): void {
   const columns = `by, day, key, ${summed((column) => column)}`;
   const latencies = (what: string): string =>
     `INSERT INTO usage_latencies SELECT by, key, day, '${what}', ${what}, count(*) FROM usage_calls WHERE ${what} IS NOT NULL

@@ -12,7 +12,7 @@ import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { CriteriaDeps } from './criteria.ts';
-import { changesOf, makeCopy, throwAway } from './copies.ts';
+import { changesOf, makeCopy, deleteCopies } from './copies.ts';
 import { nextStep, type WorkState } from './fold.ts';
 
 export interface CandidateDeps extends Omit<CriteriaDeps, 'isProtected'> {
@@ -128,7 +128,7 @@ function mergeProblem(log: SessionLog, { sessionId, turnId }: { readonly session
 export function dropCopies(deps: CandidateDeps, state: WorkState): void {
   const copies = [...state.copies.values()];
   if (copies.length === 0) return;
-  throwAway(
+  deleteCopies(
     { ...deps, taskId: state.started.taskId },
     copies.map(({ folder }) => folder),
   );

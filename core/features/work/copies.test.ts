@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changesOf, makeCopy, readTree, throwAway } from './copies.ts';
+import { changesOf, makeCopy, readTree, deleteCopies } from './copies.ts';
 
 let folder: string;
 let workspace: string;
@@ -44,6 +44,6 @@ test('files the person changed in the meantime are never overwritten, others sta
 
 test('copies are deleted together with their base file', () => {
   const copies = [makeCopy(place(), workspace, 1), makeCopy(place(), workspace, 2)];
-  throwAway(place(), copies);
+  deleteCopies(place(), copies);
   expect([copies.filter((copy) => existsSync(copy)), existsSync(workspace)]).toEqual([[], true]);
 });

@@ -44,7 +44,7 @@ export function makeCopy(place: CopyPlace, workspace: string, candidate: number)
   return folder;
 }
 
-export function throwAway(place: CopyPlace, folders: readonly string[]): void {
+export function deleteCopies(place: CopyPlace, folders: readonly string[]): void {
   for (const folder of [...folders, baseFile(place)]) rmSync(folder, { recursive: true, force: true });
 }
 

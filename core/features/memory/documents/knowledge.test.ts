@@ -7,7 +7,7 @@ import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
 import { KnowledgePackSource } from './knowledge-pack-source.ts';
 import { cutIntoPassages } from './passages.ts';
-import { isWorthALook } from './retrieval-gate.ts';
+import { isWorthSearching } from './retrieval-gate.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
@@ -142,7 +142,7 @@ test.each([
   ['When are the tomatoes planted?', true],
   ['boiler service interval', true],
 ])('whether "%s" is worth a search: %s', (query, expected) => {
-  expect(isWorthALook(query)).toBe(expected);
+  expect(isWorthSearching(query)).toBe(expected);
 });
 
 test('a message unrelated to the documents shows none of them', async () => {

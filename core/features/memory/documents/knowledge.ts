@@ -42,7 +42,7 @@ export class Knowledge {
   readonly #deps: KnowledgeDeps;
   readonly #closing = new AbortController();
   readonly #entries = new Map<string, Entry>();
-  #callOffTakingOut: (() => void) | null = null;
+  #cancelRemoval: (() => void) | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
@@ -61,7 +61,7 @@ export class Knowledge {
 
   /** Deletes the index of sources that are no longer configured, updates the others, and watches them for changes. Returns at once. */
   start(): void {
-    this.#takeOutRest();
+    this.#removeUnconfigured();
     for (const entry of this.#entries.values()) this.#begin(entry);
   }
 
@@ -82,8 +82,8 @@ export class Knowledge {
       this.#entries.set(source.name, entry);
       this.#begin(entry);
     }
-    this.#callOffTakingOut?.();
-    this.#callOffTakingOut = this.#deps.later(KEPT_MS, () => this.#takeOutRest());
+    this.#cancelRemoval?.();
+    this.#cancelRemoval = this.#deps.later(KEPT_MS, () => this.#removeUnconfigured());
   }
 
   list(): SourceView[] {
@@ -145,7 +145,7 @@ export class Knowledge {
 
   async dispose(): Promise<void> {
     this.#closing.abort();
-    this.#callOffTakingOut?.();
+    this.#cancelRemoval?.();
     for (const entry of this.#entries.values()) end(entry);
     await this.#queue;
   }
@@ -181,12 +181,12 @@ export class Knowledge {
   }
 
   /** Fails with cancelled if the source was removed or the program is closing, and with the errors of the store. */
-  #index(entry: Entry, anew: boolean): Promise<IndexReport> {
+  #index(entry: Entry, rereadAll: boolean): Promise<IndexReport> {
     const signal = AbortSignal.any([this.#closing.signal, entry.gone.signal]);
     return this.#enqueue(async () => {
       try {
-        const tell = (done: number, total: number): void => void (entry.progress = { done, total });
-        const report = await indexSource(this.#deps, entry.source, { anew, signal, tell });
+        const onProgress = (done: number, total: number): void => void (entry.progress = { done, total });
+        const report = await indexSource(this.#deps, entry.source, { rereadAll, signal, onProgress });
         entry.problem = report.problem;
         if (report.changed > 0) this.#deps.onIndexed();
         return report;
@@ -223,7 +223,7 @@ export class Knowledge {
   }
 
   /** Deletes the indexes of sources that are no longer configured. */
-  #takeOutRest(): void {
+  #removeUnconfigured(): void {
     const { store, logger } = this.#deps;
     this.#enqueue(async () => {
       for (const name of store.sources()) {

@@ -11,7 +11,7 @@ const SIMILAR_MIN = 0.55;
 const chatter =
   /^(?:(?:ok(?:ay)?|yes|no|yep|nope|thanks?|thank you|please|go on|continue|stop|great|good|fine|sure|hi|hello|hey|ja|nein|danke|bitte|weiter|gut|hallo)[\s,.!]*)+$/iu;
 
-export function isWorthALook(query: string): boolean {
+export function isWorthSearching(query: string): boolean {
   const text = query.trim();
   return text !== '' && !chatter.test(text) && searchedWords(text).length >= WORDS_MIN;
 }
@@ -22,7 +22,7 @@ export interface Judged {
   readonly path: string;
 }
 
-export function isWorthTheRoom(query: string, passage: Judged, similarity: number | null): boolean {
+export function isRelevant(query: string, passage: Judged, similarity: number | null): boolean {
   if (similarity !== null && similarity >= SIMILAR_MIN) return true;
   const asked = searchedWords(query).map((word) => stemOf(word.slice(1, -1)));
   const held = new Set(

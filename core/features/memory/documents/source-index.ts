@@ -31,10 +31,10 @@ export interface IndexReport {
 
 export interface IndexRun {
   /** Rereads every document. */
-  readonly anew: boolean;
+  readonly rereadAll: boolean;
   readonly signal: AbortSignal;
   /** Reports progress: the files done, and the total. */
-  readonly tell: (done: number, total: number) => void;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 /** Fails with cancelled when the run is aborted. */
@@ -63,30 +63,34 @@ function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: I
 
 /**
  * Removes documents one by one, and lets other work run after each: removing a document with a hundred passages takes some 50 ms, and a
- * folder may contain thousands. `goesOn` is called before each document and ends the loop with false. Returns how many were in the index.
+ * folder may contain thousands. `shouldContinue` is called before each document and ends the loop with false. Returns how many were in the index.
  */
 export async function removeDocuments(
   store: Pick<KnowledgeStore, 'remove'>,
   source: string,
   paths: readonly string[],
-  goesOn: (done: number) => boolean,
+  shouldContinue: (done: number) => boolean,
 ): Promise<number> {
   let removed = 0;
   for (const [done, path] of paths.entries()) {
-    if (!goesOn(done)) break;
+    if (!shouldContinue(done)) break;
     if (store.remove(source, path)) removed += 1;
     await giveWay();
   }
   return removed;
 }
 
-async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { anew, signal, tell }: IndexRun): Promise<IndexReport> {
+async function indexDirectory(
+  deps: SourceIndexDeps,
+  source: DirectorySource,
+  { rereadAll, signal, onProgress }: IndexRun,
+): Promise<IndexReport> {
   const { store, reader, skipped } = deps;
   const { name, folder, only, endings, filesMax, refused } = source;
   const removeAll = (paths: readonly string[]): Promise<number> =>
     removeDocuments(store, name, paths, (done) => {
       throwIfAborted(signal);
-      tell(done, paths.length);
+      onProgress(done, paths.length);
       return true;
     });
   if (refused !== null) {
@@ -100,11 +104,11 @@ async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { 
   let changed = 0;
   for (const [done, file] of files.entries()) {
     throwIfAborted(signal);
-    tell(done, files.length);
+    onProgress(done, files.length);
     const before = known.get(file.path);
     known.delete(file.path);
-    if (!anew && before !== undefined && isAsBefore(file, before)) continue;
-    if (await indexFile(deps, source, { file, before: anew ? undefined : before }, signal)) changed += 1;
+    if (!rereadAll && before !== undefined && isAsBefore(file, before)) continue;
+    if (await indexFile(deps, source, { file, before: rereadAll ? undefined : before }, signal)) changed += 1;
   }
   throwIfAborted(signal);
   const removed = more ? 0 : await removeAll([...known.keys()]);
