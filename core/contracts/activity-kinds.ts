@@ -1,11 +1,11 @@
-// The few kinds of events by which a person looks for something in the log. Plain data, so that the window can use it without the schemas.
+// The few kinds of events by which a person searches the log. Plain data, so that the window can use it without the schemas.
 
 import type { EventType } from './events.ts';
 
 export const activityKinds = ['message', 'model', 'tool', 'decision', 'approval', 'file', 'turn', 'helper', 'memory', 'system'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** The outcome of a call, the gate's decision, a person's answer, a model request or a turn. */
+/** The outcome of a call, a decision of the gate, a person's answer, a model request, or a turn. */
 export const activityOutcomes = [
   'ok',
   'error',
@@ -25,7 +25,7 @@ export type ActivityOutcome = (typeof activityOutcomes)[number];
 
 type Family<T extends string> = T extends `${infer Name}.${string}` ? Name : never;
 
-/** By event type, or by family for those of it that are not named. What stands nowhere is of the system. */
+/** The event types and families of each kind. An event type takes precedence over its family. Anything not listed is a system event. */
 const places: Readonly<Partial<Record<ActivityKind, readonly (EventType | Family<EventType>)[]>>> = {
   message: [
     'user.message',
@@ -84,7 +84,7 @@ const kinds: ReadonlyMap<string, ActivityKind> = new Map(
   activityKinds.flatMap((kind) => (places[kind] ?? []).map((name) => [name, kind] as const)),
 );
 
-/** An event type of a later program counts as a system event, unless its family is known. */
+/** Event types of a later version count as system events unless their family is known. */
 export function activityKindOf(type: string): ActivityKind {
   return kinds.get(type) ?? kinds.get(type.split('.')[0] ?? type) ?? 'system';
 }

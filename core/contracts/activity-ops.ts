@@ -9,7 +9,7 @@ import { id, most, sessionName } from './op-params.ts';
 const moment = z.number().int().min(0);
 
 const activityHitSchema = z.object({
-  /** The event's place in the log. For the next page, ask for the hits `before` it. */
+  /** The position of the event in the log. For the next page, request the hits `before` it. */
   seq: z.number().int(),
   sessionId: z.string(),
   title: z.string(),
@@ -24,7 +24,7 @@ const activityHitSchema = z.object({
 });
 
 export const activityOps = defineOps({
-  /** The events of one turn in order, from any time. Ask again with `after`, the last one's `seq`, while there are more. */
+  /** The events of one turn in order. For the next page, call again with `after` set to the `seq` of the last event. */
   'turn.events': {
     params: z.strictObject({
       turnId: id,
@@ -42,7 +42,7 @@ export const activityOps = defineOps({
       },
     },
   },
-  /** Exports one turn: every event as a line of JSON, or a text for people. */
+  /** Exports one turn: one JSON line per event, or a text for people. */
   'turn.export': {
     params: z.strictObject({ turnId: id, format: z.enum(['jsonl', 'markdown']) }),
     result: z.object({ text: z.string() }),
@@ -59,8 +59,8 @@ export const activityOps = defineOps({
     },
   },
   /**
-   * Over tools, arguments, decisions, questions, changed files and errors of all sessions, newest first. All words are wanted, the last one
-   * also as a beginning; without words, everything the filters leave.
+   * Searches tools, arguments, decisions, approvals, changed files and errors of all sessions, newest first. All words must match; the last
+   * one may be a prefix. Without words, returns everything that passes the filters.
    */
   'activity.search': {
     params: z.strictObject({

@@ -1,4 +1,4 @@
-// A question of the gate after its answer: for every place that keeps questions in step with the log. Pure.
+// The state of an approval after its decision, for all code that keeps approvals in step with the log. Pure.
 
 import type { EventOf } from './events.ts';
 import type { Approval } from './policy.ts';

@@ -1,8 +1,8 @@
-// A file a person attaches to a message, from any channel. Form only; its content is kept as an artifact.
+// A file that a person attaches to a message, from any channel. Defines only the form; the content is kept as an artifact.
 
 import * as z from 'zod';
 
-/** Its content, or the path of one they chose on this computer: absolute, or relative to the folder of the session. */
+/** Either the content of the file, or the path of a file on this computer: absolute, or relative to the folder of the session. */
 export const attachmentSchema = z
   .strictObject({
     name: z.string().min(1).max(200).optional(),

@@ -1,4 +1,4 @@
-// The operations that stop, bound and undo, a part of the table in ops.ts.
+// The operations that stop, bound and undo; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -13,7 +13,7 @@ const namesOne = (target: { callId?: string | undefined; turnId?: string | undef
   (target.callId === undefined) !== (target.turnId === undefined);
 const namesOneWords = 'name either a callId or a turnId';
 
-/** One turn, or a session with those of its subagents, from a position in the log on. */
+/** One turn, or a session with the sessions of its subagents, optionally from a position in the log on. */
 const reviewed = { turnId: id.optional(), sessionId: id.optional(), fromSeq: z.number().int().min(0).optional() };
 const reviewsOne = (target: { turnId?: string | undefined; sessionId?: string | undefined; fromSeq?: number | undefined }): boolean =>
   (target.turnId === undefined) !== (target.sessionId === undefined) && (target.fromSeq === undefined || target.sessionId !== undefined);
@@ -24,7 +24,7 @@ const restoredSchema = z.object({
   callIds: z.array(z.string()),
   restored: z.array(z.object({ path: z.string() })),
   refused: z.array(refusedFileSchema),
-  /** Already in the earlier state. */
+  /** Files that were already in the earlier state. */
   unchanged: z.array(z.object({ path: z.string() })),
 });
 
@@ -47,7 +47,7 @@ export const boundOps = defineOps({
       },
     },
   },
-  /** Allows more for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
+  /** Raises the limit of one turn (`turnId`), one session (`sessionId`, or the session of `turnId`) or this day. */
   'budget.allow': {
     params: z.strictObject({
       scope: budgetScopeSchema,
@@ -83,15 +83,19 @@ export const boundOps = defineOps({
     result: z.object({ checkpoints: z.array(checkpointSchema) }),
     about: 'list what can be undone, the newest first',
   },
-  /** Previews `checkpoint.restore`: per file the difference from now to then, or why it cannot be restored. Changes nothing. */
+  /**
+   * Previews `checkpoint.restore`: for each file, the difference between its current and its earlier content, or why it cannot be restored.
+   * Changes nothing.
+   */
   'checkpoint.preview': {
     params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
     result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
     about: 'show what a restore would do to each file; changes nothing',
   },
   /**
-   * Restores the state before. All or nothing: one refused file refuses the others as well, unless `keepGoing`. `force` also restores files
-   * that were changed since; their current content is kept like everything an undo replaces. Undo `restoreId` to redo.
+   * Restores the earlier state. All or nothing: one refused file refuses the others as well, unless `keepGoing` is set. `force` also
+   * restores files that were changed since; their current content is kept, like everything that an undo replaces. To redo, undo
+   * `restoreId`.
    */
   'checkpoint.restore': {
     params: z
@@ -105,7 +109,7 @@ export const boundOps = defineOps({
     result: z.object({ files: z.array(fileDiffSchema) }),
     about: 'show what a call changed in files',
   },
-  /** Each file once, what several calls did to it as one change. What was undone is no change any more. */
+  /** Lists each file once, with the changes of several calls combined. Undone changes are left out. */
   'checkpoint.review': {
     params: z.strictObject(reviewed).refine(reviewsOne, reviewsOneWords),
     result: z.object({ files: z.array(reviewedFileSchema) }),
@@ -115,8 +119,8 @@ export const boundOps = defineOps({
     },
   },
   /**
-   * Restores what a review shows: all of it, one file (`path`), or some hunks of that file, counted from 0 in its difference of this
-   * `version`. A hunk goes back only while its lines are still as the change left them. Otherwise like `checkpoint.restore`.
+   * Restores what a review shows: all of it, one file (`path`), or some hunks of that file, numbered from 0 in the difference of this
+   * `version`. A hunk can be restored only while its lines are as the change left them. Otherwise like `checkpoint.restore`.
    */
   'checkpoint.undo': {
     params: z

@@ -1,4 +1,4 @@
-// The operations on the log, usage and backups, a part of the table in ops.ts.
+// The operations on the log, usage and backups; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -20,7 +20,7 @@ export const careOps = defineOps({
     doneWhen: 'ok',
     commands: { 'audit verify': { example: '' } },
   },
-  /** A person continues with the log as it is, after events of it were found missing. */
+  /** A person accepts the log as it is, after events were found missing. */
   'audit.accept': {
     params: none,
     result: z.object({ accepted: z.number().int() }),
@@ -43,7 +43,7 @@ export const careOps = defineOps({
     params: z.strictObject({
       by: z.enum(['day', 'model', 'session']).optional(),
       days: z.number().int().min(1).max(366).optional(),
-      /** The newest days, or the models or sessions with the most tokens; all by default. */
+      /** The newest days, or the models or sessions with the most tokens. All by default. */
       limit: z.number().int().min(1).max(1000).optional(),
     }),
     result: z.object({

@@ -1,5 +1,5 @@
-// Channels: chats of other programs through which a person talks with the agent. Inbound and outbound messages, and the interface a channel
-// implements. Names no channel.
+// Channels: chats of other programs through which a person talks to the agent. Defines inbound and outbound messages, and the interface
+// that a channel implements. Names no specific channel.
 
 import * as z from 'zod';
 import { agentName } from './op-params.ts';
@@ -9,23 +9,23 @@ import { artifactRefSchema } from './tools.ts';
 
 const short = z.string().min(1).max(200);
 
-/** A place in a channel that messages can be sent to. */
+/** A place in a channel to which messages can be sent. */
 export const chatAddressSchema = z.object({ channel: short, chatId: short, threadId: short.optional() });
 export type ChatAddress = z.infer<typeof chatAddressSchema>;
 
 export const chatKindSchema = z.enum(['private', 'group']);
 export type ChatKind = z.infer<typeof chatKindSchema>;
 
-/** Rules of one channel, in config.yaml. */
+/** The rules of a channel in config.yaml. */
 export const channelRules = {
   /** The agent of new chats; the main agent by default. */
   agent: agentName.optional().meta({ title: 'Agent', description: 'The agent that a new chat talks to. Default: `main`.' }),
-  /** Whether it listens in groups: never, or to messages that mention it. */
+  /** Whether the channel reads group messages: never, or if they mention it. */
   groups: z
     .enum(['off', 'mention'])
     .default('off')
     .meta({ title: 'Groups', description: 'With `mention` it reads messages of known people in groups that mention it.' }),
-  /** Ids of people other than the owners who may write; their messages can request actions but cannot approve anything. */
+  /** Ids of people other than the owners who may write. Their messages can request actions but cannot approve anything. */
   allowFrom: z.array(short).max(200).default([]).meta({
     title: 'Other people',
     description: 'Ids or addresses of other people who may write. They can ask for things but cannot approve anything.',
@@ -34,7 +34,7 @@ export const channelRules = {
 export const channelRulesSchema = z.strictObject(channelRules);
 export type ChannelRules = z.infer<typeof channelRulesSchema>;
 
-/** A file that is fetched once its message is recorded. `ref` means something to its service alone. */
+/** A file that is fetched after its message is recorded. Only its service can interpret `ref`. */
 export const remoteFileSchema = z.object({
   ref: z.string(),
   name: z.string(),
@@ -43,33 +43,33 @@ export const remoteFileSchema = z.object({
 });
 export type RemoteFile = z.infer<typeof remoteFileSchema>;
 
-/** A message of a chat, in the common form of all channels. */
+/** A chat message in the common form of all channels. */
 export interface ChannelInbound extends ChatAddress {
   readonly kind: 'private' | 'group';
   /** For people: the name of the group or of the other person. */
   readonly chatTitle?: string;
-  /** The permanent id that the channel gives a person, never a name they chose. */
+  /** The permanent id that the channel gives a person, never a name that the person chose. */
   readonly senderId: string;
   readonly senderName: string;
-  /** Identical for every delivery of the same message: `BOT:UPDATE`. */
+  /** Identical for every delivery of the same message, such as `BOT:UPDATE`. */
   readonly dedupeKey: string;
   readonly messageId?: string;
   readonly text: string;
   readonly attachments: readonly Attachment[];
-  /** For a chat service whose line has `fetchFile`: files that are still there. The message is recorded and waits for them. */
+  /** Files that are still at a chat service whose line has `fetchFile`. The message is recorded and waits for them. */
   readonly files?: readonly RemoteFile[];
-  /** Messages of one album come one by one and are meant as one. */
+  /** Messages of one album arrive separately but belong together. */
   readonly albumId?: string;
-  /** The message it answers or quotes. `messageId` lets it be found among those sent from here. */
+  /** The message that this one answers or quotes. `messageId` finds it among the messages sent from here. */
   readonly replyTo?: { readonly text: string; readonly fromAgent: boolean; readonly messageId?: string };
-  /** The original author, when the sender forwards the message. */
+  /** The original author, if the message is forwarded. */
   readonly forwardedFrom?: string;
-  /** It names the agent, or answers it. Only asked of groups. */
+  /** Whether the message names the agent or answers it. Matters only in groups. */
   readonly mentioned: boolean;
-  /** An earlier message was changed: never a reason to do anything. */
+  /** Whether this is an edit of an earlier message. An edit never starts anything. */
   readonly edited?: boolean;
   readonly atMs: number;
-  /** The maximum age of the message, where the service knows it without comparing two clocks. */
+  /** The maximum age of the message, if the service knows it without comparing two clocks. */
   readonly waitedMs?: number;
   /** Writes the channel's own rows in the transaction of the message. Not called for a message that was already recorded. */
   readonly alongside?: () => void;
@@ -79,24 +79,24 @@ export type ChannelReceipt =
   | { readonly kind: 'accepted'; readonly sessionId: string; readonly turnId: string }
   | { readonly kind: 'ignored'; readonly reason: 'stranger' | 'groups-off' | 'not-mentioned' | 'edited' | 'empty' };
 
-/** The channel ids of the program's owner. A group never is one. */
+/** The channel ids of the program's owner. A group is never an owner. */
 export interface ChannelIdentities {
   isOwner(senderId: string): boolean;
 }
 
 export const outboundKindSchema = z.enum(['reply', 'message', 'notice', 'question']);
 
-/** A button under a message; `data` comes back to the channel when it is pressed. */
+/** A button under a message. The channel receives `data` when the button is pressed. */
 export const outboundButtonSchema = z.object({ label: z.string().min(1).max(100), data: z.string().min(1).max(200) });
 
-/** Something to be sent, as it is queued. One item goes to one chat. */
+/** A message to send, as it is queued. Each item goes to one chat. */
 export const outboundItemSchema = z.object({
   outboundId: z.string(),
   to: chatAddressSchema,
   kind: outboundKindSchema,
   text: z.string().max(200_000),
   files: z.array(artifactRefSchema).max(50),
-  /** The message of the chat that it answers. */
+  /** The message of the chat that this one answers. */
   replyToMessageId: z.string().optional(),
   /** Rows of buttons. */
   buttons: z.array(z.array(outboundButtonSchema).max(8)).max(10).optional(),
@@ -104,13 +104,13 @@ export const outboundItemSchema = z.object({
   idempotencyKey: z.string().min(1).max(300),
   sessionId: z.string(),
   turnId: z.string().nullable(),
-  /** News of the panic stop, the only message sent during it. */
+  /** News about the panic stop; the only messages that are sent while it is engaged. */
   aboutPanic: z.literal(true).optional(),
 });
 export type OutboundItem = z.infer<typeof outboundItemSchema>;
 export type NewOutbound = Omit<OutboundItem, 'outboundId'>;
 
-/** A piece of an item that a channel sends as one message. */
+/** A part of an item that a channel sends as one message. */
 export interface PartContent {
   readonly text: string;
   readonly files: OutboundItem['files'];
@@ -125,35 +125,41 @@ export interface OutboundPart extends PartContent {
   readonly attempt: number;
   /** The same for every try of this part. */
   readonly idempotencyKey: string;
-  /** The message in which the turn showed its answer while it was written: it becomes this part. */
+  /** The message that showed the answer of the turn while it was written. It becomes this part. */
   readonly shownIn?: string;
 }
 
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly messageId: string }
-  /** It was certainly not delivered. With `retryAfterMs` it is tried again exactly then, with `isRetryable` in a while, else never. */
+  /** Certainly not delivered. With `retryAfterMs` it is retried exactly then; with `isRetryable` it is retried later; otherwise never. */
   | { readonly kind: 'refused'; readonly error: string; readonly retryAfterMs: number | null; readonly isRetryable: boolean }
-  /** It may or may not have arrived. */
+  /** May or may not have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** The part of a channel that the outbox calls. */
 export interface ChannelPort {
   readonly name: string;
-  /** Largest file it takes. */
+  /** The largest file that the channel accepts. */
   readonly maxFileBytes: number;
-  /** The other side delivers a part once per `idempotencyKey`, so that a part of unknown fate can be sent again. */
+  /** Whether the service delivers a part once per `idempotencyKey`, so that a part with an unknown outcome can be sent again. */
   readonly deduplicates?: boolean;
-  /** For how long after a try. Then it repeats within one `send` itself, and a part that a crash interrupted earlier is uncertain. */
+  /**
+   * How long the service deduplicates after a try. If set, retries happen only within one `send`, and a part that a crash interrupted
+   * earlier has an unknown outcome.
+   */
   readonly deduplicatesMs?: number;
-  /** Splits an item into parts, at least one; deterministic. */
+  /** Splits an item into at least one part. Deterministic. */
   split(item: Redacted<OutboundItem>): readonly PartContent[];
-  /** Plain text as it is written in a part, where parts are marked up. */
+  /** Escapes plain text for a part, if parts contain markup. */
   escape?(text: string): string;
-  /** Reports failures as `SendOutcome`; a thrown error counts as an unknown outcome. */
+  /** Reports failures as `SendOutcome`. A thrown error counts as an unknown outcome. */
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }
 
-/** A channel that is built in or passed in by the caller. It starts when the program is ready and is disposed before the program closes. */
+/**
+ * A channel that is built in or passed in by the host program. It starts when the program is ready, and is disposed before the program
+ * closes.
+ */
 export interface Channel {
   readonly name: string;
   readonly identities: ChannelIdentities;
@@ -161,7 +167,7 @@ export interface Channel {
   join(link: ChannelLink): { dispose(): void | Promise<void> };
 }
 
-/** The services a channel receives when it starts. */
+/** The services that a channel receives when it starts. */
 export interface ChannelLink {
   /** Returns once the message is committed. Fails with panic_engaged, queue_full, payload_too_large, shutting_down or a store error. */
   receive(inbound: ChannelInbound): ChannelReceipt;
@@ -170,20 +176,20 @@ export interface ChannelLink {
     chat: Omit<ChatAddress, 'channel'>,
     about: { readonly kind: ChatKind; readonly title: string; readonly senderId: string },
   ): void;
-  /** Sends queued messages of the channel through the port, until the returned function is called. */
+  /** Sends the queued messages of the channel through the port, until the returned function is called. */
   open(port: ChannelPort): () => void;
 }
 
-/** Why an attempt to show something failed; `flood` says for how long the service wants quiet. */
+/** Why an attempt to show something failed. `flood` says how long the service must not be called. */
 export type LiveFailure =
   | { readonly kind: 'aborted' | 'unavailable' }
-  /** The service does not do this for this chat. */
+  /** The service does not support this for this chat. */
   | { readonly kind: 'unsupported' }
   | { readonly kind: 'flood'; readonly retryAfterMs: number };
 
-/** How a service shows an answer while it is written. */
+/** Shows an answer in a service while it is written. */
 export interface LiveScreen {
-  /** Shows a text that is no message yet, where the service can. */
+  /** Shows a text that is not a message yet, if the service supports that. */
   draft?(
     draft: { readonly chatId: string; readonly threadId?: string; readonly draftId: number; readonly text: string },
     signal: AbortSignal,
@@ -193,63 +199,69 @@ export interface LiveScreen {
   edit(message: { readonly chatId: string; readonly messageId: string; readonly text: string }): Promise<void>;
   typing(chatId: string, signal: AbortSignal, threadId?: string): Promise<void>;
   failureOf(cause: unknown, signal: AbortSignal): LiveFailure;
-  /** Longest text it shows. */
+  /** The longest text that can be shown. */
   readonly shownMax: number;
 }
 
 /**
- * A chat service with only its own protocol. The program adds what all services need: pairing, strangers, slash commands, approvals, the
- * pause, its state and its health check.
+ * A chat service implements only its own protocol. The program adds everything that all services need: pairing, strangers, slash commands,
+ * approvals, pausing, state and health check.
  */
 export interface ChatService {
   readonly name: string;
-  /** Its name for people. */
+  /** The name that people see. */
   readonly title: string;
   readonly rules: ChannelRules;
-  /** How a person answers an approval: by a button, or, where a press or a name proves too little, by the one-time code of the question. */
+  /**
+   * How a person answers an approval: with a button, or with the one-time code of the approval if a button press or a name proves too
+   * little.
+   */
   readonly answers: 'buttons' | 'codes';
-  /** A stranger who writes gets one line an hour. False where an answer would go to an address that anyone can forge. */
+  /** Whether a stranger who writes gets one line per hour. False if the answer would go to an address that anyone can forge. */
   readonly answersStrangers: boolean;
-  /** The id of its health check; `channel-NAME` by default. */
+  /** The id of its health check; defaults to `channel-NAME`. */
   readonly checkId?: string;
-  /** It has no account: it never runs, and its people are still known. */
+  /** Whether no account is configured. The service never runs then, but its people are still known. */
   readonly isOff?: boolean;
-  /** The secret it connects with: a new one is tried soon after the old one was refused. */
+  /** The secret with which it connects. After a secret was refused, a new one is tried soon. */
   secret?(): Promise<string>;
   /**
-   * Connects, and serves until the signal aborts. A rejection is tried again later: with the code `unauthorized` slowly, because a person
-   * has to change something first.
+   * Connects, and serves until the signal aborts. After a rejection the program tries again later; with the code `unauthorized` more
+   * slowly, because a person has to change something first.
    */
   run(desk: ChatDesk, signal: AbortSignal): Promise<void>;
 }
 
-/** Gives the secret behind a reference. */
+/** Returns the secret behind a reference. */
 export type ResolveSecret = (reference: string) => Promise<string>;
 
-/** Connects with settings that are not in use, and disconnects: for a test before they are saved. */
+/** Connects with settings that are not in use, and disconnects. Used to test settings before they are saved. */
 export interface ChannelTrial {
   readonly channel: string;
   readonly settings: z.ZodType;
-  /** `settings` fit the schema; `resolve` gives the secrets they refer to. Resolves to the name of the agent there, rejects like a service. */
+  /**
+   * `settings` match the schema; `resolve` returns the secrets they refer to. Resolves to the name of the agent there. Rejects like a
+   * service.
+   */
   connect(settings: unknown, resolve: ResolveSecret, signal: AbortSignal): Promise<string>;
 }
 
 /** The parts of a connected service. */
 export interface ChatLine {
   readonly port: ChannelPort;
-  /** The name of the agent there, for people; and its permanent id. */
+  /** The name of the agent there, for people; `meId` is its permanent id. */
   readonly me: string;
   readonly meId?: string;
   readonly live?: LiveScreen;
-  /** Proves that it can send, where being connected is no proof: rejects with what is wrong. */
+  /** Checks that the service can send, if being connected does not prove it. Rejects with the problem. */
   verify?(): Promise<void>;
-  /** Shows the outcome in the message that asked, and takes its buttons away. Without it, the chat gets a line of text. */
+  /** Shows the outcome in the message that asked, and removes its buttons. If absent, the chat gets a line of text instead. */
   closeQuestion?(question: ClosedQuestion): Promise<void>;
-  /** The content of a file of a message. An AppError is final; after another failure it is called again. */
+  /** Returns the content of a message's file. An AppError is final; after any other failure it is called again. */
   readonly fetchFile?: (file: RemoteFile, limits: { readonly sizeBytesMax: number; readonly signal: AbortSignal }) => Promise<Uint8Array>;
 }
 
-/** A question that was answered: how it was asked, and how it was answered. */
+/** An answered approval: the text that asked, and the text of the answer. */
 export interface ClosedQuestion {
   readonly chatId: string;
   readonly messageId: string;
@@ -265,30 +277,30 @@ export interface ButtonPress {
   readonly waitedMs: number;
 }
 
-/** The parts of the program a service may use while it runs. */
+/** The parts of the program that a service may use while it runs. */
 export interface ChatDesk {
   /**
-   * It is connected: queued messages leave through the port until `offline` or the end of the run. The same line may be named again. With a
-   * conflict, in words: another program receives what people write here.
+   * Reports that the service is connected: queued messages are sent through the port until `offline` or the end of the run. May be called
+   * again with the same line. `conflict` says in words that another program receives the messages that people write here.
    */
   online(line: ChatLine, conflict?: string): void;
-  /** It cannot be reached for now; queued messages wait. */
+  /** Reports that the service is unreachable for now. Queued messages wait. */
   offline(problem: string): void;
-  /** Whether a message of this person would be taken: asked before anything is fetched. */
+  /** Whether a message of this person would be accepted. Called before anything is fetched. */
   knows(senderId: string): boolean;
   /**
-   * Takes a message of anyone: an answer, a command, a pairing code, or work for the agent. It is committed when this resolves;
-   * acknowledge it to the service only then. Rejects with a store error or `shutting_down`: offer the message again.
+   * Takes a message of anyone: an answer, a command, a pairing code, or work for the agent. The message is committed when this resolves;
+   * acknowledge it to the service only then. Rejects with a store error or `shutting_down`; offer the message again in that case.
    */
   take(message: ChannelInbound): Promise<void>;
   /**
-   * Of several messages that are there at once: does a panic stop before those ahead of it, so that nothing delays ending the processes. True
-   * if there was one that was not done yet. All of them are taken afterwards, and the repeated stop changes nothing.
+   * If several messages are available at once: executes a panic stop among them before the messages ahead of it, so that nothing delays it.
+   * Returns true if there was a stop that had not been executed. All messages are taken afterwards; the repeated stop changes nothing.
    */
   stopFirst(messages: readonly ChannelInbound[]): boolean;
-  /** Returns the words for the person who pressed. */
+  /** Returns the text for the person who pressed the button. */
   press(press: ButtonPress): Promise<string>;
-  /** A note the service keeps over restarts, such as where it is in a mailbox; null where there is none. */
+  /** A note that the service keeps across restarts, such as its position in a mailbox; null if there is none. */
   note(key: string): string | null;
   setNote(key: string, value: string): void;
   /** The content of a file to send; null if it is no longer kept. */

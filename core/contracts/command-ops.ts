@@ -1,4 +1,4 @@
-// The operations on slash commands, a part of the table in ops.ts.
+// The operations on slash commands; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -14,7 +14,7 @@ export const commandOps = defineOps({
         z.object({
           name: z.string(),
           about: z.string(),
-          /** `/budget [amount] [turn|session|day]` */
+          /** For example `/budget [amount] [turn|session|day]`. */
           usage: z.string(),
           op: z.string(),
           parameters: z.array(
@@ -25,13 +25,13 @@ export const commandOps = defineOps({
     }),
     about: 'list the slash commands of the message field',
   },
-  /** Completions of the line; `line` of each is the whole completed line. */
+  /** Completions of the line. The `line` of each completion is the whole completed line. */
   'command.complete': {
     params: z.strictObject({ line: z.string().max(1000), sessionId: sessionName.optional() }),
     result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
     about: 'complete a slash command',
   },
-  /** Runs a slash command for a person. Its calls go through the gate like any other; `waiting` means that one waits for an approval. */
+  /** Runs a slash command for a person. Its calls pass the gate like any other; `waiting` means that one of them waits for an approval. */
   'command.run': {
     params: z.strictObject({ line, sessionId: id.optional() }),
     result: z.object({
@@ -40,10 +40,10 @@ export const commandOps = defineOps({
       text: z.string(),
       /** The session to show from now on; null if there is none yet. */
       sessionId: z.string().nullable(),
-      /** The turn it started, where it did. */
+      /** The turn that the command started; null if it started none. */
       turnId: z.string().nullable(),
       waiting: z.boolean(),
-      /** A file to keep, where it made one. */
+      /** A file to save, if the command created one. */
       file: z.object({ name: z.string(), mediaType: z.string(), text: z.string() }).nullable(),
     }),
     about: 'run a slash command; what it starts passes the gate like any call',

@@ -23,11 +23,11 @@ test.each([
   ['/stop now', ['/stop does not take "now".', 'Use it like this: /stop']],
   ['/bud', ['There is no command /bud.', 'Did you mean /budget? See /help, or write //bud to send it as a message.']],
   ['/constructor', ['There is no command /constructor.', expect.any(String)]],
-])('%j is read', (line, expected) => {
+])('parses %j', (line, expected) => {
   expect(read(line)).toEqual(expected);
 });
 
-test('a path is no command, and two slashes make a message', () => {
+test('a path is not a command, and two slashes make a message', () => {
   expect(['/help', ' /run x', '/etc/hosts what is this?', '//help', '/', 'help', '/2'].map(isCommandLine)).toEqual([
     true,
     true,
@@ -40,7 +40,7 @@ test('a path is no command, and two slashes make a message', () => {
   expect(['//help me', '/x', 'a//b'].map(messageOf)).toEqual(['/help me', '/x', 'a//b']);
 });
 
-test('any line is read or refused in words, and every command can be written as it says', () => {
+test('any line is parsed or refused with a sentence, and every usage text is valid', () => {
   const isRead = (text: string): boolean => typeof parseCommand(`/${text}`).ok === 'boolean';
   fc.assert(fc.property(fc.string(), isRead));
   for (const spec of commandTable) {

@@ -1,9 +1,9 @@
-// Slash commands as one table: what the window, the terminal and chat channels offer, complete and explain. Reads a line; runs nothing.
+// The table of slash commands that the window, the terminal and chat channels offer, complete and explain. Parses lines; runs nothing.
 
 import { err, ok, type Result } from '../base/result.ts';
 import { AppError } from './errors.ts';
 
-/** The type of a parameter's value, for completion: `text` and `path` take the rest of the line. */
+/** The kind of a parameter's value, used for completion. `text` and `path` take the rest of the line. */
 export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'skill' | 'prompt' | 'id';
 
 export interface CommandParameter {
@@ -17,9 +17,9 @@ export interface CommandSpec {
   readonly name: string;
   readonly about: string;
   readonly parameters: readonly CommandParameter[];
-  /** The operation it runs; its permissions are those of the operation. */
+  /** The operation that the command runs. Its permissions apply. */
   readonly op: string;
-  /** The tool it runs, through the gate like any call; it is there only while the tool is. */
+  /** The tool that the command runs, which passes the gate like any call. The command is available only while the tool is. */
   readonly tool?: string;
 }
 
@@ -99,11 +99,11 @@ export const commandTable: readonly CommandSpec[] = [
 
 export interface ParsedCommand {
   readonly spec: CommandSpec;
-  /** By the name of the parameter; omitted ones are missing. */
+  /** Keyed by parameter name. Omitted parameters are missing. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** `/budget [amount] [turn|session|day]` */
+/** For example `/budget [amount] [turn|session|day]`. */
 export function usageOf({ name, parameters }: CommandSpec): string {
   const shown = parameters.map((parameter) => {
     const word = parameter.choices?.join('|') ?? parameter.name;
@@ -112,7 +112,7 @@ export function usageOf({ name, parameters }: CommandSpec): string {
   return [`/${name}`, ...shown].join(' ');
 }
 
-/** Fails with `invalid_params`: unknown command, a missing or extra parameter, an invalid choice. */
+/** Fails with `invalid_params` for an unknown command, a missing or extra parameter, or an invalid choice. */
 export function parseCommand(line: string, commands: readonly CommandSpec[] = commandTable): Result<ParsedCommand, AppError> {
   const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const spec = commands.find((command) => command.name === name.toLowerCase());

@@ -1,4 +1,4 @@
-// config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
+// The schema of config.yaml. Unknown and invalid keys are refused by name.
 
 import * as z from 'zod';
 import { webUrlSchema } from './web-url.ts';
@@ -44,20 +44,20 @@ export const pricesSchema = z
     }),
   )
   .optional();
-/** Has no effect any more: there is one adapter per format. Kept so that older files remain valid; setting it gives a warning. */
+/** No longer has an effect, because there is one adapter per format. Kept so that older files remain valid; setting it causes a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
 /**
- * The interface of an OpenAI server; `chat` when left out. With `responses`, newer models reason between the calls of a turn, and models
- * that are offered nowhere else can be used.
+ * The API of an OpenAI server; defaults to `chat`. With `responses`, newer models reason between the calls of a turn, and models that are
+ * not offered otherwise can be used.
  */
 const formatSchema = z.enum(['chat', 'responses']).optional();
-/** Further keys: the next one is used while the one before is refused or has used up its share. */
+/** Additional keys. The next key is used while the previous one is refused or has used up its quota. */
 const keysSchema = z.array(secretRefSchema).min(1).max(20).optional();
 const modelSettings = {
   headers: headersSchema,
   prices: pricesSchema,
   contextTokens: z.number().int().min(1024).optional(),
-  /** Whether its models receive images; by default those of openai and anthropic do, others do not. */
+  /** Whether its models receive images. Defaults to true for openai and anthropic, and to false for others. */
   images: z.boolean().optional(),
 };
 
@@ -73,23 +73,23 @@ export const providerSchema = z.discriminatedUnion('kind', [
     keys: keysSchema,
     via: viaSchema,
     format: formatSchema,
-    /** Which server it is, where its address does not tell (a proxy, a server of one's own). */
+    /** The kind of server, if the address does not tell it (a proxy, or the user's own server). */
     preset: z.enum(serverNames).optional(),
     ...modelSettings,
   }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: webUrlSchema.optional(), ...modelSettings }),
   z.strictObject({
     kind: z.literal('cortensor'),
-    /** Of a router node; the hosted portal when left out. */
+    /** The address of a router node; defaults to the hosted portal. */
     baseUrl: webUrlSchema.optional(),
     apiKey: secretRefSchema.optional(),
     /** The session of a router node; the portal has none. */
     sessionId: z.number().int().nonnegative().optional(),
     api: z.enum(['v1', 'v2', 'v3']).default('v2'),
-    /** Whether answers are streamed; the encrypted flows of v2 and v3 may refuse that. */
+    /** Whether answers are streamed. The encrypted flows of v2 and v3 may refuse that. */
     stream: z.boolean().default(false),
     timeoutMs: z.number().int().min(1_000).max(600_000).default(420_000),
-    /** Proof of payment for calls that you approve to pay for. */
+    /** Proof of payment for calls that the person approves to pay for. */
     payment: secretRefSchema.optional(),
     ...modelSettings,
   }),
@@ -102,13 +102,13 @@ export const providerSchema = z.discriminatedUnion('kind', [
     threads: z.number().int().min(1).max(256).optional(),
   }),
   z.strictObject({
-    /** A provider package of the AI SDK, installed into the folder `packages` of the data folder. */
+    /** A provider package of the AI SDK, installed in the folder `packages` of the data folder. */
     kind: z.literal('ai-sdk'),
     package: z.string().regex(/^(@[a-z0-9][a-z0-9._-]{0,100}\/)?[a-z0-9][a-z0-9._-]{0,100}$/, 'must be the name of an npm package'),
     apiKey: secretRefSchema.optional(),
     keys: keysSchema,
     baseUrl: webUrlSchema.optional(),
-    /** Handed to the package, such as `region`. */
+    /** Options that are passed to the package, such as `region`. */
     options: namedValuesSchema(z.union([secretRefSchema, z.string().max(8000)])).optional(),
     ...modelSettings,
   }),
@@ -116,7 +116,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
-/** The service web searches go to. A baseUrl is opened as it stands, also on this computer, and nothing else with it. */
+/** The service for web searches. A baseUrl is used as configured, even on this computer; no other address is opened by it. */
 const searchSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
   z.strictObject({ provider: z.literal('duckduckgo'), baseUrl: webUrlSchema.optional() }),
@@ -149,7 +149,7 @@ export const policyWhenSchema = z
       .min(1)
       .max(1000)
       .optional(),
-    /** Files and folders with all below, relative to the workspace or absolute; * and ** as usual. */
+    /** Files and folders with everything below, relative to the workspace or absolute; * and ** as usual. */
     paths: z
       .array(
         z
@@ -173,7 +173,10 @@ export const policyRuleSchema = z.strictObject({
 });
 export type PolicyRule = z.infer<typeof policyRuleSchema>;
 
-/** supervised: reads inside the workspace are free. workspace-free: changing files there as well. locked-down: nothing but those reads. */
+/**
+ * supervised: reads inside the workspace are free. workspace-free: so are changes of files inside it. locked-down: only reads inside the
+ * workspace are possible.
+ */
 export const policyModeSchema = z.enum(['supervised', 'workspace-free', 'locked-down']);
 export type PolicyMode = z.infer<typeof policyModeSchema>;
 
@@ -230,11 +233,11 @@ export const configSchema = z.strictObject({
       denyDomains: z.array(z.string().min(1)).default([]),
       denyTools: z.array(z.string().min(1)).default([]),
       mode: policyModeSchema.default('supervised'),
-      /** The first that matches counts. */
+      /** The first rule that matches applies. */
       rules: z.array(policyRuleSchema).max(200).default([]),
       limits: z
         .strictObject({
-          /** By class or tool name; over the limit a call needs an approval. */
+          /** By class or tool name. Above the limit a call needs an approval. */
           callsPerMinute: z
             .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
             .catchall(callsPerMinute)
@@ -247,7 +250,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       mode: z.enum(['off', 'auto', 'required']).default('auto'),
       backend: z.enum(['srt', 'openshell']).optional(),
-      /** Folders and files; absolute, below ~ or below the workspace. `deny` takes patterns as well. */
+      /** Folders and files; absolute, below ~ or below the workspace. `deny` also accepts patterns. */
       files: z
         .strictObject({
           read: z.array(z.string().min(1)).default([]),
@@ -296,48 +299,48 @@ export const configSchema = z.strictObject({
       email: emailSchema.optional(),
     })
     .prefault({}),
-  /** Ways in for other programs. */
+  /** Doors for other programs. */
   doors: doorsConfigSchema,
   a2a: a2aConfigSchema(secretRefSchema),
   agents: agentsSchema,
   helpers: helpersSchema,
   skills: skillsConfigSchema,
-  /** Remote sources of prompt files, by the prompt's name. */
+  /** Remote sources of prompt files, keyed by the prompt's name. */
   prompts: promptsConfigSchema,
   signals: signalsConfigSchema,
   heartbeat: heartbeatConfigSchema,
   ...mindSections,
   desktop: z
     .strictObject({
-      /** The panic stop's global keys in Electron's words; empty for none. */
+      /** The global keys of the panic stop in Electron's format; empty for none. */
       panicKeys: z.string().max(100).default('CommandOrControl+Alt+Shift+Escape'),
-      /** The feed of new versions; no updates without it. */
+      /** The feed of new versions. Without it there are no updates. */
       updateFeed: webUrlSchema.optional(),
     })
     .prefault({}),
   safety: z
     .strictObject({
-      /** Kinds of personal data taken out like secrets. */
+      /** Kinds of personal data that are redacted like secrets. */
       personalData: z.array(z.enum(['card', 'iban', 'email', 'phone'])).default(['card', 'iban']),
     })
     .prefault({}),
   secrets: z
     .strictObject({
-      /** The store of secrets: `auto` is the keychain, or an encrypted file if there is no keychain or the file exists. */
+      /** The store of secrets. `auto` is the keychain, or an encrypted file if there is no keychain or the file exists. */
       store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
     })
     .prefault({}),
   deadLetters: deadLettersConfigSchema,
-  /** Features of the person's own. */
+  /** Plugins that the person added. */
   plugins: pluginsConfigSchema,
-  /** Servers of the Model Context Protocol, whose tools the agent may use. */
+  /** Servers of the Model Context Protocol whose tools the agent may use. */
   mcp: mcpConfigSchema,
-  /** Where the traces of turns are sent; nowhere unless named. */
+  /** Receivers of the traces of turns; none by default. */
   telemetry: telemetryConfigSchema,
   browser: browserConfigSchema(secretRefSchema),
-  /** Remote machines that the agent may be let use. */
+  /** Remote machines that the agent may use with approval. */
   ssh: sshConfigSchema(secretRefSchema),
-  /** The person's programs, run before and after actions of the agent. */
+  /** The person's programs that run before and after actions of the agent. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
   governor: governorConfigSchema,
   /** A second check of calls before they run. */
@@ -347,21 +350,24 @@ export const configSchema = z.strictObject({
     .strictObject({
       summaries: z
         .strictObject({
-          /** model: the model of the conversation writes them. extract: they are put together by rule. */
+          /** model: the model of the conversation writes summaries. extract: summaries are assembled by rule. */
           mode: z.enum(['model', 'extract', 'off']).default('model'),
-          /** Another model for it. */
+          /** A different model for summaries. */
           model: modelRefSchema.optional(),
-          /** Number of messages not covered by a summary. */
+          /** A summary is written when there are more messages than this without one. */
           messages: z.number().int().min(6).max(1000).default(20),
-          /** Or the share of the window they fill. */
+          /** Or when they fill more than this share of the context window. */
           windowShare: z.number().min(0.1).max(0.95).default(0.75),
-          /** Messages that always stay as they are. */
+          /** The newest messages, which are never summarized. */
           keepMessages: z.number().int().min(4).max(200).default(4),
         })
         .prefault({}),
-      /** Shows the model AGENTS.md, or CLAUDE.md, of the session's folder: as material, and as instructions once a person accepted it. */
+      /**
+       * Shows the model AGENTS.md, or CLAUDE.md, of the session's folder: as untrusted material, and as instructions once a person accepted
+       * it.
+       */
       projectFile: z.boolean().default(true),
-      /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
+      /** A file, relative to the data folder, that gets a JSON line for every pack, model call and turn. None by default. */
       packLog: z
         .string()
         .max(500)
@@ -371,10 +377,10 @@ export const configSchema = z.strictObject({
     .prefault({}),
   backup: z
     .strictObject({
-      /** Makes copies of the database without being asked. */
+      /** Makes copies of the database automatically. */
       automatic: z.boolean().default(true),
       everyHours: z.number().min(1).max(8760).default(24),
-      /** The newest automatic ones kept; those a person made are counted by retention.backups. */
+      /** The number of automatic backups kept. Backups that a person made are limited by retention.backups. */
       keep: z.number().int().positive().max(1000).default(3),
     })
     .prefault({}),

@@ -10,7 +10,7 @@ export const ruleSchema = z.object({
   ruleId: z.string(),
   text: z.string(),
   scope: ruleScopeSchema,
-  /** The session or the agent it holds for. */
+  /** The session or the agent for which the rule holds. */
   owner: z.string(),
   by: z.string(),
   atMs: z.number().int(),
@@ -27,7 +27,7 @@ const packRowSchema = z.object({
   dropped: z.number().int(),
   truncated: z.number().int(),
   model: z.string().nullable(),
-  /** The server's own count; null if it was not asked or gave none. */
+  /** The count reported by the server; null if there was no request or no count. */
   inputTokens: z.number().int().nullable(),
   cachedInputTokens: z.number().int().nullable(),
 });
@@ -55,14 +55,14 @@ export const contextOps = defineOps({
     },
     commands: { 'packs list': { options: { sessionId: 'those of this session', limit: most }, example: '--limit 5' } },
   },
-  /** For one session, or for all work of an agent; exactly one of them. Effective from the next model request. */
+  /** For one session, or for all work of an agent; exactly one of the two. Effective from the next model request. */
   'rule.pin': {
     params: z
       .strictObject({
         text: z.string().trim().min(1).max(ruleTextMax),
         sessionId: id.optional(),
         agentId: id.optional(),
-        /** A rule of the same session or agent whose place it takes, in one step. */
+        /** A rule of the same session or agent that this one replaces in one step. */
         replaces: id.optional(),
       })
       .refine((target) => (target.sessionId === undefined) !== (target.agentId === undefined), 'name either a sessionId or an agentId'),
@@ -81,7 +81,7 @@ export const contextOps = defineOps({
       },
     },
   },
-  /** A fork takes rules along under their ids: `sessionId` says where it is to go. */
+  /** A fork copies rules with their ids, so `sessionId` says where the rule is unpinned. */
   'rule.unpin': {
     params: z.strictObject({ ruleId: id, sessionId: id.optional() }),
     result: ruleSchema,
@@ -107,7 +107,7 @@ export const contextOps = defineOps({
     },
     commands: { 'rules list': { options: { sessionId: 'those that hold in this session' }, example: '' } },
   },
-  /** Summarises the messages before the last exchanges now. `summaryId` is null if there is nothing to summarise yet. */
+  /** Summarizes the messages before the most recent exchanges now. `summaryId` is null if there is nothing to summarize yet. */
   'session.compact': {
     params: z.strictObject({ sessionId: id }),
     result: z.object({

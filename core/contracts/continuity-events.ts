@@ -1,13 +1,16 @@
-// The events of compaction: summaries of older messages, and rules a person pinned.
+// The events of compaction: summaries of older messages, and rules that a person pinned.
 
 import * as z from 'zod';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 
-/** Places of the session, both included. */
+/** Positions in the session, both included. */
 const coveredSchema = z.object({ fromSessionSeq: z.number().int(), toSessionSeq: z.number().int() });
 
-/** messages: too many were not summarised. window: they filled their share of it. asked: a person requested it. */
+/**
+ * messages: there were too many messages without a summary. window: they filled their share of the context window. asked: a person
+ * requested it.
+ */
 export const summaryReasonSchema = z.enum(['messages', 'window', 'asked']);
 export type SummaryReason = z.infer<typeof summaryReasonSchema>;
 
@@ -15,19 +18,19 @@ export const ruleScopeSchema = z.enum(['session', 'agent']);
 export type RuleScope = z.infer<typeof ruleScopeSchema>;
 
 export const continuityEvents = {
-  /** Durable before a model is asked: a start after a crash resumes it. */
+  /** Stored durably before a model is called, so that a start after a crash resumes it. */
   'summary.started': z.object({ summaryId: z.string(), reason: summaryReasonSchema, model: z.string().nullable(), by: z.string() }),
-  /** From here on the model sees the text instead of the messages it covers. The messages stay in the log. */
+  /** From now on the model sees the text instead of the messages it covers. The messages stay in the log. */
   'summary.written': z.object({
     summaryId: z.string(),
     text: z.string(),
     covers: coveredSchema,
-    /** The summary this one took in and replaces. */
+    /** The earlier summary that this one includes and replaces. */
     replaces: z.string().nullable(),
     reason: summaryReasonSchema,
-    /** model: a model wrote it. extract: put together by rule, because no model could be asked or none answered well. */
+    /** model: a model wrote it. extract: it was assembled by rule, because no model could be called or none answered well. */
     method: z.enum(['model', 'extract']),
-    /** Why it was put together by rule. */
+    /** Why it was assembled by rule. */
     fallback: z.string().optional(),
     model: z.string().nullable(),
     source: z.object({
@@ -35,12 +38,12 @@ export const continuityEvents = {
       turns: z.number().int(),
       results: z.number().int(),
       tokens: z.number().int(),
-      /** Messages that were shown to the summarising model only in part. */
+      /** Messages that the summarizing model saw only in part. */
       shortened: z.number().int(),
     }),
     tokens: z.number().int(),
     keptMessages: z.number().int(),
-    /** `missing`: facts the check did not find in the last summary; they are appended to it word for word. */
+    /** `missing`: facts of the last summary that the check did not find in this one. They are appended to it word for word. */
     quality: z.object({ ok: z.boolean(), checked: z.number().int(), missing: z.array(z.string()), repaired: z.boolean() }),
     modelCalls: z.number().int(),
     usage: usageSchema,
@@ -56,7 +59,7 @@ export const continuityEvents = {
     costUsd: z.number().nullable(),
   }),
 
-  /** Included in every pack word for word until it is unpinned. Rules of an agent are in the system session. */
+  /** Included word for word in every pack until it is unpinned. Rules of an agent are in the system session. */
   'rule.pinned': z.object({
     ruleId: z.string(),
     text: z.string(),

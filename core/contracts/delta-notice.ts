@@ -6,11 +6,11 @@ export interface DeltaNotice {
   readonly sessionId: string;
   readonly turnId: string;
   readonly callId: string | null;
-  /** The model request whose answer it is; absent from output. Events and deltas may reach a client in either order. */
+  /** The model request whose answer this is; absent for output. Events and deltas may reach a client in either order. */
   readonly requestId?: string;
   readonly text: string;
-  /** How many characters of the same stream come before it; absent for a stream too long to be kept. */
+  /** The number of characters of the same stream before this text. Absent for a stream that is too long to be kept. */
   readonly from?: number;
-  /** Instead of `from` in such a stream. */
+  /** Replaces `from` in such a stream. */
   readonly continues?: true;
 }

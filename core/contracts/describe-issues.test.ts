@@ -1,4 +1,4 @@
-// The errors for wrong settings, parameters or arguments: a sentence, never the words of the schema library.
+// The errors for invalid settings, parameters or arguments: our own sentences, never those of the schema library.
 
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -34,11 +34,11 @@ test.each([
     'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, cortensor, embedded, ai-sdk, demo',
   ],
   [[], 'the file must be keys with values, not a list'],
-])('%j is said in plain English', (given, sentence) => {
+])('%j is described in plain English', (given, sentence) => {
   expect(described(configSchema, given)[0]).toMatch(typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence);
 });
 
-test('missing and empty parameters are distinguished, and a long list is cut', () => {
+test('distinguishes missing from empty parameters, and shortens a long list', () => {
   expect(described(opTable['policy.explain'].params, { tool: 'calc' })).toEqual(['args is missing']);
   expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
   expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
@@ -46,7 +46,7 @@ test('missing and empty parameters are distinguished, and a long list is cut', (
   expect(described(strict, { list: Array.from({ length: 12 }, () => 1) }).at(-1)).toBe('and 2 more');
 });
 
-test('no sentence is one of the schema library', () => {
+test('no sentence comes from the schema library', () => {
   const forms = [
     null,
     1,

@@ -1,5 +1,5 @@
-// Describes in plain English what a schema found wrong. This is the only place that turns issues of the schema library into sentences, for
-// settings, operations, commands and tools alike. An issue with our own message keeps it.
+// Describes in plain English the problems that a schema found. The only module that turns issues of the schema library into sentences, for
+// settings, operations, commands and tools alike. An issue with a message of ours keeps it.
 
 import type * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';
@@ -8,15 +8,17 @@ const ISSUES_MAX = 10;
 const CHARS_MAX = 200;
 
 export interface Checked {
-  /** The checked value; it distinguishes a missing key from a wrong one. */
+  /** The checked value. It distinguishes a missing key from an invalid one. */
   readonly given: unknown;
   /** The name of the whole value, for issues that name no key. */
   readonly whole: string;
-  /** The keys that go with some form of the value: one of them is known, and only out of place. */
+  /** Keys that are valid in some other form of the value. Such a key is reported as misplaced instead of unknown. */
   readonly told?: unknown;
 }
 
-/** A sentence without its full stop for each issue: `models.default is missing`. At most ten, then how many more. */
+/**
+ * A sentence without its full stop for each issue, such as `models.default is missing`. At most ten, followed by the number of the others.
+ */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], checked: Checked): string[] {
   const lines = issues.slice(0, ISSUES_MAX).flatMap((issue) => describeIssue(issue, checked, []));
   if (issues.length > ISSUES_MAX) lines.push(`and ${issues.length - ISSUES_MAX} more`);
@@ -40,7 +42,7 @@ function describeUnknownKey(path: Path, checked: Checked): string {
   return `${nameOf(path, checked)} ${isTold ? 'does not go with the other arguments; leave it out' : 'is not a known key'}`;
 }
 
-/** Joins a message to the name of a key: directly if the message continues the sentence, otherwise after a colon. */
+/** Joins a message to the name of a key: directly if the message continues the sentence, otherwise with a colon. */
 function joined(name: string, said: string): string {
   return /^(?:must|is|are|has|have|needs|does|do|may|can|cannot|names)\b/.test(said) ? `${name} ${said}` : `${name}: ${said}`;
 }
@@ -109,7 +111,7 @@ function tooBig({ origin, maximum, inclusive, ...issue }: z.core.$ZodIssueTooBig
 
 const isCounted = (origin: string): boolean => origin === 'array' || origin === 'set' || origin === 'map' || origin === 'object';
 
-/** The library's own messages begin in one of these ways; any other was written for this project. */
+/** The library's own messages begin in one of these ways. Any other message is ours. */
 function isOwn({ message }: { readonly message: string }): boolean {
   return !/^(?:Invalid|Too |Unrecognized)/.test(message);
 }

@@ -1,14 +1,14 @@
-// The channel names that the window and the desktop shell share, and the object the preload script leaves in the page. Free of
+// The channel names that the window and the desktop shell share, and the object that the preload script adds to the page. Free of
 // dependencies, because the preload script is bundled from it.
 
 import type { AnyEvent, DeltaNotice } from './events.ts';
 import type { OpReply } from './ops.ts';
 import type { ViewName } from './views.ts';
 
-/** Name of the bridge on the page's global object. */
+/** The name of the bridge on the page's global object. */
 export const bridgeName = 'trayclaw';
 
-/** Page to shell, each answered once. */
+/** From the page to the shell; each message is answered once. */
 export const askChannels = {
   op: 'trayclaw:op',
   follow: 'trayclaw:follow',
@@ -17,10 +17,10 @@ export const askChannels = {
   loginStart: 'trayclaw:login-start',
   openLink: 'trayclaw:open-link',
 } as const;
-/** Shell to page. */
+/** From the shell to the page. */
 export const tellChannels = { notice: 'trayclaw:notice', command: 'trayclaw:command' } as const;
 
-/** Notices of a followed stream. `closed` is the last: the runtime is ending. */
+/** Notices of a followed stream. `closed` is the last one: the runtime is ending. */
 export type StreamNotice =
   | { readonly kind: 'event'; readonly event: AnyEvent }
   | { readonly kind: 'delta'; readonly delta: DeltaNotice }
@@ -38,31 +38,31 @@ export type ShellCommand =
   | { readonly kind: 'show'; readonly view: ViewName }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
-  /** A link that wants an MCP server added: its query, as it was written. Shown in a form, and nothing else. */
+  /** A link that asks to add an MCP server: its query, as written. It is only shown in a form. */
   | { readonly kind: 'show-server'; readonly query: string }
-  /** The panic stop was engaged outside the window: shown at once, before it is recorded. */
+  /** The panic stop was engaged outside the window. Shown at once, before it is recorded. */
   | { readonly kind: 'stopping' };
 
 /** Facts about the shell that the window receives when it is ready and after each change. */
 export interface ShellFacts {
   readonly platform: string;
-  /** The keys of the panic stop as a person reads them, or null where they could not be had. */
+  /** The keys of the panic stop as a person reads them; null if they could not be registered. */
   readonly panicKeys: string | null;
-  /** Why there are none although some were configured. */
+  /** Why no keys are registered although some were configured. */
   readonly panicKeysProblem: string | null;
-  /** Null if starting at login cannot be set here. */
+  /** Null if starting at login cannot be configured here. */
   readonly startsAtLogin: boolean | null;
 }
 
-/** The whole surface of the preload script. Values only; no Electron object ever passes. */
+/** The complete interface of the preload script. Only plain values pass, never an Electron object. */
 export interface DesktopBridge {
   op(name: string, params: unknown): Promise<OpReply>;
   follow(after: number | 'latest', onNotice: (notice: StreamNotice) => void): () => void;
   onCommand(listener: (command: ShellCommand) => void): () => void;
-  /** Says that the window listens; commands given before are delivered now. */
+  /** Reports that the window listens. Commands that were sent before are delivered now. */
   ready(): Promise<ShellFacts>;
-  /** Resolves to what holds then. */
+  /** Resolves to the facts after the change. */
   setLoginStart(isOn: boolean): Promise<ShellFacts>;
-  /** Opens a web page or a letter outside, only while the person's own click is fresh. False where it was not opened. */
+  /** Opens a web page or a mail link outside the window, only shortly after a click of the person. False if it was not opened. */
   openLink(url: string): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// The messages of the window to the desktop shell. The shell checks every one of them: the window is never trusted.
+// The messages from the window to the desktop shell. The shell validates every one of them, because the window is not trusted.
 
 import * as z from 'zod';
 

@@ -1,9 +1,9 @@
-// The doors through which something is asked of the program, and what each says about itself. Every list of doors is derived from here.
+// The doors through which requests reach the program, and their properties. Every list of doors is derived from this table.
 
 interface Door {
-  /** At this computer: who writes here reads the answer here, sees what fails, and may name its files. */
+  /** Whether the caller is at this computer: it receives the answers here, sees errors, and may name files. */
   readonly isHere: boolean;
-  /** A person sits behind it. What a tool starts carries a mark, and is refused where a person is asked for. */
+  /** Whether a person uses it. Requests started by a tool carry a mark, and are refused where a person is needed. */
   readonly isPersonal: boolean;
 }
 
@@ -13,19 +13,19 @@ export const doors = {
   tray: { isHere: true, isPersonal: true },
   library: { isHere: true, isPersonal: true },
   http: { isHere: true, isPersonal: false },
-  /** Programs that speak OpenAI's API. They name no files. */
+  /** Programs that speak OpenAI's API. They cannot name files. */
   openai: { isHere: true, isPersonal: false },
   /** Agents on other machines. */
   a2a: { isHere: false, isPersonal: false },
-  /** Clients of the Model Context Protocol, by a door token. They name no files either. */
+  /** Clients of the Model Context Protocol, with a door token. They cannot name files either. */
   mcp: { isHere: true, isPersonal: false },
   telegram: { isHere: false, isPersonal: false },
-  /** Every other chat service, those of plugins included. */
+  /** Every other chat service, including those of plugins. */
   chat: { isHere: false, isPersonal: false },
 } as const satisfies Readonly<Record<string, Door>>;
 export type DoorName = keyof typeof doors;
 
-/** Of any channel a turn or a message may come from; false for those that are no doors: a schedule, a helper, a chat of a plugin. */
+/** Accepts any channel of a turn or message. False for channels that are not doors: a schedule, a subagent, a chat of a plugin. */
 export function isHere(channel: string): boolean {
   return Object.hasOwn(doors, channel) && doors[channel as DoorName].isHere;
 }

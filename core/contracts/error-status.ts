@@ -1,4 +1,4 @@
-// Maps error codes to HTTP statuses. Clients branch on the body's code; the status is for everything between.
+// Maps error codes to HTTP statuses. Clients branch on the code in the body; the status is for everything in between.
 
 import type { ErrorCode } from './errors.ts';
 

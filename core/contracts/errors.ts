@@ -1,9 +1,9 @@
-// Every failure that crosses a module door, by code. The text users read derives from the code: what happened, then what to do.
+// Every failure that crosses a module boundary, by code. The text that users see says what happened, then what to do.
 
 import * as z from 'zod';
 
 export const errorCodes = [
-  // what was asked for
+  // requests
   'invalid_params',
   'invalid_config',
   'unknown_op',
@@ -78,12 +78,12 @@ export type ErrorBody = z.infer<typeof errorBodySchema>;
 
 export interface AppErrorOptions {
   readonly data?: ErrorData;
-  /** True when the same call may succeed later without anything being changed. */
+  /** True if the same call may succeed later without any change. */
   readonly isRetryable?: boolean;
   readonly cause?: unknown;
 }
 
-/** The one error class that crosses module doors. `message` says what happened; `hint` says what to do. */
+/** The only error class that crosses module boundaries. `message` says what happened; `hint` says what to do. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -102,7 +102,7 @@ export class AppError extends Error {
     return typeof own === 'string' ? own : hints[this.code];
   }
 
-  /** The message, and what to do if that is known, as one text. */
+  /** The message, and the hint if there is one, as one text. */
   told(between = ' '): string {
     const { message, hint } = this;
     return hint === undefined ? message : `${message}${between}${hint}`;
@@ -119,7 +119,7 @@ export class AppError extends Error {
   }
 }
 
-/** The next step, if the code alone determines it. A more exact hint travels in `data.hint`. */
+/** The next step, if the code alone determines it. `data.hint` may contain a more exact hint. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
   invalid_config: 'Correct it in config.yaml. Nothing else was changed.',
@@ -155,7 +155,7 @@ export function isAppError(value: unknown): value is AppError {
   return value instanceof AppError;
 }
 
-/** Wraps anything thrown. A bug stays visible as `internal` with its cause. */
+/** Wraps any thrown value. A bug stays visible as `internal` with its cause. */
 export function toAppError(cause: unknown): AppError {
   if (isAppError(cause)) return cause;
   return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });

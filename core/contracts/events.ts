@@ -1,4 +1,4 @@
-// The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
+// The event families of the session log. Each event is a past fact, in the past tense. The log is the source of truth of everything else.
 
 import * as z from 'zod';
 import { chatAddressSchema } from './channels.ts';
@@ -69,7 +69,7 @@ const bodies = {
     agentId: z.string(),
     channel: z.string(),
     forkedFrom: z.object({ sessionId: z.string(), sessionSeq: z.number().int() }).nullable(),
-    /** Real path of the folder it works in; left out for the configured workspace. */
+    /** Real path of the folder that the session works in; absent for the configured workspace. */
     workspace: z.string().optional(),
   }),
   'session.renamed': z.object({ title: z.string() }),
@@ -77,7 +77,7 @@ const bodies = {
   'session.pinned': z.object({ pinned: z.boolean() }),
   /** A person has seen the session up to this global position in the log. */
   'session.seen': z.object({ seq: z.number().int().min(0) }),
-  /** The settings of turns that start from now on; a null model is the default one. */
+  /** The settings of turns that start from now on. A null model means the default model. */
   'session.configured': configuredSchema,
   /** In the system session: the last position and hash of the deleted session's chain. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
@@ -87,15 +87,15 @@ const bodies = {
     channel: z.string(),
     sender: z.string(),
     dedupeKey: z.string().nullable(),
-    /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
+    /** Files that the person sent with the message, kept as artifacts. Their content is not the person's own text. */
     attachments: z.array(artifactRefSchema).optional(),
-    /** The bounds of the turn it starts. */
+    /** The bounds of the turn that it starts. */
     bounds: turnBoundsSchema.optional(),
-    /** The chat it came from, and the message there; the turn's answer goes back to it. */
+    /** The chat of the message, and its id there. The answer of the turn goes back to it. */
     chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),
-    /** Another agent's turn called for it. */
+    /** Present if a turn of another agent requested this one. */
     helper: helperOriginSchema.optional(),
-    /** The model the person chose for this message. */
+    /** The model that the person chose for this message. */
     model: z.string().optional(),
   }),
   'assistant.message': z.object({ text: z.string() }),
@@ -105,26 +105,26 @@ const bodies = {
     agentId: z.string(),
     model: z.string().nullable(),
     limits: turnLimitsSchema,
-    /** Calls a person made directly, with no model (`kind: tool`); of a chat, the question whether its folder is trusted. */
+    /** Calls that a person made directly, without a model (`kind: tool`); in a chat, the request to trust its folder. */
     calls: z.array(requestedCallSchema),
-    /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
+    /** The turns whose unfinished work this turn continues, oldest first, and who requested it. All of them share one budget. */
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
-    /** The turn whose message this one runs again. */
+    /** The turn whose message this turn runs again. */
     retries: z.string().optional(),
-    /** The door of a direct call; the channel of a chat is in its message. */
+    /** The door of a direct call. The channel of a chat is in its message. */
     channel: z.string().optional(),
-    /** The bounds of the turn, on top of the policy rules; the limits above are within them. */
+    /** The bounds of the turn, in addition to the policy rules. The limits above are within them. */
     bounds: turnBoundsSchema.optional(),
     helper: helperOriginSchema.optional(),
-    /** Real path of the session's folder; left out for the configured workspace. */
+    /** Real path of the session's folder; absent for the configured workspace. */
     workspace: z.string().optional(),
   }),
-  /** The same message runs again as another turn; the conversation drops this one. Recorded in the earlier turn. */
+  /** The same message runs again as another turn, and the conversation drops this one. Recorded in the earlier turn. */
   'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),
   'turn.steered': z.object({
     text: z.string(),
     sender: z.string(),
-    /** The untrusted sources of the text when the sender did not write it, as with a signal. */
+    /** The untrusted sources of the text if the sender did not write it, as for a signal. */
     untrusted: z.array(taintSourceSchema).optional(),
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
@@ -135,13 +135,13 @@ const bodies = {
     text: z.string(),
     error: errorBodySchema.nullable(),
     usage: usageSchema,
-    /** US dollars; null when a price was unknown. */
+    /** US dollars; null if a price was unknown. */
     costUsd: z.number().nullable(),
     modelCalls: z.number().int(),
     toolCalls: z.number().int(),
   }),
 
-  /** The brain's decision and its reason; `replay` decides again and compares. */
+  /** The brain's decision and its reason. `replay` makes the decision again and compares. */
   'brain.decided': z.object({ intent: z.string(), reason: z.string(), callIds: z.array(z.string()) }),
   'plan.drafted': z.object({ text: z.string(), calls: z.array(z.object({ callId: z.string(), tool: z.string() })) }),
   'observation.recorded': z.object({ callIds: z.array(z.string()), failed: z.number().int(), repeated: z.number().int() }),
@@ -155,15 +155,15 @@ const bodies = {
     sections: z.array(packSectionSchema),
     dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
     truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
-    /** Session sequence of the first message the model saw. */
+    /** Session sequence number of the first message that the model saw. */
     fromSessionSeq: z.number().int(),
-    /** Our own count, before it is scaled by what servers reported for this model. */
+    /** Our own count, before it is scaled by the counts that servers reported for this model. */
     counted: z.object({ fixed: z.number().int(), flow: z.number().int(), messages: z.number().int() }).optional(),
-    /** The summary at its beginning. */
+    /** The summary at the beginning of the pack. */
     summaryId: z.string().optional(),
     /** Parts from memory, documents, skills and identity. */
     parts: z.array(packPartSchema).optional(),
-    /** The text after the messages, in this request only; absent if it equals that of the pack named by `tailOf`. */
+    /** The text after the messages, in this request only. Absent if it equals the tail of the pack named by `tailOf`. */
     tail: z.string().optional(),
     tailOf: z.string().optional(),
   }),
@@ -171,7 +171,7 @@ const bodies = {
     requestId: z.string(),
     packId: z.string(),
     model: z.string(),
-    /** Where a route was named: why this model. */
+    /** If a route was requested: why this model was chosen. */
     route: routeNoteSchema.optional(),
   }),
   'model.retried': z.object({ requestId: z.string(), attempt: z.number().int(), waitMs: z.number().int(), error: errorBodySchema }),
@@ -192,12 +192,12 @@ const bodies = {
     error: errorBodySchema,
     partialText: z.string(),
     tookMs: z.number(),
-    /** Estimated, where an answer had begun: that much was most likely billed. */
+    /** An estimate, if an answer had begun: that much was most likely billed. */
     usage: usageSchema.optional(),
     costUsd: z.number().nullable().optional(),
     /** The answer broke off and is requested again with the same pack. */
     again: z.literal(true).optional(),
-    /** The route asks this model next, after this delay; the turn continues. */
+    /** The route tries this model next, after this delay. The turn continues. */
     failover: z.object({ to: z.string(), waitMs: z.number().int() }).optional(),
   }),
   'budget.exceeded': z.object({
@@ -208,7 +208,7 @@ const bodies = {
     /** The minimum cost of the next call, if that and not `spent` exceeds the limit. */
     needed: z.number().optional(),
   }),
-  /** In the system session. A person allowed more: `limit` is effective from here on, a day's limit until the day ends. */
+  /** In the system session. A person allowed more. `limit` holds from now on; the limit of a day holds until the day ends. */
   'budget.extended': z.object({
     scope: budgetScopeSchema,
     unit: budgetUnitSchema,
@@ -219,11 +219,11 @@ const bodies = {
     limit: z.number(),
     turnId: z.string().nullable(),
     sessionId: z.string().nullable(),
-    /** Local day, `2026-01-31`. */
+    /** Local day, for example `2026-01-31`. */
     day: z.string().nullable(),
     by: z.string(),
   }),
-  /** Once a session: limits in US dollars cannot hold, because the price of the model is unknown. */
+  /** Once per session: limits in US dollars cannot be enforced, because the price of the model is unknown. */
   'budget.unpriced': z.object({ model: z.string(), scopes: z.array(budgetScopeSchema) }),
 
   'policy.decided': z.object({
@@ -235,12 +235,12 @@ const bodies = {
     facts: callFactsSchema,
     idempotency: idempotencySchema,
     verifies: z.boolean(),
-    /** The tool says that its results are private. */
+    /** Whether the tool declares its results private. */
     isPrivate: z.literal(true).optional(),
     grantId: z.string().nullable(),
     approvalId: z.string().nullable(),
   }),
-  /** The call never reached the gate: unknown tool or arguments that do not fit. */
+  /** The call never reached the gate: the tool is unknown or the arguments are invalid. */
   'tool.rejected': z.object({ callId: z.string(), tool: z.string(), error: errorBodySchema }),
   'approval.requested': z.object({ approval: approvalSchema }),
   'approval.decided': z.object({
@@ -250,11 +250,11 @@ const bodies = {
     scope: grantScopeSchema.nullable(),
     by: z.string(),
     grantId: z.string().nullable(),
-    /** With a denial: the person's reason for the agent. */
+    /** For a denial: the person's reason, for the agent. */
     reason: z.string().optional(),
     /**
-     * The person changed the arguments to these, and the gate judges the call again: with `approve` on the new grant, with `withdraw` as a
-     * call without one.
+     * The person changed the arguments to these, and the gate judges the call again: with `approve` using the new grant, with `withdraw` as
+     * a call without a grant.
      */
     edited: z.object({ args: z.string() }).optional(),
   }),
@@ -282,30 +282,30 @@ const bodies = {
     isAsync: z.boolean(),
     artifacts: z.array(artifactRefSchema),
     tookMs: z.number(),
-    /** Digest of outcome and text: equal calls with equal results are a loop. */
+    /** Digest of outcome and text. Equal calls with equal results indicate a loop. */
     resultHash: z.string(),
   }),
   /**
-   * From here on the conversation holds untrusted content; `paths` are files it was written to. Precedes the result of the call it names;
-   * with no call, precedes the message of the same turn, which is then not the person's own text.
+   * From here on the session contains untrusted content; `paths` are the files to which it was written. Precedes the result of the call it
+   * names. Without a call it precedes the message of the same turn, whose text is then not the person's own.
    */
   'taint.marked': z.object({
     callId: z.string().nullable(),
     sources: z.array(taintSourceSchema),
     paths: z.array(z.string()),
-    /** With no call: it is about the files sent along, and the message is the person's own. */
+    /** Without a call: only the attached files are untrusted, and the message is the person's own text. */
     attached: z.literal(true).optional(),
-    /** Files that held untrusted content and were rewritten from trusted content. */
+    /** Files that contained untrusted content and were rewritten from trusted content. */
     cleaned: z.array(z.string()).optional(),
   }),
   'tool.outcome_unknown': lostCallSchema,
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 
-  /** The state of the paths a call is about to write, kept for undo. `undoes`: the calls an undo is about to take back. */
+  /** The state of the paths that a call is about to write, kept for undo. `undoes` are the calls that an undo is about to revert. */
   'checkpoint.taken': z.object({ callId: z.string(), files: z.array(beforeFileSchema), undoes: z.array(z.string()).optional() }),
   /**
    * The state of the paths after the call. A path without an entry in `checkpoint.taken` did not exist before: it appeared in a folder that
-   * was taken whole.
+   * was captured as a whole.
    */
   'checkpoint.closed': z.object({ callId: z.string(), files: z.array(afterFileSchema) }),
   /** A person restored files. `restoreId` identifies the undo itself, which can be undone like a call; null if nothing was changed. */
@@ -350,10 +350,10 @@ export type EventType = keyof EventBodies;
 export const eventTypes = Object.keys(bodies) as EventType[];
 
 export const eventBodySchemas: { readonly [T in EventType]: (typeof bodies)[T] } = bodies;
-/** For who checks whatever event is read, as `opSchemas`. */
+/** For code that validates events of any type, like `opSchemas`. */
 export const anyBodySchemas: Readonly<Record<EventType, z.core.$ZodType>> = bodies;
 
-/** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 in its session without gaps. */
+/** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 within its session, without gaps. */
 export interface EventOf<T extends EventType> {
   readonly seq: number;
   readonly sessionId: string;
@@ -362,7 +362,7 @@ export interface EventOf<T extends EventType> {
   readonly step: number;
   readonly phase: Phase | null;
   readonly type: T;
-  /** Version of the body's form. */
+  /** The version of the body's form. */
   readonly v: number;
   readonly atMs: number;
   readonly body: EventBodies[T];
@@ -370,13 +370,13 @@ export interface EventOf<T extends EventType> {
 
 export type AnyEvent = { [T in EventType]: EventOf<T> }[EventType];
 
-/** An event before the log gives it its place. */
+/** An event before the log assigns its position. */
 export interface DraftOf<T extends EventType> {
   readonly type: T;
   readonly turnId?: string | null;
   readonly step?: number;
   readonly phase?: Phase | null;
-  /** When it happened, where that is not the moment of the append. */
+  /** When it happened, if that is not the moment of the append. */
   readonly atMs?: number;
   readonly body: EventBodies[T];
 }

@@ -1,5 +1,5 @@
-// The contracts of features, each named once: from here their events and operations go into the tables, and their commands get their places
-// in help and in the reference. Features of the first version are spread into the tables directly; settings are named in config.ts.
+// The list of feature contracts. Their events and operations are added to the tables from here, and their commands to help and the
+// reference. Features of the first version are added to the tables directly; settings are listed in config.ts.
 
 import type { AllOf } from '../base/all-of.ts';
 import { a2aContract } from './features/a2a.ts';
@@ -52,9 +52,9 @@ type Part<T extends Table, C = Contract> = C extends { readonly [K in T]: infer 
 
 export const featureEvents = joined('events');
 export const featureOps = joined('ops');
-/** By the first word of an operation: the group of the reference it belongs to, which may be a new one. */
+/** The group of the reference for each operation family, keyed by the first word of the operation. The group may be new. */
 export const featureFamilies = joined('families');
-/** By the first word of a command: its group in help, and what it is about. */
+/** Keyed by the first word of a command: its group in help, and its description. */
 export const featureHelp = joined('help');
 
 function joined<T extends Table>(table: T): AllOf<Part<T>> {

@@ -1,4 +1,4 @@
-// The operations on approvals, grants and the gate, a part of the table in ops.ts.
+// The operations on approvals, grants and the gate; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -28,13 +28,13 @@ export const gateOps = defineOps({
       approvalId: id,
       decision: z.enum(['approve', 'deny']),
       scope: grantScopeSchema.optional(),
-      /** Index into the approval's `choices` for a scope wider than once; 0, the narrowest, by default. */
+      /** Index into the approval's `choices` for a scope wider than once. Defaults to 0, the narrowest choice. */
       choice: z.number().int().min(0).max(20).optional(),
-      /** With a denial: the reason for the agent. */
+      /** For a denial: the reason, for the agent. */
       reason: z.string().trim().min(1).max(2000).optional(),
       /**
-       * With an approval: the arguments to run with instead, for this one call. The gate judges it again; if it shows something the
-       * question did not, the question is withdrawn and another one asks about the changed call.
+       * For an approval: the changed arguments for this one call. The gate judges the call again. If that reveals something the approval
+       * request did not show, the request is withdrawn and a new one asks about the changed call.
        */
       args: z.record(z.string(), z.unknown()).optional(),
     }),
@@ -68,7 +68,7 @@ export const gateOps = defineOps({
         z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
       ),
       asked: z.number().int(),
-      /** All that it would have covered; `covered` shows the newest of them. */
+      /** The number of calls that the grant would have covered; `covered` contains the newest of them. */
       total: z.number().int(),
       /** The oldest call that was searched; null if the whole log was searched. */
       lookedBackToMs: z.number().int().nullable(),
@@ -114,14 +114,14 @@ export const gateOps = defineOps({
       tool: z.string().min(1),
       args: z.unknown(),
       cwd: z.string().optional(),
-      /** As in this session, with its folder as the workspace. */
+      /** Decides as in this session, with its folder as the workspace. */
       sessionId: id.optional(),
     }),
     result: policyDecisionSchema.extend({
       mode: policyModeSchema,
-      /** The grant that covers it. */
+      /** The grant that covers the call. */
       grantId: z.string().nullable(),
-      /** Wider scopes that could be given if it asked. */
+      /** Wider scopes that a person could choose if the policy asked. */
       choices: z.array(grantChoiceSchema),
     }),
     about: 'explain what the policy would decide about a call; runs nothing',
@@ -137,7 +137,7 @@ export const gateOps = defineOps({
     params: z.strictObject({
       command: z.string().min(1).max(100_000).optional(),
       cwd: z.string().optional(),
-      /** Where the person is: worked in if it is trusted, else the configured workspace is. */
+      /** The current folder of the person. It is the workspace if it is trusted; otherwise the configured workspace is. */
       folder: z.string().optional(),
     }),
     result: sandboxExplanationSchema,
@@ -164,7 +164,7 @@ export const gateOps = defineOps({
     about: 'take the secrets out of a text',
     commands: { 'safety redact': { about: 'take the secrets out of the text on standard input', stdin: 'text', example: '< notes.txt' } },
   },
-  /** The files a pending call would change, if its tool can tell; otherwise none. */
+  /** The files that a pending call would change, if its tool can tell; otherwise none. */
   'approval.diff': {
     params: z.strictObject({ approvalId: id }),
     result: z.object({ files: z.array(fileDiffSchema) }),

@@ -1,8 +1,9 @@
-// Which calls are grave: their harm does not come back, so each is approved for itself. No schemas: the window carries this too.
+// Decides which calls are grave: their harm cannot be undone, so each is approved individually. Free of schemas, because the window uses it
+// too.
 
 import type { CallFacts, ToolClass } from './tools.ts';
 
-/** Calls whose harm does not come back. Each is approved for itself: no permission of a person reaches beyond the one call. */
+/** Calls whose harm cannot be undone. Each is approved individually: no grant covers more than the one call. */
 export type GraveKind = Extract<ToolClass, 'destructive' | 'credential' | 'spend'> | 'network-code';
 
 export function graveKind(facts: Pick<CallFacts, 'class' | 'runsFetched'>): GraveKind | null {

@@ -1,4 +1,4 @@
-// Health findings and their repairs. Each part of the program adds its findings to one list, which the doctor, the health view and guided
+// Health findings and their repairs. Each part of the program adds its findings to one list, which doctor, the health view and guided
 // recovery read.
 
 import type { OpResult } from './ops.ts';
@@ -8,13 +8,13 @@ type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
 /** The repair of a finding, or a recovery that a person requests by name. */
 export interface Plan {
-  /** Loses nothing that cannot be recreated: runs without approval when unattended. */
+  /** Loses nothing that cannot be recreated, so it runs without approval when unattended. */
   readonly harmless: boolean;
-  /** The steps it would take, a sentence each. */
+  /** The steps it would take, one sentence each. */
   readonly will: readonly string[];
   readonly lost?: readonly string[];
   readonly keeps?: readonly string[];
-  /** Does it, and says what was done. Null where a person does it, as `will` says. */
+  /** Performs the steps and returns what was done. Null if a person has to perform them, as `will` says. */
   readonly run: ((by: string) => Promise<readonly string[]> | readonly string[]) | null;
 }
 
@@ -22,15 +22,15 @@ export interface Finding extends Check {
   readonly repair?: Plan;
 }
 
-/** A way back that a person can ask for, whatever was found. */
+/** A recovery that a person can request, independent of the findings. */
 export interface Recovery extends Omit<OpResult<'recovery.list'>['kinds'][number], 'kind'> {
   readonly kind: RecoveryKind;
-  /** Changes nothing. Fails with not_found where there is nothing of that name, with conflict where there is nothing to do. */
+  /** Changes nothing. Fails with not_found if there is no such target, and with conflict if there is nothing to do. */
   plan(target: string | null): Plan | Promise<Plan>;
 }
 
 export interface HealthSource {
-  /** Never fails. `full`: also what takes long on a large folder. */
+  /** Never fails. `full` includes checks that take long on a large data folder. */
   check(full: boolean): readonly Finding[] | Promise<readonly Finding[]>;
   readonly recoveries?: readonly Recovery[];
 }
@@ -39,7 +39,7 @@ export function well(id: string, detail: string): Finding {
   return { id, ok: true, detail };
 }
 
-/** It works, and there is something a person should know and can do. */
+/** It works, but there is something that a person should know and can act on. */
 export function warning(id: string, detail: string, fix: string): Finding {
   return { id, ok: true, detail, fix };
 }

@@ -1,4 +1,4 @@
-// Document sources and passages: what they are, and the operations on them. The events and settings of both kinds of memory are in memory.ts.
+// Document sources and passages, and the operations on them. The events and settings of memories and documents are in memory.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -11,7 +11,7 @@ const queryText = z.string().min(1).max(2_000);
 const limit = z.number().int().min(1).max(500).optional();
 
 export const evidenceSchema = z.object({
-  /** `notes/plan.md:12-40`, `manual.pdf p. 3`, `inline:prices`. */
+  /** For example `notes/plan.md:12-40`, `manual.pdf p. 3`, `inline:prices`. */
   citation: z.string(),
   source: z.string(),
   path: z.string(),
@@ -33,12 +33,12 @@ const knowledgeSourceSchema = z.object({
   path: z.string().nullable(),
   documents: z.number().int(),
   chunks: z.number().int(),
-  /** Documents that could not be taken in. */
+  /** The number of documents that could not be read. */
   failed: z.number().int(),
   indexedAtMs: z.number().int().nullable(),
-  /** Why the whole source failed, in a sentence. */
+  /** Why the whole source failed, as a sentence. */
   problem: z.string().nullable(),
-  /** While it is read: finished files out of all. */
+  /** While the source is being read: finished files out of all. */
   progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
 });
 
@@ -73,16 +73,16 @@ export const knowledgeOps = defineOps({
   'knowledge.preview': {
     params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
     result: z.object({
-      /** Absolute, and real where it is there. */
+      /** Absolute; symbolic links are resolved if the path exists. */
       path: z.string(),
       kind: z.enum(['directory', 'file']).nullable(),
-      /** Outside the folders open to the agent: as a source it is opened for reading. */
+      /** Outside the folders open to the agent. As a source, it is opened for reading. */
       outside: z.boolean(),
-      /** Readable as documents. */
+      /** The number of files that are readable as documents. */
       files: z.number().int(),
-      /** There are more than are counted. */
+      /** Whether there are more files than were counted. */
       more: z.boolean(),
-      /** Why it cannot be added, in a sentence. */
+      /** Why it cannot be added, as a sentence. */
       problem: z.string().nullable(),
     }),
     about: 'show what adding a folder or a file would index; changes nothing',
@@ -95,19 +95,19 @@ export const knowledgeOps = defineOps({
       },
     },
   },
-  /** Adds a folder, a file or a text; its place in config.yaml is knowledge.sources. Indexing continues in the background. */
+  /** Adds a folder, a file or a text to knowledge.sources in config.yaml. Indexing continues in the background. */
   'knowledge.add': {
     params: z
       .strictObject({
         name: sourceNameSchema,
-        /** Absolute, or below the workspace; `~` is the person's own folder. */
+        /** Absolute, or relative to the workspace; `~` is the person's home folder. */
         path: sourcePath.optional(),
         endings: endingsSchema.optional(),
         watch: z.boolean().optional(),
-        /** Instead of a path: the text itself, Markdown. */
+        /** Instead of a path: the text itself, as Markdown. */
         text: z.string().min(1).max(200_000).optional(),
         title: z.string().trim().min(1).max(200).optional(),
-        /** A person confirmed that it is outside the folders open to the agent. */
+        /** A person confirmed that the path may be outside the folders open to the agent. */
         outside: z.boolean().optional(),
       })
       .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
@@ -130,7 +130,7 @@ export const knowledgeOps = defineOps({
       },
     },
   },
-  /** Removes a source. Returns its setting, so that config.set can put it back. */
+  /** Removes a source. Returns its setting, so that config.set can restore it. */
   'knowledge.remove': {
     params: z.strictObject({ source: sourceNameSchema }),
     result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
@@ -150,7 +150,7 @@ export const knowledgeOps = defineOps({
       },
     },
   },
-  /** Rereads every document of a source, or of all; waits until that is done. */
+  /** Rereads every document of a source, or of all sources. Waits until that is done. */
   'knowledge.reindex': {
     params: z.strictObject({ source: id.optional() }),
     result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),

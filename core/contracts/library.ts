@@ -1,5 +1,5 @@
-// The interface of the library: the options of the runtime, and agents as a program uses them. Types only, from contracts alone, so that
-// users of the library depend on no internals.
+// The interface of the library: the options of the runtime, and agents as a host program uses them. Types only, built from contracts alone,
+// so that users of the library depend on no internals.
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -16,27 +16,32 @@ import type { OwnPromptName } from './own-prompts.ts';
 import type { ToolDefinition } from './tools.ts';
 
 export interface TrayClawOptions {
-  /** The data folder. Made when missing; owned by one process at a time. */
+  /** The data folder. Created if missing; owned by one process at a time. */
   readonly home: string;
-  /** Used instead of config.yaml; the same shape. */
+  /** Used instead of config.yaml, with the same shape. */
   readonly config?: ConfigInput;
-  /** Further tools, behind the same gate as the built-in ones. */
+  /** Additional tools, behind the same gate as the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
-  /** Features of the program's own: tools, operations, settings, events and rows in one; see `defineFeature`. */
+  /** The host program's own features, each with tools, operations, settings, events and rows; see `defineFeature`. */
   readonly features?: readonly Plugin[];
-  /** Further channels, behind the same rules and the same outbox as the built-in ones. */
+  /** Additional channels, with the same rules and the same outbox as the built-in ones. */
   readonly channels?: readonly Channel[];
-  /** Called before and after actions of the agent; can only make things stricter. */
+  /** Called before and after actions of the agent. They can only make the gate stricter. */
   readonly hooks?: readonly LibraryHook[];
   /** Finds facts worth remembering, instead of the built-in rules. Its proposals only become candidates. */
   readonly memoryExtractor?: MemoryExtractor;
-  /** Tells what contradicts what, in place of the built-in rules. */
+  /** Detects contradictions, instead of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
-  /** External memories, recalled in addition to the built-in ones; sources with `remember` also receive what is kept. */
+  /**
+   * External memories, which are recalled in addition to the built-in ones. Sources with `remember` also receive the memories that are
+   * kept.
+   */
   readonly memorySources?: readonly MemorySource[];
-  /** Sources of knowledge that answer at the time of the question. */
+  /** Sources of knowledge that are queried when a question is asked. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
-  /** Texts in place of TrayClaw's own prompts; a prompt file in the data folder beats them. `trayclaw prompts list` names them. */
+  /**
+   * Texts that replace TrayClaw's own prompts. A prompt file in the data folder takes precedence. `trayclaw prompts list` shows the names.
+   */
   readonly prompts?: Readonly<Partial<Record<OwnPromptName, string>>>;
   /** False leaves unfinished turns as they are, to inspect the data. */
   readonly resume?: boolean;
@@ -61,24 +66,27 @@ export interface AskOptions extends RunOptions {
 }
 
 export interface AgentOptions {
-  /** One of config.yaml's `agents`; the main one by default. */
+  /** One of the `agents` of config.yaml; defaults to the main agent. */
   readonly agentId?: string;
-  /** `provider/model` for the sessions begun here, in place of the agent's own. */
+  /** The `provider/model` of the sessions that begin here, instead of the agent's own. */
   readonly model?: string;
-  /** Answers what has to be asked. Without it a run that needs an answer ends with the status `waiting`. */
+  /** Answers approvals. Without it, a run that needs an approval ends with the status `waiting`. */
   readonly onApproval?: (pending: PendingApproval) => 'approve' | 'deny' | Promise<'approve' | 'deny'>;
 }
 
-/** The items of a stream: text as it is written (it may skip), recorded events (never skipped), and once, at the end, the answer. */
+/** The items of a stream: text as it is written (may be skipped), recorded events (never skipped), and once, at the end, the answer. */
 export type AgentUpdate =
   | { readonly kind: DeltaNotice['kind']; readonly text: string; readonly callId: string | null }
   | { readonly kind: 'event'; readonly event: AnyEvent }
   | { readonly kind: 'answer'; readonly answer: AskResult };
 
-/** A turn this program did not start: the end or the approval of a turn that a schedule, a signal, a subagent's answer or a chat began. */
+/**
+ * A turn that the host program did not start: the end of a turn, or an approval in a turn, that a schedule, a signal, a subagent's answer
+ * or a chat began.
+ */
 export interface AgentArrival {
   readonly kind: 'answer' | 'question';
-  /** Its position in the log; `receive({ after: seq })` continues from there in a later run of the program. */
+  /** Its position in the log. `receive({ after: seq })` continues from there in a later run of the program. */
   readonly seq: number;
   readonly sessionId: string;
   readonly turnId: string;
@@ -88,30 +96,30 @@ export interface AgentArrival {
 }
 
 export interface ReceiveOptions {
-  /** Starts after this position in the log; by default at the current end. */
+  /** Starts after this position in the log; defaults to the current end. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface AgentSessionOptions {
-  /** An existing conversation; a new one by default. */
+  /** An existing session; defaults to a new one. */
   readonly sessionId?: string;
 }
 
-/** The methods that an agent and a conversation with it share. */
+/** The methods that agents and sessions share. */
 export interface AgentTalk {
-  /** Sends a message and waits until its turn ends, or needs an approval that nothing here answers (`status: 'waiting'`). */
+  /** Sends a message and waits until its turn ends, or needs an approval that `onApproval` does not answer (`status: 'waiting'`). */
   run(text: string, options?: RunOptions): Promise<AskResult>;
-  /** The same, step by step. Who leaves the loop early leaves the turn running; abort the signal to end the turn. */
+  /** Like `run`, step by step. Leaving the loop early does not stop the turn; abort the signal to end it. */
   stream(text: string, options?: RunOptions): AsyncIterable<AgentUpdate>;
   /** Yields what arrives outside the runs of this object, until the signal aborts or the runtime closes. */
   receive(options?: ReceiveOptions): AsyncIterable<AgentArrival>;
 }
 
-/** An agent of the runtime. Each `run` and `stream` is a separate conversation. */
+/** An agent of the runtime. Each `run` and `stream` uses a separate session. */
 export interface Agent extends AgentTalk {
   readonly agentId: string;
-  /** A persistent conversation: a new one, or an existing one. Fails with not_found, or conflict for another agent's. */
+  /** A persistent session: a new one, or an existing one. Fails with not_found, and with conflict for a session of another agent. */
   session(options?: AgentSessionOptions): Promise<AgentSession>;
 }
 
@@ -120,10 +128,10 @@ export interface AgentSession extends AgentTalk {
 }
 
 export interface TrayClaw extends HostedClaw {
-  /** An operation of a feature, such as `weather.report`. Fails with unknown_op, invalid_params, or as the feature does. */
+  /** Calls an operation of a plugin, such as `weather.report`. Fails with unknown_op, invalid_params, or the error of the plugin. */
   call(operation: string, params?: unknown): Promise<unknown>;
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
-  /** An agent by its id or with options; the main one by default. */
+  /** An agent by its id or with options; defaults to the main agent. */
   agent(options?: string | AgentOptions): Agent;
 }

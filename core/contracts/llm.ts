@@ -1,4 +1,4 @@
-// The model port's wire-neutral shapes: messages, tool schemas, requests, replies, usage.
+// The provider-neutral types of the model port: messages, tool schemas, requests, replies, usage.
 
 import type { Redacted } from '../base/redacted.ts';
 import type { SentSchema } from '../base/sendable-schema.ts';
@@ -16,11 +16,11 @@ export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputToke
 /** A tool call as the model requested it. `args` is the raw, unchecked JSON text. */
 export const requestedCallSchema = z.object({
   callId: z.string(),
-  /** The id the model gave; tool results refer to it. */
+  /** The id that the model gave; tool results refer to it. */
   providerCallId: z.string(),
   tool: z.string(),
   args: z.string(),
-  /** Names of secrets that were taken out of the arguments: a call that lacks them is not made. */
+  /** Names of secrets that were removed from the arguments. A call that lacks them is not made. */
   withheld: z.array(z.string()).optional(),
 });
 export type RequestedCall = z.infer<typeof requestedCallSchema>;
@@ -29,7 +29,7 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
-/** An image that a person attached or a tool returned; a model without vision gets a note about it. */
+/** An image that a person attached or a tool returned. A model without vision gets a note instead. */
 export interface ChatImage {
   readonly name: string;
   readonly mediaType: string;
@@ -38,7 +38,7 @@ export interface ChatImage {
 
 export type ChatMessage =
   | { readonly role: 'user'; readonly text: string; readonly images?: readonly ChatImage[] }
-  /** A note from the runtime to the model (steering, reflection). Never a person's words. */
+  /** A note from the runtime to the model (steering, reflection). Never a person's text. */
   | { readonly role: 'note'; readonly text: string }
   | {
       readonly role: 'assistant';
@@ -69,25 +69,25 @@ export interface OutputForm {
   readonly schema: SentSchema;
 }
 
-/** The most tools that every vendor takes in one request. */
+/** The maximum number of tools that every vendor accepts in one request. */
 export const TOOLS_MAX = 128;
 
 export interface ModelRequest {
   /** The provider's own model id. */
   readonly modelId: string;
   readonly system: string;
-  /** Stable by identity between requests: adapters cache its serialised form. */
+  /** The same array object between requests, so that adapters can cache its serialized form. */
   readonly tools: readonly ToolSchema[];
   /**
-   * Append-only by identity: one array object only ever grows, a changed past is a new array. Adapters keep what they serialised of it, so
-   * that a step's cost does not grow with the session.
+   * Append-only: the same array object only grows, and a changed history is a new array. Adapters cache its serialized form, so that the
+   * cost of a step does not grow with the session.
    */
   readonly messages: readonly ChatMessage[];
-  /** Sent after the messages, in this request only: it is never kept, so the prefix before it stays cached. */
+  /** Sent after the messages, in this request only. It is never kept, so that the prefix before it stays cached. */
   readonly tail?: string;
   readonly maxOutputTokens?: number;
   /**
-   * The answer must be JSON of this form. Not every server enforces it, so a caller also puts the form into the prompt, and checks the
+   * The answer must be JSON of this form. Not every server enforces that, so a caller also describes the form in the prompt and checks the
    * answer.
    */
   readonly output?: OutputForm;
@@ -110,10 +110,10 @@ export interface ModelReply {
   readonly reasoning: string;
   readonly calls: readonly ReplyCall[];
   readonly usage: Usage;
-  /** True when the server reported usage; false means `usage` is an estimate or zero. */
+  /** True if the server reported usage; otherwise `usage` is an estimate or zero. */
   readonly usageReported: boolean;
   readonly finishReason: FinishReason;
-  /** The cost that the server states; absent where the price follows from the usage. */
+  /** The cost that the server states; absent if the price follows from the usage. */
   readonly costUsd?: number;
 }
 
@@ -129,13 +129,13 @@ export interface ModelClient {
 }
 
 export interface ModelInfo {
-  /** `provider/model-id`, as config names it. */
+  /** `provider/model-id`, as in the configuration. */
   readonly ref: string;
   readonly contextTokens: number;
   /** US dollars per million tokens; null if unknown. */
   readonly inputUsdPerMillion: number | null;
   readonly cachedInputUsdPerMillion: number | null;
   readonly outputUsdPerMillion: number | null;
-  /** Rates of a request with more input than `overTokens`, where the vendor charges long ones differently. */
+  /** The rates for requests with more input than `overTokens`, if the vendor charges long requests differently. */
   readonly long?: { readonly overTokens: number; readonly input: number; readonly cachedInput: number | null; readonly output: number };
 }

@@ -1,4 +1,4 @@
-// A gap of the log: the events found missing when the log was compared with its head file at the start, and the sentences about it.
+// A gap in the log: the events that were missing when the log was compared with its head file at the start, and the sentences about it.
 
 import * as z from 'zod';
 
@@ -6,8 +6,8 @@ export const logGapReasons = ['rewound', 'other-log', 'power-cut', 'head-missing
 
 export const logGapSchema = z.object({
   /**
-   * rewound: the end of the log is missing. other-log: another log is in its place. power-cut: events that had not reached the disk are
-   * missing, as announced. head-missing, head-damaged: the head file is missing or unreadable, so that a loss cannot be detected.
+   * rewound: the end of the log is missing. other-log: a different log is in its place. power-cut: only events that were not yet promised
+   * to be durable are missing. head-missing, head-damaged: the head file is missing or unreadable, so that a loss cannot be detected.
    */
   reason: z.enum(logGapReasons),
   /** The end of the log according to the head file. */
@@ -25,12 +25,12 @@ export const logGapEvents = {
   'log.gap_accepted': z.object({ by: z.string(), gaps: z.number().int().positive() }),
 };
 
-/** After a power cut the log is as whole as was promised; everything else waits for a person. */
+/** After a power cut the log is as complete as promised. Every other gap waits for a person. */
 export function isGapOpen({ reason }: Pick<LogGap, 'reason'>): boolean {
   return reason !== 'power-cut';
 }
 
-/** The end of the log has changed: a stop or a revoked grant may be missing. */
+/** Whether the end of the log has changed, so that a panic stop or a revoked grant may be missing. */
 export function isRewound({ reason }: Pick<LogGap, 'reason'>): boolean {
   return reason === 'rewound' || reason === 'other-log';
 }

@@ -3,9 +3,9 @@
 import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
 import type { TaintSource } from './tools.ts';
 
-/** A memory as it stands now. */
+/** A memory in its current state. */
 export interface KeptMemory extends Memory {
-  /** Its row number in the store; smaller is older. */
+  /** Its row number in the store. A smaller number is older. */
   readonly row: number;
   readonly state: MemoryState;
   readonly rule: string | null;
@@ -16,7 +16,7 @@ export interface KeptMemory extends Memory {
   readonly uses: number;
 }
 
-/** A person's message of a turn, as it was said. */
+/** A person's message in a turn, unchanged. */
 export interface ExtractedTurn {
   readonly sessionId: string;
   readonly turnId: string | null;
@@ -34,39 +34,40 @@ export interface MemoryExtractor {
   extract(turn: ExtractedTurn): readonly Proposal[];
 }
 
-/** Finds the given memories that contradict the text. */
+/** Returns the given memories that contradict the text. */
 export interface MemoryResolver {
   contradictions(text: string, among: readonly KeptMemory[]): readonly { readonly otherId: string; readonly reason: string }[];
 }
 
 /** A memory that a source recalls for a query. */
 export interface RecalledText {
-  /** Its name in the source, by which a person finds it there. */
+  /** The id in the source, by which a person can find it there. */
   readonly id: string;
   readonly text: string;
   readonly kind?: MemoryKind;
-  /** 0 to 1, as the source sees it. */
+  /** From 0 to 1, as the source rates it. */
   readonly score?: number;
   readonly atMs?: number;
 }
 
-/** A stored memory in the form an external store receives. */
+/** A stored memory in the form that an external store receives. */
 export interface RememberedText {
-  /** Stable across deliveries. A recall that answers with this id is not shown in addition to the local memory. */
+  /** Stable across deliveries. If a recall returns this id, the memory is not shown twice. */
   readonly id: string;
   readonly text: string;
   readonly kind: MemoryKind;
-  /** `shared`, or `agent:` and the id of the agent it is for. */
+  /** `shared`, or `agent:` and the id of an agent. */
   readonly scope: string;
   readonly importance: number;
   readonly atMs: number;
-  /** The untrusted sources it may derive from; empty for none. */
+  /** The untrusted sources from which it may derive; empty if there are none. */
   readonly untrusted: readonly TaintSource[];
 }
 
 /**
  * An external memory: a notebook, a service, another program. Queried on every recall, in addition to the built-in memory; its text is
- * untrusted content. A source that fails or is slow is left out. With `remember` it is also a store: it receives new and existing memories.
+ * untrusted content. A source that fails or is slow is left out. With `remember` it is also a store that receives new and existing
+ * memories.
  */
 export interface MemorySource {
   /** Letters, digits, - and _. */
@@ -75,7 +76,10 @@ export interface MemorySource {
     query: { readonly text: string; readonly agentId: string; readonly limit: number },
     signal: AbortSignal,
   ): Promise<readonly RecalledText[]>;
-  /** Takes over a memory, one after the other in their order. When it rejects, or takes ten seconds, the same is tried again later: one with a known `id` replaces. */
+  /**
+   * Stores a memory. Called for one memory after the other, in order. After a rejection, or after ten seconds, the same memory is tried
+   * again later. A memory with a known `id` replaces the earlier one.
+   */
   remember?(memory: RememberedText, signal: AbortSignal): Promise<void>;
   /** Removes a stored memory. An unknown id is not an error. */
   forget?(id: string, signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-// The form of a model's name; separate from config.ts, so that the parts of the configuration can use it.
+// The form of a model reference. Separate from config.ts, so that the parts of the configuration can use it.
 
 import * as z from 'zod';
 import { naming } from './named-things.ts';

@@ -1,23 +1,25 @@
-// Routes to models: how config.yaml names one, what a choice among its candidates says, and the operation that explains it. A route is
-// named `route/NAME` wherever a model may be named.
+// Routes to models: how config.yaml defines a route, the result of a choice among its candidates, and the operation that explains it. A
+// route can be named as `route/NAME` wherever a model can be named.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { modelRefSchema } from './model-ref.ts';
 import { isRouteRef } from './route-name.ts';
 
-/** When a candidate may be used. All that is given must hold. `contextOver` and `vision: true` also put it first where they hold. */
+/**
+ * When a candidate may be used. All given conditions must hold. If `contextOver` or `vision: true` holds, the candidate also comes first.
+ */
 export const routeWhenSchema = z.strictObject({
   /** Tokens of the request. */
   contextOver: z.number().int().nonnegative().optional(),
   contextUnder: z.number().int().positive().optional(),
   /** Whether the request offers tools. */
   tools: z.boolean().optional(),
-  /** Whether the conversation holds pictures. */
+  /** Whether the conversation contains pictures. */
   vision: z.boolean().optional(),
-  /** The most the request may cost, in US dollars. */
+  /** The maximum cost of the request, in US dollars. */
   usdUnder: z.number().positive().optional(),
-  /** Whether the request holds private data: memory, documents, files that were sent along, results of tools that look at this computer. */
+  /** Whether the request contains private data: memory, documents, attached files, results of tools that inspect this computer. */
   private: z.boolean().optional(),
 });
 export type RouteWhen = z.infer<typeof routeWhenSchema>;
@@ -38,7 +40,7 @@ export const routePreferences = ['order', 'cost', 'latency'] as const;
 
 export const routeSchema = z.strictObject({
   candidates: z.array(routeCandidateSchema).min(1).max(20),
-  /** Which of those that may be used is used: the first, the cheapest, or the one that begins to answer soonest. */
+  /** Which of the allowed candidates is used: the first, the cheapest, or the one that starts to answer soonest. */
   prefer: z.enum(routePreferences).default('order'),
   /** Only models that run on this computer. */
   localOnly: z.boolean().default(false),
@@ -49,29 +51,29 @@ export const routesSchema = z.record(z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, '
 
 export const candidateHealths = ['ok', 'cooling', 'on trial'] as const;
 
-/** `ok` also where nothing is known; `on trial` once a cool-down is over and no request has come through since. */
+/** `ok` also means that nothing is known. `on trial` means that a cool-down is over and no request has succeeded since. */
 export const candidateVerdictSchema = z.object({
   model: z.string(),
-  /** Whether the conditions of the route let it be used for this request. */
+  /** Whether the conditions of the route allow it for this request. */
   allowed: z.boolean(),
   reason: z.string(),
   health: z.enum(candidateHealths),
-  /** US dollars this request is expected to cost; null where the price is unknown. */
+  /** The expected cost of this request in US dollars; null if the price is unknown. */
   expectedUsd: z.number().nullable(),
 });
 export type CandidateVerdict = z.infer<typeof candidateVerdictSchema>;
 
-/** Why a model was asked, as the log keeps it. */
+/** Why a model was chosen, as recorded in the log. */
 export const routeNoteSchema = z.object({
   name: z.string(),
   reason: z.string(),
-  /** Candidates that stand before it, and why each was passed over. */
+  /** Candidates that come before it, and why each was skipped. */
   passed: z.array(z.object({ model: z.string(), reason: z.string() })),
 });
 export type RouteNote = z.infer<typeof routeNoteSchema>;
 
 export const routeOps = defineOps({
-  /** Which model a message would go to, and why. Asks no model and no server. Without `model`, the default. */
+  /** The model that a message would use, and why. Contacts no model and no server. Without `model`, uses the default. */
   'model.route': {
     params: z.strictObject({ text: z.string().max(1_000_000), model: modelRefSchema.optional() }),
     result: z.object({

@@ -1,11 +1,12 @@
-// Values by name in config.yaml, such as headers and variables: those whose names speak of a secret are references, all others may be plain text.
+// Named values in config.yaml, such as headers and environment variables. A value whose name suggests a secret must be a reference; any
+// other value may be plain text.
 
 import * as z from 'zod';
 import { isSecretReference, secretRefWords } from './secret-ref.ts';
 
 const secretName = /key|token|secret|passw|credential|auth|cookie/i;
 
-/** Whether a value with this name has to be a reference. */
+/** Whether a value with this name must be a reference. */
 export function needsReference(name: string, value: string): boolean {
   return value !== '' && secretName.test(name) && !isSecretReference(value);
 }

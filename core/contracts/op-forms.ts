@@ -1,11 +1,14 @@
-// Every operation with its words and its commands, in the groups the reference lists them in. Help and completion read it: the build turns
-// this file into plain data, so that they load no schema.
+// Every operation with its texts and commands, in the groups of the reference. Help and completion use it: the build turns this file into
+// plain data, so that they load no schemas.
 
 import type { OpForm } from './command-form.ts';
 import { featureFamilies, featureHelp } from './features.ts';
 import { opTable, type OpName } from './ops.ts';
 
-/** Families of operations, in the order of the reference, of help and of completion. Types ask for each. Features add theirs. */
+/**
+ * Families of operations, in the order of the reference, help and completion. The types require an entry for each family. Features add
+ * theirs.
+ */
 const groups = {
   'Messages and turns': ['message', 'turn', 'command'],
   Sessions: ['session'],
@@ -28,24 +31,24 @@ const groups = {
 
 export const opGroups: Readonly<Record<string, readonly string[]>> = withFeatures(groups);
 
-/** The words and places of the commands that features add. */
+/** The groups and descriptions of the commands that features add. */
 export const familyHelp: Readonly<Record<string, readonly [group: string, about: string]>> = featureHelp;
 
 type FamilyOf<N extends string> = N extends `${infer Family}.${string}` ? Family : never;
 type Grouped = (typeof groups)[keyof typeof groups][number] | keyof typeof featureFamilies;
 type Ungrouped = Exclude<FamilyOf<OpName>, Grouped>;
 
-/** An operation in no group would have no command: then this is the name of its family, and the types do not fit. */
+/** An operation without a group would have no command. In that case this type becomes the name of its family, which causes a type error. */
 type Forms = [Ungrouped] extends [never] ? Readonly<Record<OpName, OpForm>> : Ungrouped;
 
 export const opForms: Forms = formsOf(Object.values(opGroups).flat());
 
-/** The operations that are commands and have a result to show. */
+/** The operations that have commands and a result to show. */
 export type CommandOp = {
   [N in OpName]: (typeof opTable)[N] extends { readonly commands: object; readonly follows?: never } ? N : never;
 }[OpName];
 
-/** Those of them that no form shows: a view by hand does. */
+/** The operations among them without a form that shows the result; they need a hand-written view. */
 export type ViewedOp = { [N in CommandOp]: (typeof opTable)[N] extends { readonly shows: unknown } ? never : N }[CommandOp];
 
 function formsOf(families: readonly string[]): Record<OpName, OpForm> {

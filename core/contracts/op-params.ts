@@ -1,4 +1,4 @@
-// The building blocks of operation parameters.
+// Building blocks of operation parameters.
 
 import * as z from 'zod';
 import { naming } from './named-things.ts';
@@ -12,5 +12,5 @@ export const none = z.strictObject({});
 /** When a changed setting takes effect. */
 export const holdsSchema = z.enum(['now', 'next-start']);
 export const messageTextMax = 1_000_000;
-/** How commands explain an option that limits the number of results. */
+/** The help text of options that limit the number of results. */
 export const most = 'how many at most';

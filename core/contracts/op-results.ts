@@ -18,19 +18,19 @@ export const sessionInfoSchema = z.object({
   updatedAtMs: z.number().int(),
   lastText: z.string(),
   events: z.number().int(),
-  /** Status of the newest turn, or null if there is none. */
+  /** Status of the newest turn; null if there is none. */
   status: turnStatusSchema.nullable(),
   pendingApprovals: z.number().int(),
   pinned: z.boolean(),
-  /** Ends and questions of turns since a person last looked or wrote. */
+  /** The number of ends and approvals of turns since a person last read or wrote. */
   unread: z.number().int(),
   /** The global log position up to which a person has seen the session. */
   seenSeq: z.number().int(),
-  /** The model chosen for this session; null for the default one. */
+  /** The model chosen for this session; null for the default model. */
   model: z.string().nullable(),
-  /** The folder it works in; null for the configured workspace. */
+  /** The folder that it works in; null for the configured workspace. */
   workspace: z.string().nullable(),
-  /** Its turns only read until a plan is approved; null for ordinary turns. */
+  /** Its turns may only read until a plan is approved; null for ordinary turns. */
   planFirst: planModeSchema.nullable(),
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
@@ -77,7 +77,7 @@ export const turnViewSchema = z.object({
   calls: z.array(turnCallSchema),
   decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
   packs: z.array(z.string()),
-  /** Models that were asked, in order. `reason` is there where a route chose it, `error` where it gave no answer. */
+  /** The models that were called, in order. `reason` is present if a route chose the model, `error` if it gave no answer. */
   requests: z
     .array(
       z.object({
@@ -92,7 +92,7 @@ export const turnViewSchema = z.object({
     .optional(),
   usage: usageSchema,
   costUsd: z.number().nullable(),
-  /** The turn that ran the same message again; what this one did is history, and no longer part of the conversation. */
+  /** The turn that ran the same message again. This turn is then no longer part of the conversation. */
   supersededBy: z.string().nullable(),
 });
 export type TurnDetails = z.infer<typeof turnViewSchema>;
@@ -108,11 +108,11 @@ export const packViewSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
   /** Parts from memory, documents, skills and identity. */
   parts: z.array(packPartSchema).optional(),
-  /** The server's own count of the request, and its cached part; null until reported. */
+  /** The server's count of the request, and its cached part; null until reported. */
   reported: z.object({ inputTokens: z.number().int(), cachedInputTokens: z.number().int() }).nullable().optional(),
-  /** The texts of its sections. then: word for word, from the log. now: the current text, because the log has only its size. */
+  /** The texts of its sections. then: word for word, from the log. now: the current text, because the log contains only its size. */
   texts: z.array(z.object({ section: z.string(), text: z.string(), asOf: z.enum(['then', 'now']) })).optional(),
-  /** The summary it began with, and the messages this summary covers, including earlier summaries; null for none. */
+  /** The summary at its beginning, and the messages that this summary covers, including earlier summaries; null if there is none. */
   summary: z
     .object({
       summaryId: z.string(),
@@ -142,7 +142,7 @@ export const artifactInfoSchema = artifactRefSchema.extend({
   aliases: z.array(z.string()),
   createdAtMs: z.number().int(),
   sessionId: z.string().nullable(),
-  /** The turn whose call left it; null for what came by another way. */
+  /** The turn whose call produced it; null if it has another origin. */
   turnId: z.string().nullable(),
 });
 
@@ -155,10 +155,10 @@ export const usageRowSchema = z.object({
   inputTokens: z.number().int(),
   outputTokens: z.number().int(),
   cachedInputTokens: z.number().int(),
-  /** Sum of the known costs; null where none is known and there was something to pay for. */
+  /** Sum of the known costs. Null if no cost is known although some calls had one. */
   costUsd: z.number().nullable(),
   unknownCostCalls: z.number().int(),
-  /** Of the calls that finished, within 5 %: total time, and time to the first token. */
+  /** For the calls that finished, accurate to 5 %: total time, and time to the first token. */
   tookMs: percentilesSchema.nullable(),
   firstTokenMs: percentilesSchema.nullable(),
 });
@@ -174,7 +174,7 @@ export const modelListingSchema = z.object({
   /** US dollars; null if unknown. */
   inputUsdPerMillion: z.number().nullable(),
   outputUsdPerMillion: z.number().nullable(),
-  /** Named in config.yaml, and not among the models its server says it has. */
+  /** Named in config.yaml, but not among the models that its server offers. */
   missing: z.boolean().optional(),
 });
 
@@ -182,7 +182,7 @@ export const modelListingSchema = z.object({
 export const secretStatusSchema = z.object({
   store: z.enum(['keychain', 'vault', 'none']),
   locked: z.boolean(),
-  /** There is a vault, whether it is used or not; the first `secret.unlock` makes it. */
+  /** Whether a vault exists, whether it is used or not. The first `secret.unlock` creates it. */
   hasVault: z.boolean(),
   detail: z.string(),
 });
@@ -196,7 +196,7 @@ export const sandboxExplanationSchema = z.object({
   command: z.object({ runs: z.enum(['inside', 'outside', 'refused']), reason: z.string() }).nullable(),
   files: z.object({
     write: z.array(z.string()),
-    /** Parts of hidden folders that are still readable; the rest of the machine is readable anyway. */
+    /** Parts of hidden folders that are still readable. The rest of the machine is readable anyway. */
     read: z.array(z.string()),
     hidden: z.array(z.string()),
     deny: z.array(z.string()),
@@ -204,7 +204,7 @@ export const sandboxExplanationSchema = z.object({
     protected: z.array(z.string()),
   }),
   network: z.object({ allowDomains: z.array(z.string()) }),
-  /** Names of the variables it sees, besides HOME, TMPDIR and the marker a stop finds it by. */
+  /** Names of the variables that it sees, besides HOME, TMPDIR and the marker by which the panic stop finds it. */
   environment: z.array(z.string()),
   limits: z.array(z.object({ name: z.string(), value: z.number(), how: z.string(), holds: z.boolean() })),
 });
@@ -214,9 +214,9 @@ export const checkpointSchema = z.object({
   sessionId: z.string(),
   turnId: z.string().nullable(),
   atMs: z.number().int(),
-  /** The calls this took back; empty for a call of a tool. */
+  /** The calls that this undo reverted; empty for a call of a tool. */
   undoes: z.array(z.string()),
-  /** False where the program ended while the call ran, or it still runs. */
+  /** False if the program ended while the call ran, or the call still runs. */
   closed: z.boolean(),
   files: z.array(z.object({ path: z.string(), change: fileChangeSchema, note: z.string().nullable() })),
 });

@@ -1,4 +1,4 @@
-// One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
+// The table of all operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import type * as z from 'zod';
 import type { DoorName } from './doors.ts';
@@ -57,7 +57,10 @@ export const opTable = {
 
 export type OpName = keyof typeof opTable;
 
-/** For who checks whatever operation is called. By way of `unknown`, so that the compiler does not compare every schema with `$ZodType`. */
+/**
+ * For code that validates calls of any operation. Cast through `unknown`, so that the compiler does not compare every schema with
+ * `$ZodType`.
+ */
 export const opSchemas = opTable as unknown as Readonly<Record<OpName, Readonly<Record<'params' | 'result', z.core.$ZodType>>>>;
 
 export type OpParams<N extends OpName> = z.input<(typeof opTable)[N]['params']>;
@@ -66,10 +69,10 @@ export type OpResult<N extends OpName> = z.infer<(typeof opTable)[N]['result']>;
 
 export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: Caller) => OpResult<N> | Promise<OpResult<N>> };
 
-/** The program itself. */
+/** The host program itself. */
 export const libraryCaller: Caller = { channel: 'library', actor: 'library' };
 
-/** The caller: its door and a stable name for the audit trail. */
+/** The caller: its door, and a stable name for the audit trail. */
 export interface Caller {
   readonly channel: DoorName;
   readonly actor: string;

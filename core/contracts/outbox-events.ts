@@ -1,4 +1,4 @@
-// Events of outbound messages: queued for a chat, each try, and the outcome; and the session of a chat. A part with `outbound.sending` and
+// Events of outbound messages: queued for a chat, each try, and the outcome. Also the session of a chat. A part with `outbound.sending` and
 // no outcome may have arrived.
 
 import * as z from 'zod';
@@ -8,7 +8,7 @@ const outboundId = z.string();
 const part = z.number().int().min(0);
 
 export const outboxEvents = {
-  /** In the system session. The session of the chat's next message; null: a new one. */
+  /** In the system session. The session of the chat's next message; null for a new session. */
   'chat.bound': z.object({
     chat: chatAddressSchema,
     kind: chatKindSchema,
@@ -17,7 +17,7 @@ export const outboxEvents = {
     by: z.string(),
   }),
   'outbound.queued': outboundItemSchema,
-  /** On the disk before the part is sent. `repeatable`: the other side drops a second copy. */
+  /** Stored durably before the part is sent. `repeatable` means that the service drops a second copy. */
   'outbound.sending': z.object({
     outboundId,
     part,
@@ -27,7 +27,7 @@ export const outboxEvents = {
   }),
   'outbound.part_sent': z.object({ outboundId, part, messageId: z.string() }),
   'outbound.sent': z.object({ outboundId }),
-  /** A part was certainly not delivered; tried again at that time, or never. */
+  /** A part was certainly not delivered. It is retried at that time, or never. */
   'outbound.failed': z.object({ outboundId, part, error: z.string(), retryAtMs: z.number().int().nullable() }),
   /** It is unknown whether the part arrived. It is not resent until a person decides. */
   'outbound.uncertain': z.object({ outboundId, part, reason: z.string() }),

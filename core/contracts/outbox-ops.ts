@@ -1,4 +1,4 @@
-// The operations on what goes out to chats and on the chats themselves, a part of the table in ops.ts.
+// The operations on outbound messages and on chats; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -17,7 +17,7 @@ const outboundInfoSchema = z.object({
   files: z.number().int(),
   sessionId: z.string(),
   turnId: z.string().nullable(),
-  /** Parts that are known to have arrived, of all; null until the channel has said how many there are. */
+  /** Parts that are known to have arrived. `parts` is the total; null until the channel has split the message. */
   partsSent: z.number().int(),
   parts: z.number().int().nullable(),
   /** Why it failed, waits or is uncertain. */
@@ -31,7 +31,7 @@ export type OutboundInfo = z.infer<typeof outboundInfoSchema>;
 const chatInfoSchema = chatAddressSchema.extend({
   kind: chatKindSchema,
   title: z.string(),
-  /** The session of its next message; null: a new one. */
+  /** The session of its next message; null for a new session. */
   sessionId: z.string().nullable(),
   lastUsedAtMs: z.number().int(),
 });
@@ -75,14 +75,14 @@ export const outboxOps = defineOps({
       },
     },
   },
-  /** Chats that are known, the last used first. */
+  /** The known chats, last used first. */
   'chat.list': {
     params: z.strictObject({ channel: id.optional() }),
     result: z.object({ chats: z.array(chatInfoSchema) }),
     about: 'list the chats and their sessions, the last used first',
     commands: { 'chats list': { options: { channel: 'chats of this channel only' }, example: '--channel telegram' } },
   },
-  /** Continues a chat in that session; without one, its next message begins a new session. */
+  /** Connects a chat to a session. Without a session, its next message begins a new one. */
   'chat.bind': {
     params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }),
     result: chatInfoSchema,

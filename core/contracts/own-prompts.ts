@@ -1,5 +1,5 @@
-// The catalogue of TrayClaw's own prompts: purpose, text and slots of each. A file in the data folder or an option of the library replaces
-// one. The marks of untrusted content are not among them: they belong to the gate, not to the wording.
+// The catalogue of TrayClaw's own prompts: the purpose, text and slots of each. A file in the data folder or an option of the library
+// replaces a prompt. The marks of untrusted content are not included, because they belong to the gate, not to the wording.
 
 /** `{{name}}` in a text is replaced by the value of that name. */
 export interface OwnPrompt {
@@ -67,7 +67,7 @@ export type OwnPromptName = keyof typeof catalogue;
 export const ownPrompts: Readonly<Record<OwnPromptName, OwnPrompt>> = catalogue;
 export const ownPromptNames = Object.keys(catalogue) as readonly OwnPromptName[];
 
-/** The text of a prompt as it is in use. */
+/** Returns the text of a prompt that is in use. */
 export type PromptText = (name: OwnPromptName) => string;
 
 export function isOwnPrompt(name: string): name is OwnPromptName {
@@ -80,7 +80,7 @@ export function fillPrompt(text: string, values: Readonly<Record<string, string>
   return text.replaceAll(slots, (slot, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? slot) : slot));
 }
 
-/** Returns an unknown slot in the text; null if there is none. */
+/** Returns the first unknown slot in the text; null if there is none. */
 export function unknownSlot(name: OwnPromptName, text: string): string | null {
   const used = [...text.matchAll(slots)].map(([, slot = '']) => slot);
   return used.find((slot) => !ownPrompts[name].fills.includes(slot)) ?? null;

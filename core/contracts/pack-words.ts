@@ -1,7 +1,7 @@
 // How a pack describes itself in the log: the order of its sections, the names of omitted parts, and the reasons. Plain data: the packer
-// writes these texts, the window maps them to its own. Texts in existing logs must stay as they are.
+// writes these texts, and the window maps them to its own. Texts that are in existing logs must not change.
 
-/** In the order of the request; the tools are separate. */
+/** In the order of the request. The tools are separate. */
 export const packSectionOrder = [
   'system',
   'identity',
@@ -19,7 +19,7 @@ export const packSectionOrder = [
 ] as const;
 export type PackSectionName = (typeof packSectionOrder)[number];
 
-/** Things that leave a section one by one or as a group; anything else that leaves is named after its section. */
+/** Things that are dropped from a section singly or as a group. Anything else that is dropped is named after its section. */
 export const packThings = {
   rule: 'a pinned rule',
   tools: 'tools',
@@ -43,7 +43,7 @@ export const packReasons = {
 } as const;
 export type PackReason = keyof typeof packReasons;
 
-/** Said after a reason, behind a semicolon. */
+/** Appended to a reason after a semicolon. */
 export const packAddenda = {
   unsummed: 'no summary covers them yet',
   last: 'nothing else was left to cut',

@@ -1,8 +1,8 @@
-// Says in words what the panic stop ended, the same in a terminal and in chats.
+// Describes what the panic stop ended, with the same text in a terminal and in chats.
 
 import type { PanicStatus } from './policy.ts';
 
-/** `Everything is stopped; 2 processes ended in 40 ms`: of processes only where some were running. */
+/** For example `Everything is stopped; 2 processes ended in 40 ms`. Mentions processes only if some were running. */
 export function stoppedWords({ killed, tookMs }: Pick<PanicStatus, 'killed' | 'tookMs'>, since = ''): string {
   const stopped = `Everything is stopped${since}`;
   if (killed === 0) return stopped;

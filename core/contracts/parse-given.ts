@@ -1,11 +1,11 @@
-// The one way from something given to a value of its schema: what does not fit is refused with the sentences of describe-issues.ts.
+// The only way to parse a given value with its schema. An invalid value is refused with the sentences of describe-issues.ts.
 
 import * as z from 'zod';
 import { describeIssues } from './describe-issues.ts';
 import { AppError, type ErrorCode } from './errors.ts';
 
 export interface Refusal {
-  /** Without the colon: `The parameters of session.get do not fit`. */
+  /** The beginning of the message, without the colon: `The parameters of session.get do not fit`. */
   readonly says: string;
   /** The name of the whole value, for issues without a key. */
   readonly whole: string;
@@ -13,7 +13,7 @@ export interface Refusal {
   readonly code?: ErrorCode;
 }
 
-/** Fails with the code of the refusal; its data lists the issues. */
+/** Fails with the code of the refusal. The error's data lists the issues. */
 export function parseGiven<S extends z.core.$ZodType>(
   schema: S,
   given: unknown,

@@ -1,4 +1,4 @@
-// The form of a plugin: a program or a file of the person's adds a feature with it. Plain data and one function; types only.
+// The form of a plugin, with which a host program or a file of the person adds a feature. Plain data and one function; types only.
 
 import type * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
@@ -18,7 +18,7 @@ export interface PluginEvent {
   readonly body: unknown;
 }
 
-/** The database of the data folder. A plugin keeps to tables whose names begin with its own. */
+/** The database of the data folder. A plugin uses only tables whose names begin with its own name. */
 export interface PluginDatabase {
   exec(sql: string): void;
   run(sql: string, ...values: readonly (string | number | null)[]): void;
@@ -26,7 +26,7 @@ export interface PluginDatabase {
 }
 
 export interface PluginMigration {
-  /** Begins with the plugin's name and a dash. Runs once, and must be safe to run twice. */
+  /** Begins with the plugin's name and a dash. Runs once, but must be safe to run twice. */
   readonly id: string;
   readonly up: (db: PluginDatabase) => void;
 }
@@ -38,9 +38,9 @@ export interface PluginOperation {
   readonly result: z.ZodType;
 }
 
-/** The services a plugin receives. */
+/** The services that a plugin receives. */
 export interface PluginSpine<Settings> {
-  /** From `plugins.settings` of config.yaml, checked by its own schema. */
+  /** From `plugins.settings` of config.yaml, checked against the plugin's own schema. */
   readonly settings: Settings;
   readonly workspace: string;
   readonly clock: Clock;
@@ -48,44 +48,44 @@ export interface PluginSpine<Settings> {
   /** Aborts when the program ends. */
   readonly signal: AbortSignal;
   /**
-   * Records one of its events: checked, in the log, on the disk, and applied to its rows when this returns. Fails with invalid_params or a
-   * store error.
+   * Records one of the plugin's events. When this returns, the event is validated, durably stored in the log and applied to the plugin's
+   * rows. Fails with invalid_params or a store error.
    */
   readonly record: (name: string, body: unknown) => void;
 }
 
 export interface PluginParts {
-  /** Handlers of its operations, by name without the plugin's prefix. */
+  /** Handlers of its operations, keyed by the name without the plugin's prefix. */
   readonly handlers?: Readonly<Record<string, (params: never, caller: Caller) => unknown>>;
-  /** Behind the same gate as all others. */
+  /** Tools, behind the same gate as all others. */
   readonly tools?: readonly ToolDefinition[];
-  /** Sections it adds to the pack, besides the conversation. */
+  /** Sections that it adds to the context pack, besides the conversation. */
   readonly packSources?: readonly PackSource[];
-  /** Ways of working on tasks with criteria. */
+  /** Strategies for work with criteria. */
   readonly strategies?: readonly WorkStrategy[];
   readonly checks?: readonly HealthSource[];
-  /** A chat service; it has the plugin's name, so that no channel can pass for another. */
+  /** A channel. Its name must be that of the plugin, so that it cannot pose as another channel. */
   readonly channel?: Channel;
-  /** The same with people, approvals and commands from the program; it has the plugin's name too. */
+  /** A chat service, for which the program adds people, approvals and commands. Its name must be that of the plugin too. */
   readonly service?: ChatService;
-  /** Starts its automatic work; not called when the data is only inspected. */
+  /** Starts its automatic work. Not called when the data is only inspected. */
   begin?(): void;
-  /** A bounded piece of work for a quiet moment; true while there is more. */
+  /** Performs a limited piece of work at an idle moment. Returns whether there is more. */
   catchUp?(): boolean;
   daily?(): void;
-  /** Last made, first disposed. */
+  /** Plugins are disposed in reverse order of creation. */
   dispose?(): void | Promise<void>;
 }
 
 export interface Plugin<Settings = unknown, Rows = unknown> {
-  /** Stands before the names of its operations, events and tables. */
+  /** The prefix of its operations, events and tables. */
   readonly name: string;
   readonly settings?: z.ZodType<Settings>;
-  /** By name without the plugin's prefix. */
+  /** Keyed by the name without the plugin's prefix. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
   readonly operations?: Readonly<Record<string, PluginOperation>>;
   readonly migrations?: readonly PluginMigration[];
-  /** Kept in step with its events where they have `apply`, which is called inside the transaction of each. */
+  /** Creates the rows. If they have `apply`, it is called for each of the plugin's events, inside the event's transaction. */
   rows?(db: PluginDatabase): Rows & { apply?(event: PluginEvent): void };
   create(spine: PluginSpine<Settings>, rows: Rows): PluginParts;
 }

@@ -9,7 +9,7 @@ export type DecisionKind = z.infer<typeof decisionKindSchema>;
 export const policyDecisionSchema = z.object({
   decision: decisionKindSchema,
   ruleId: z.string(),
-  /** A sentence a person understands. */
+  /** A sentence for people. */
   reason: z.string(),
   class: toolClassSchema,
   facts: callFactsSchema,
@@ -24,11 +24,11 @@ export const grantScopeSchema = z.discriminatedUnion('kind', [
 ]);
 export type GrantScope = z.infer<typeof grantScopeSchema>;
 
-/** The calls a grant covers. Every form names the tool; none covers a protected path. */
+/** The calls that a grant covers. Every form names the tool. None covers a protected path. */
 export const grantMatchSchema = z.discriminatedUnion('kind', [
-  /** The very same arguments; with `factsHash` also touching the very same things. */
+  /** Exactly the same arguments; with `factsHash` also exactly the same facts. */
   z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string(), factsHash: z.string().optional() }),
-  /** Writing inside one folder and below. */
+  /** Writing in one folder and below. */
   z.strictObject({ kind: z.literal('folder'), tool: z.string(), folder: z.string() }),
   /** Changing files anywhere in one folder and below, with any tool. */
   z.strictObject({ kind: z.literal('writes'), tool: z.literal('*'), folder: z.string() }),
@@ -41,7 +41,7 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
     bindingsHash: z.string().optional(),
   }),
   /**
-   * A plain command that begins with these words, with any arguments that do not change what it does, in the same folder with identical
+   * A plain command that begins with these words, with any arguments that do not change its effect, in the same folder with identical
    * bindings.
    */
   z.strictObject({
@@ -53,7 +53,7 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
   }),
   /** Read-only git commands (status, diff, log, show and similar), in the same folder with identical bindings. */
   z.strictObject({ kind: z.literal('git-reads'), tool: z.string(), cwd: z.string(), bindingsHash: z.string() }),
-  /** Requests to one host and no other. */
+  /** Requests to exactly one host. */
   z.strictObject({ kind: z.literal('host'), tool: z.string(), host: z.string() }),
   /** A folder, with everything below, that sessions may use as their workspace, as long as it is the same folder. Covers no call. */
   z.strictObject({ kind: z.literal('workspace'), tool: z.literal('open_workspace'), folder: z.string(), identity: z.string() }),
@@ -64,7 +64,7 @@ export const grantSchema = z.object({
   grantId: z.string(),
   scope: grantScopeSchema,
   match: grantMatchSchema,
-  /** Describes the scope: "write files in notes/". */
+  /** Describes the scope, such as "write files in notes/". */
   covers: z.string(),
   sessionId: z.string(),
   approvalId: z.string(),
@@ -72,35 +72,38 @@ export const grantSchema = z.object({
   expiresAtMs: z.number().int().nullable(),
   revokedAtMs: z.number().int().nullable(),
   spentAtMs: z.number().int().nullable(),
-  /** Keys (`kind:where`) of the untrusted sources the person knew of when saying yes. The grant covers nothing that came from another. */
+  /**
+   * Keys (`kind:where`) of the untrusted sources that the person knew about when approving. The grant does not cover calls that derive from
+   * other sources.
+   */
   seenTaint: z.array(z.string()).optional(),
-  /** The values that the bindings hash of the match was made of, so that changes since then can be named. */
+  /** The values from which the bindings hash of the match was computed, so that later changes can be named. */
   bindings: z.array(commandBindingSchema).optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
-/** A grant with its use: how many calls ran on it, and when the last of them began. */
+/** A grant with its use: the number of calls that ran on it, and the start of the last one. */
 export const grantListingSchema = grantSchema.extend({ uses: z.number().int().nonnegative(), lastUsedAtMs: z.number().int().nullable() });
 export type GrantListing = z.infer<typeof grantListingSchema>;
 
-/** `approvalId` of a grant that no question led to: a command of policy.allowCommands that ran for the first time. */
+/** The `approvalId` of a grant without an approval: a command of policy.allowCommands that ran for the first time. */
 export const configApprovalId = 'config';
 
-/** `by` of a denial by timeout. */
+/** The value of `by` for a denial by timeout. */
 export const timedOut = 'timeout';
 
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
 
-/** A scope wider than once that can be chosen for a call, with a description: "`git status` in the workspace". */
+/** A scope wider than once that can be chosen for a call, with a description such as "`git status` in the workspace". */
 export const grantChoiceSchema = z.object({ match: grantMatchSchema, covers: z.string() });
 export type GrantChoice = z.infer<typeof grantChoiceSchema>;
 
-/** The origin of a call: the channel of its turn, the agent, and the untrusted sources it may be following. */
+/** The origin of a call: the channel of its turn, the agent, and the untrusted sources that it may be following. */
 export const callOriginSchema = z.object({
   channel: z.string(),
   agentId: z.string(),
   taint: z.array(taintSourceSchema),
-  /** The agent is a helper: its task in short, and the agent, session and turn that called it. */
+  /** Present if the agent is a subagent: a short form of its task, and the agent, session and turn that called it. */
   helper: z.object({ jobId: z.string(), label: z.string(), agentId: z.string(), sessionId: z.string(), turnId: z.string() }).optional(),
 });
 export type CallOrigin = z.infer<typeof callOriginSchema>;
@@ -109,22 +112,22 @@ export const approvalSchema = z.object({
   approvalId: z.string(),
   callId: z.string(),
   tool: z.string(),
-  /** "Wants to write notes.md (1.2 KB)". */
+  /** For example "Wants to write notes.md (1.2 KB)". */
   summary: z.string(),
   /** Describes the risk. */
   risk: z.string(),
   reason: z.string(),
   ruleId: z.string(),
   facts: callFactsSchema,
-  /** The exact arguments as JSON text; the approval covers exactly these. */
+  /** The exact arguments as JSON text. The approval covers exactly these. */
   args: z.string(),
-  /** Describes what a wider scope than once would cover; null if only once can be given. */
+  /** Describes the calls that a scope wider than once would cover; null if only once is possible. */
   widerScope: z.string().nullable(),
-  /** All wider scopes that can be chosen, narrowest first; `widerScope` is the first of them. */
+  /** All wider scopes that can be chosen, narrowest first. `widerScope` describes the first of them. */
   choices: z.array(grantChoiceSchema).optional(),
   origin: callOriginSchema.optional(),
   createdAtMs: z.number().int(),
-  /** The turn is unattended: if still open by then, it is denied. */
+  /** For an unattended turn: an approval that is still open at this time is denied. */
   dueAtMs: z.number().int().optional(),
   sessionId: z.string(),
   turnId: z.string().optional(),
@@ -139,9 +142,9 @@ export const panicStatusSchema = z.object({
   engaged: z.boolean(),
   sinceMs: z.number().int().nullable(),
   reason: z.string().nullable(),
-  /** Processes ended by the stop. */
+  /** The number of processes that the stop ended. */
   killed: z.number().int().nonnegative(),
-  /** From the operation to the end of the last process, milliseconds; null when nothing ran. */
+  /** From the operation to the end of the last process, in milliseconds; null if no process was running. */
   tookMs: z.number().nullable(),
 });
 export type PanicStatus = z.infer<typeof panicStatusSchema>;
@@ -149,7 +152,7 @@ export type PanicStatus = z.infer<typeof panicStatusSchema>;
 export const budgetScopeSchema = z.enum(['turn', 'session', 'day']);
 export type BudgetScope = z.infer<typeof budgetScopeSchema>;
 
-/** Limits that may be in the way: of one model call there is no sum, and nothing to allow on top. */
+/** The limits that a call may exceed. `call` has no accumulated sum, so nothing can be added to its limit. */
 export const budgetLimitScopeSchema = z.enum(['call', ...budgetScopeSchema.options]);
 export type BudgetLimitScope = z.infer<typeof budgetLimitScopeSchema>;
 
@@ -160,13 +163,13 @@ export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
 export const budgetStateSchema = z.object({
   scope: budgetScopeSchema,
   unit: budgetUnitSchema,
-  /** The effective limit: `configured` and what a person added; null for no limit. */
+  /** The effective limit: `configured` plus the amount that a person added; null for no limit. */
   limit: z.number().nullable(),
   configured: z.number().nullable(),
   spent: z.number(),
-  /** Kept aside for model calls under way. */
+  /** Reserved for model calls in progress. */
   reserved: z.number(),
-  /** Some calls had no known price: `spent` in US dollars is a lower bound. */
+  /** Some calls had no known price, so `spent` in US dollars is a lower bound. */
   unknownCost: z.boolean(),
 });
 export type BudgetState = z.infer<typeof budgetStateSchema>;

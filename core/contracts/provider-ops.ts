@@ -1,4 +1,4 @@
-// Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
+// Operations on providers and their models: the models that servers offer, possible providers, a live test, and adding a provider.
 
 import * as z from 'zod';
 import { webUrlSchema } from './web-url.ts';
@@ -14,14 +14,17 @@ import { modelListingSchema } from './op-results.ts';
 
 const kindSchema = z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']);
 
-/** A file needs no server and no key. */
+/** An embedded model needs no server and no key. */
 const setUpKindSchema = z.enum([...kindSchema.options, 'embedded']);
 
-/** A provider that is being set up. `key` is the key itself: used in memory, and kept in the keychain or vault when the provider is added. */
+/**
+ * A provider that is being set up. `key` is the key itself: it is kept in memory, and stored in the keychain or vault when the provider is
+ * added.
+ */
 export const providerDraftSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, 'must be 1 to 60 letters, digits, dashes or underscores'),
   kind: setUpKindSchema,
-  /** Of a model that the engine runs. */
+  /** The file of a model that the engine runs. */
   file: z.string().trim().min(1).max(1000).optional(),
   baseUrl: webUrlSchema.optional(),
   apiKey: secretRefSchema.optional(),
@@ -30,12 +33,12 @@ export const providerDraftSchema = z.strictObject({
 });
 export type ProviderDraft = z.infer<typeof providerDraftSchema>;
 
-/** A key in an environment variable, by the variable's name. Used only after a person agrees. */
+/** A key in an environment variable, with the variable's name. Used only after a person agrees. */
 export const keyOfferSchema = z.object({
   preset: z.string(),
   title: z.string(),
   kind: kindSchema,
-  /** NAME_BASE_URL of the environment, else the preset's; null for the vendor's own. */
+  /** NAME_BASE_URL of the environment, else the preset's address; null for the vendor's own address. */
   baseUrl: z.string().nullable(),
   variable: z.string(),
 });
@@ -52,15 +55,18 @@ const modelIdSchema = z.string().trim().min(1).max(300);
 
 export const providerOps = defineOps({
   ...routeOps,
-  /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
+  /**
+   * `look` queries the model servers of this computer and those of configured providers, each at most once in a few minutes. `provider`
+   * queries only that provider, and at once.
+   */
   'model.list': {
     params: z.strictObject({ look: z.boolean().optional(), provider: naming('provider', z.string().min(1).max(100)).optional() }),
     result: z.object({
       models: z.array(modelListingSchema),
       defaultModel: z.string().nullable(),
-      /** Why there is no default model, or why it is the demo; null when all is well. */
+      /** Why there is no default model, or why it is the demo; null if there is no problem. */
       problem: z.object({ message: z.string(), hint: z.string() }).nullable(),
-      /** Providers whose server could not be asked. */
+      /** Providers whose server could not be queried. */
       failed: z.array(z.object({ provider: z.string(), error: errorBodySchema })),
       offers: z.array(keyOfferSchema),
     }),
@@ -68,7 +74,7 @@ export const providerOps = defineOps({
     commands: { models: { options: { provider: 'those of one provider' }, example: '--provider demo' } },
   },
   /**
-   * Sends the model a short request with the tools of a turn, to check key, name, address and tools. Counted in usage; at most 20 s.
+   * Sends the model a short request with the tools of a turn, to check key, name, address and tools. Counts as usage; takes at most 20 s.
    * `provider` tests settings before they are saved.
    */
   'model.test': {
@@ -81,7 +87,7 @@ export const providerOps = defineOps({
       usage: usageSchema,
       costUsd: z.number().nullable(),
       error: errorBodySchema.nullable(),
-      /** Tools that do not fit: a request takes 128, and a turn chooses those its conversation needs. */
+      /** The number of tools that do not fit. A request takes 128, and a turn chooses those that its conversation needs. */
       toolsLeftOut: z.number().int().optional(),
     }),
     about: 'test a model: its key, name, address and tools; counts as usage',
@@ -89,7 +95,10 @@ export const providerOps = defineOps({
     doneWhen: 'ok',
     commands: { 'model test': { takes: ['model'], example: 'demo/offline' } },
   },
-  /** Well-known providers: what to fill in, and the usual names of the secret and of its variable. A null `baseUrl` is the vendor's own address. */
+  /**
+   * Well-known providers: the values to fill in, and the usual names of the secret and of its environment variable. A null `baseUrl` means
+   * the vendor's own address.
+   */
   'model.presets': {
     params: none,
     result: z.object({
@@ -113,13 +122,13 @@ export const providerOps = defineOps({
     },
     commands: { 'model presets': { example: '' } },
   },
-  /** Lists the server's models, then sends one of them a short request: the given one, or the default. Writes nothing. */
+  /** Lists the server's models, then sends one of them a short request: the given model, or the default. Writes nothing. */
   'provider.try': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional() }),
     result: z.object({
       ok: z.boolean(),
       models: z.array(offeredModelSchema),
-      /** The model that was asked; null when none could be chosen. */
+      /** The model that was tested; null if none could be chosen. */
       modelId: z.string().nullable(),
       tookMs: z.number().int(),
       firstTokenMs: z.number().nullable(),
@@ -129,7 +138,7 @@ export const providerOps = defineOps({
     about: 'try a provider without writing anything',
     forPerson: true,
   },
-  /** Stores the key, writes the provider and, by default, the default model. All or nothing. */
+  /** Stores the key, the provider and, by default, the default model. All or nothing. */
   'provider.add': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional(), isDefault: z.boolean().optional() }),
     result: z.object({ provider: z.string(), model: z.string().nullable(), path: z.string(), warnings: z.array(z.string()) }),

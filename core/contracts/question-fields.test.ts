@@ -1,4 +1,4 @@
-// The fields of a server's question: every form of a field in the protocol, and what is sent of what was filled in.
+// The fields of a server's question: every form of a field in the protocol, and the content that is sent for given values.
 
 import { expect, test } from 'vitest';
 import { contentOf, fieldsOf } from './question-fields.ts';
@@ -31,7 +31,7 @@ test('each kind of field has its control, its choices and its name', () => {
   expect([fieldsOf(null), fieldsOf({ properties: [] })]).toEqual([[], []]);
 });
 
-test('what is empty is left out, and numbers are numbers', () => {
+test('empty fields are omitted, and numbers are sent as numbers', () => {
   const given = { name: 'Ada', size: '4', sure: false, kind: '', tags: ['x'] };
   expect(contentOf(fieldsOf(schema), given)).toEqual({ name: 'Ada', size: 4, sure: false, tags: ['x'] });
   expect(contentOf(fieldsOf(schema), { size: '' })).toEqual({});

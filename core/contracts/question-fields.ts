@@ -1,5 +1,5 @@
-// The fields of a question of an MCP server, read from the schema it sent; the answers that take one press; and what a person filled in, as the
-// server expects it. For every door. Pure.
+// The fields of a question of an MCP server, read from the schema it sent. Also the answers that need one press, and the content of a
+// filled-in form as the server expects it. Used by every door. Pure.
 
 import { isPlainObject } from '../base/json.ts';
 
@@ -15,7 +15,7 @@ export interface QuestionField {
   readonly name: string;
   readonly title: string;
   readonly about: string;
-  /** one, several: of the choices. yes: a check box. */
+  /** one, several: chosen from the choices. yes: a check box. */
   readonly kind: 'text' | 'number' | 'yes' | 'one' | 'several';
   readonly isWhole: boolean;
   readonly choices: readonly Choice[];
@@ -43,7 +43,7 @@ export function fieldsOf(schema: Readonly<Record<string, unknown>> | null): read
   });
 }
 
-/** Empty fields are left out; the server's default then holds. */
+/** Empty fields are omitted, so the server's default applies. */
 export function contentOf(fields: readonly QuestionField[], given: Readonly<Record<string, Given>>): QuestionContent {
   const entries = fields.flatMap(({ name, kind }): [string, QuestionContent[string]][] => {
     const value = given[name];
@@ -56,13 +56,13 @@ export function contentOf(fields: readonly QuestionField[], given: Readonly<Reco
 
 export interface QuickAnswer {
   readonly label: string;
-  /** Null where the person is asked to open an address. */
+  /** Null if the person is asked to open an address. */
   readonly content: QuestionContent | null;
 }
 
 const QUICK_MAX = 8;
 
-/** The answers that take one press; none where something has to be written. */
+/** The answers that need only one press; none if the person has to write something. */
 export function quickAnswers(question: {
   readonly schema: Readonly<Record<string, unknown>> | null;
   readonly url: string | null;

@@ -1,4 +1,4 @@
-// How a route is named where a model may be: `route/NAME`. No schemas, so that the window may use it.
+// The form of a route reference, which can be used in place of a model: `route/NAME`. Free of schemas, so that the window can use it.
 
 const routePrefix = 'route/';
 

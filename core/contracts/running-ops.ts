@@ -1,11 +1,11 @@
-// Operations on what is at work now: turns, their calls, and commands in the background. Used by ops.ts.
+// Operations on work in progress: turns, their calls, and background commands. Used by ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { id, none } from './op-params.ts';
 
 export const runningOps = defineOps({
-  /** Of every session, those of subagents and schedules included; the oldest first. Turns that wait for a person are among them. */
+  /** Covers every session, including those of subagents and schedules, oldest first. Includes turns that wait for a person. */
   'running.list': {
     params: none,
     result: z.object({
@@ -18,7 +18,7 @@ export const runningOps = defineOps({
           channel: z.string(),
           status: z.enum(['queued', 'running', 'waiting']),
           sinceMs: z.number().int(),
-          /** The calls that run at the moment. */
+          /** The calls that are running now. */
           calls: z.array(z.object({ callId: z.string(), tool: z.string(), args: z.string() })),
         }),
       ),
@@ -29,7 +29,7 @@ export const runningOps = defineOps({
           sessionId: z.string(),
           title: z.string(),
           sinceMs: z.number().int(),
-          /** The end of its output. */
+          /** The last part of its output. */
           output: z.string(),
         }),
       ),

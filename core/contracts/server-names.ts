@@ -1,4 +1,4 @@
-// Names of the servers of the OpenAI chat format whose ways are known; a provider's `preset` is one of them.
+// Names of the servers of the OpenAI chat format whose peculiarities are known. A provider's `preset` is one of them.
 
 export const serverNames = [
   'openai',

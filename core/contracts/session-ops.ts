@@ -1,4 +1,4 @@
-// The operations on sessions, a part of the table in ops.ts.
+// The operations on sessions; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -21,14 +21,14 @@ const searchHitSchema = z.object({
 });
 
 export const sessionOps = defineOps({
-  /** Pinned ones first, then the newest. `cursor` is the `nextCursor` of the page before. */
+  /** Pinned sessions first, then the newest. `cursor` is the `nextCursor` of the previous page. */
   'session.list': {
     params: z.strictObject({
       archived: z.boolean().optional(),
-      /** Also those that no person talks in: of helpers, pipelines and evals. */
+      /** Includes sessions without a person: of subagents, pipelines and evals. */
       helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
-      /** Only sessions that work in this folder; `null` is the configured workspace. */
+      /** Only sessions that work in this folder; `null` means the configured workspace. */
       workspace: workspacePath.nullable().optional(),
       cursor: z.string().min(1).max(200).optional(),
     }),
@@ -65,8 +65,8 @@ export const sessionOps = defineOps({
     },
   },
   /**
-   * `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. `turns` requests the last
-   * whole turns of that stretch, instead of a number of events. `types` filters the events.
+   * `after` and `before` are global sequence numbers, as on the event stream. With neither, returns the newest events. `turns` requests the
+   * last whole turns of that range instead of a number of events. `types` filters the events.
    */
   'session.get': {
     params: z.strictObject({
@@ -82,7 +82,7 @@ export const sessionOps = defineOps({
     result: z.object({
       session: sessionInfoSchema,
       events: z.array(eventEnvelopeSchema),
-      /** Ask with this `before` for the page that comes before this one; null at the beginning of the session. */
+      /** The value of `before` for the page that precedes this one; null at the beginning of the session. */
       earlierBefore: z.number().int().nullable(),
     }),
     about: 'show the events of a session',
@@ -99,7 +99,7 @@ export const sessionOps = defineOps({
       title: z.string().max(200).optional(),
       agentId: id.optional(),
       model: modelRefSchema.optional(),
-      /** Absolute path of the folder it works in; its first turn asks a person unless the folder is trusted. */
+      /** Absolute path of the folder that it works in. Its first turn asks a person unless the folder is trusted. */
       workspace: workspacePath.optional(),
     }),
     result: sessionInfoSchema,
@@ -126,7 +126,7 @@ export const sessionOps = defineOps({
       },
     },
   },
-  /** A person has seen the session up to `seq`, a global position; all of it by default. Records nothing if nothing was unread. */
+  /** A person has seen the session up to `seq`, a global position; defaults to all of it. Records nothing if nothing was unread. */
   'session.seen': {
     params: z.strictObject({ sessionId: id, seq: z.number().int().min(0).optional() }),
     result: sessionInfoSchema,
@@ -134,13 +134,13 @@ export const sessionOps = defineOps({
     shows: '{sessionId}  {title}',
     commands: { 'sessions seen': { takes: ['sessionId'], example: 'last' } },
   },
-  /** Holds from the next turn on; a null model is the default one again. */
+  /** Effective from the next turn. A null model means the default model. */
   'session.configure': {
     params: z.strictObject({
       sessionId: id,
       model: modelRefSchema.nullable().optional(),
       agentId: id.optional(),
-      /** Only reads run until a person has approved a plan; `steps`: and then each of its steps. */
+      /** Only reads run until a person has approved a plan. With `steps`, each step needs an approval too. */
       planFirst: planChoiceSchema.optional(),
     }),
     result: sessionInfoSchema,
@@ -158,7 +158,7 @@ export const sessionOps = defineOps({
       },
     },
   },
-  /** Words are all wanted, the last one also as a beginning. `each` gives every session once, with its best place. */
+  /** All words must match; the last one may be a prefix. `each: session` returns every session once, with its best match. */
   'session.search': {
     params: z.strictObject({
       query: z.string().min(1).max(1000),
@@ -217,7 +217,7 @@ export const sessionOps = defineOps({
       },
     },
   },
-  /** With the sessions of its helpers; `events` counts all that was removed. */
+  /** Deletes the sessions of its subagents too. `events` counts everything that was removed. */
   'session.delete': {
     params: z.strictObject({ sessionId: id }),
     result: z.object({ sessionId: z.string(), events: z.number().int() }),

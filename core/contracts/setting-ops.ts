@@ -1,4 +1,4 @@
-// The operations on settings and secrets, a part of the table in ops.ts.
+// The operations on settings and secrets; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -7,7 +7,7 @@ import { secretStatusSchema } from './op-results.ts';
 import { holdsSchema, none } from './op-params.ts';
 
 export const settingOps = defineOps({
-  /** `config` is in effect since the start; `file` is the file as it is written now, or null and the reason. */
+  /** `config` has been in effect since the start. `file` is the current content of the file; if it is null, `problem` says why. */
   'config.get': {
     params: none,
     result: z.object({
@@ -24,8 +24,8 @@ export const settingOps = defineOps({
     },
   },
   /**
-   * `key` is a dotted path such as models.default; null removes it. Models, providers and document sources take effect at once, everything
-   * else at the next start.
+   * `key` is a dotted path such as models.default; null removes the setting. Models, providers and document sources take effect at once,
+   * everything else at the next start.
    */
   'config.set': {
     params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),

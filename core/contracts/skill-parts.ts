@@ -1,4 +1,4 @@
-// Parts of the contract of skills that their store shares: names, findings, markets.
+// The parts of the skill contract that the skill store shares: names, findings, markets.
 
 import * as z from 'zod';
 
@@ -8,21 +8,21 @@ export const skillNameSchema = z
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
   .max(64);
 
-/** error: against the standard. warning: it loads, but a person should check it. note: good to know. */
+/** error: violates the standard. warning: it loads, but a person should check it. note: good to know. */
 const lintSeverities = ['error', 'warning', 'note'] as const;
 
 export const skillFindingSchema = z.object({
-  /** Stable name of the rule: `name-form`. */
+  /** The stable name of the rule, such as `name-form`. */
   rule: z.string(),
   severity: z.enum(lintSeverities),
   /** The problem and its fix. */
   message: z.string(),
-  /** Line of SKILL.md, from 1; null where it is about the whole. */
+  /** Line of SKILL.md, from 1; null if the finding concerns the whole skill. */
   line: z.number().int().nullable(),
 });
 export type SkillFinding = z.infer<typeof skillFindingSchema>;
 
-/** Further markets: an `index.json` (a file or an address), a ClawHub registry, or a site with the well-known index of skills. */
+/** Additional markets: an `index.json` (a file or an address), a ClawHub registry, or a site with the well-known index of skills. */
 export const skillMarketsSchema = z
   .array(
     z.strictObject({

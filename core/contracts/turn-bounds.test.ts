@@ -56,10 +56,10 @@ function anyBounds(random: Random): TurnBounds {
   };
 }
 
-/** A few dozen questions, each asked thousands of times. */
+/** A few dozen pairs, computed once because each is checked thousands of times. */
 const inside = new Set(paths.flatMap((path) => folders.filter((folder) => isInside(path, folder)).map((folder) => `${folder}\n${path}`)));
 
-/** Written apart from the code under test: what each field lets through, one thing at a time. */
+/** Independent of the code under test: whether a bound allows a single item of each field. */
 const lets = {
   tool: (bounds: TurnBounds, tool: string) => bounds.tools?.includes(tool) ?? true,
   class: (bounds: TurnBounds, name: (typeof toolClasses)[number]) => bounds.classes?.includes(name) ?? true,
@@ -76,7 +76,7 @@ function isAtMost(one: number | null, other: number | null): boolean {
   return other === null || (one !== null && one <= other);
 }
 
-/** Everything by which `inner` lets through what `outer` does not. */
+/** The items that `inner` allows and `outer` does not. */
 function excesses(inner: TurnBounds, outer: TurnBounds): string[] {
   return [
     ...tools.filter((tool) => lets.tool(inner, tool) && !lets.tool(outer, tool)),
@@ -89,14 +89,14 @@ function excesses(inner: TurnBounds, outer: TurnBounds): string[] {
   ];
 }
 
-test(`of ${PAIRS} pairs, none narrowed lets through more than either, nor less than both`, () => {
+test(`narrowing ${PAIRS} pairs allows exactly the calls that both allow`, () => {
   const random = createRandom(6);
   const wrong: object[] = [];
   for (let pair = 0; pair < PAIRS; pair += 1) {
     const [parent, wanted] = [anyBounds(random), anyBounds(random)];
     const narrowed = turnBoundsSchema.parse(narrow(parent, wanted));
     const more = [...excesses(narrowed, parent), ...excesses(narrowed, wanted)];
-    // Calls that both allow remain: bounds that refuse everything would pass the lines above.
+    // Calls that both allow must remain. Bounds that refuse everything would pass the check above.
     const lost = [
       ...tools.filter((tool) => lets.tool(parent, tool) && lets.tool(wanted, tool) && !lets.tool(narrowed, tool)),
       ...toolClasses.filter((name) => lets.class(parent, name) && lets.class(wanted, name) && !lets.class(narrowed, name)),
@@ -108,7 +108,7 @@ test(`of ${PAIRS} pairs, none narrowed lets through more than either, nor less t
   expect(wrong).toEqual([]);
 });
 
-test('the widest bounds take nothing away', () => {
+test('the widest bounds remove nothing', () => {
   const random = createRandom(7);
   for (let turn = 0; turn < 100; turn += 1) {
     const bounds = anyBounds(random);
@@ -117,7 +117,7 @@ test('the widest bounds take nothing away', () => {
   }
 });
 
-test('an entry that is no domain is refused', () => {
+test('an entry that is not a domain is refused', () => {
   for (const host of ['https://example.org', 'example.org/x', 'example.org:8443', 'a b', '*', ''])
     expect(turnBoundsSchema.safeParse({ ...wholeBounds, hosts: [host] }).success).toBe(false);
   expect(turnBoundsSchema.safeParse({ ...wholeBounds, hosts: ['*.example.org', '[::1]', 'localhost'] }).success).toBe(true);

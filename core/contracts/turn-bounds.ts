@@ -1,5 +1,5 @@
-// The bounds of a turn on top of the policy rules: tools, places, steps, money, time. A bound only restricts: it allows no call, and a turn
-// never passes on more than it has itself.
+// The bounds of a turn, in addition to the policy rules: tools, places, steps, money, time. A bound only restricts and never allows a call.
+// A turn cannot pass on more than it has.
 
 import * as z from 'zod';
 import { isInside } from '../base/inside-folder.ts';
@@ -11,10 +11,10 @@ const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(1000).null
 
 export const planModeSchema = z.enum(['whole', 'steps']);
 export type PlanMode = z.infer<typeof planModeSchema>;
-/** As a person chooses it for a session. */
+/** The choice of a person for a session. */
 export const planChoiceSchema = z.enum(['off', ...planModeSchema.options]);
 
-/** As a session is configured for its next turns; `planFirst` is left out where it does not change. */
+/** The configuration of a session for its next turns. `planFirst` is absent if it does not change. */
 export const configuredSchema = z.object({
   agentId: z.string(),
   model: z.string().nullable(),
@@ -22,14 +22,14 @@ export const configuredSchema = z.object({
   planFirst: planChoiceSchema.optional(),
 });
 
-/** null is no bound of that kind; an empty list excludes everything. */
+/** null means no bound of that kind; an empty list excludes everything. */
 export const turnBoundsSchema = z.strictObject({
   /** Names of tools. */
   tools: entries(z.string().min(1).max(64)),
   classes: entries(toolClassSchema),
-  /** Absolute real folders that may be written in and below. */
+  /** Absolute real paths of folders in which and below which files may be written. */
   folders: entries(z.string().min(1)),
-  /** Domains: `example.org` with its subdomains, `*.example.org` only the subdomains, an address or `localhost` itself. */
+  /** Domains: `example.org` includes its subdomains, `*.example.org` means only the subdomains, an address or `localhost` means itself. */
   hosts: entries(z.string().regex(hostPattern, 'must be a domain such as example.org or *.example.org; no scheme, port or path')),
   steps: z.number().int().min(1).nullable(),
   turnMs: z.number().int().min(1).nullable(),
@@ -39,14 +39,14 @@ export const turnBoundsSchema = z.strictObject({
   depth: z.number().int().min(0).max(10),
   /** Whether grants and allow rules cover its calls. If not, every call that is not free needs an approval. */
   grants: z.boolean(),
-  /** The turn is unattended: an approval still open after this long is denied. */
+  /** For an unattended turn: an approval that is still open after this time is denied. */
   unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
-  /** Only reads run until a person has approved a plan; `steps`: and then each of its steps. */
+  /** Only reads run until a person has approved a plan. With `steps`, each step needs an approval too. */
   planFirst: planModeSchema.optional(),
 });
 export type TurnBounds = z.infer<typeof turnBoundsSchema>;
 
-/** Excludes nothing; a place to begin from. */
+/** Excludes nothing; used as a starting point. */
 export const wholeBounds: TurnBounds = {
   tools: null,
   classes: null,
@@ -61,7 +61,7 @@ export const wholeBounds: TurnBounds = {
   unattended: null,
 };
 
-/** The declared bounds of an automatically started turn. They only restrict; they approve nothing. */
+/** The declared bounds of an automatically started turn. They only restrict and approve nothing. */
 export const jobBoundsSchema = z.strictObject({
   tools: z
     .array(naming('tool', z.string().min(1).max(100)))
@@ -76,16 +76,16 @@ export const jobBoundsSchema = z.strictObject({
   turnMs: z.number().int().min(1000).max(86_400_000).nullable().default(null),
   usd: z.number().nonnegative().nullable().default(null),
   tokens: z.number().int().positive().nullable().default(null),
-  /** Whether grants until revoked also apply here. */
+  /** Whether grants that hold until revoked also apply. */
   grants: z.boolean().default(false),
 });
 export type JobBounds = z.infer<typeof jobBoundsSchema>;
 
-/** The bounds in config.yaml of automatically started turns; only ever less than usual. */
+/** The bounds in config.yaml of automatically started turns. They can only narrow the usual bounds. */
 export const narrowedSettings = {
-  /** No other tools. */
+  /** The only tools that it may use. */
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
-  /** At most, each time. */
+  /** The maximum for each turn. */
   perTurnUsd: z.number().nonnegative().optional(),
 };
 
@@ -100,7 +100,7 @@ export function jobBoundsOf(given: {
 /** The maximum depth of subagents called by an unattended turn. */
 const UNATTENDED_DEPTH = 1;
 
-/** Turns declared bounds into those of an unattended turn. */
+/** Converts declared bounds to the bounds of an unattended turn. */
 export function unattendedBounds(job: JobBounds, approvalMs: number): TurnBounds {
   return { ...wholeBounds, ...job, depth: UNATTENDED_DEPTH, unattended: { approvalMs } };
 }
@@ -131,7 +131,7 @@ function withPlanMode(mode: PlanMode | null | undefined): Pick<TurnBounds, 'plan
   return mode === undefined || mode === null ? {} : { planFirst: mode };
 }
 
-/** Entries of either list that the other holds as well; two entries either nest or have nothing in common. */
+/** The entries of either list that the other list contains as well. Two entries are either nested or disjoint. */
 function common<T>(a: readonly T[] | null, b: readonly T[] | null, isWithin: (one: T, other: T) => boolean): T[] | null {
   if (a === null || b === null) return a === null ? (b === null ? null : [...b]) : [...a];
   const inner = [

@@ -1,4 +1,4 @@
-// The operations on messages, turns, tools and artifacts, a part of the table in ops.ts.
+// The operations on messages, turns, tools and artifacts; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
@@ -18,9 +18,11 @@ export const turnOps = defineOps({
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
       attachments: z.array(attachmentSchema).max(50).optional(),
-      /** The original author of forwarded text. It can request actions but approves nothing. */
+      /** The original author of forwarded text. Such text can request actions but approves nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
-      /** Absolute path of the folder a new session works in; for a session that is there, the folder it has. Asks a person unless trusted. */
+      /**
+       * Absolute path of the folder in which a new session works; for an existing session, its folder. Asks a person unless it is trusted.
+       */
       workspace: workspacePath.optional(),
       /** The model of this message's turn only. */
       model: modelRefSchema.optional(),
@@ -62,7 +64,7 @@ export const turnOps = defineOps({
     about: 'show the text that a running turn has streamed so far',
   },
   /**
-   * The message of a conversation's last turn again, once it has ended, or a changed text in its place; for an earlier message see
+   * Sends the message of a session's last turn again after it has ended, or a changed text instead. For earlier messages, see
    * `turn.branch`.
    */
   'turn.retry': {
@@ -75,7 +77,7 @@ export const turnOps = defineOps({
       'turns retry': { takes: ['turnId'], options: { model: 'with another model', text: 'with this text in its place' }, example: 'last' },
     },
   },
-  /** Creates a session with everything before a turn's message, followed by this text; by default the same text. */
+  /** Creates a session with everything before a turn's message, followed by this text; defaults to the same text. */
   'turn.branch': {
     params: z.strictObject({ turnId: id, text: z.string().min(1).max(messageTextMax).optional() }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
@@ -83,7 +85,7 @@ export const turnOps = defineOps({
     follows: true,
     commands: { 'turns branch': { takes: ['turnId', 'text?'], example: "last 'And in metres?'" } },
   },
-  /** A new turn continues the work of one that a budget or a limit ended. */
+  /** A new turn continues the work of a turn that a budget or a limit ended. */
   'turn.continue': {
     params: z.strictObject({ turnId: id }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
@@ -102,7 +104,7 @@ export const turnOps = defineOps({
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
     about: 'run one tool through the gate, with no model',
   },
-  /** The available tools; `shows` describes calls in one line, for all tools that may appear in the log. */
+  /** The available tools. `shows` describes calls in one line, for all tools that may appear in the log. */
   'tool.list': {
     params: none,
     result: z.object({ tools: z.array(toolListingSchema), shows: z.record(z.string(), toolShownSchema).optional() }),

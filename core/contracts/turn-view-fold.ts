@@ -1,5 +1,5 @@
-// Applies one event to the view of one turn, at a cost that does not grow with the turn. Idempotent by sequence number; an unknown event
-// type changes nothing, so an older program reads a newer log. The log is redacted already.
+// Applies one event to the view of one turn, at a cost that does not grow with the turn. Idempotent by sequence number. Unknown event types
+// change nothing, so that an older program can read a newer log. The log is already redacted.
 
 import { answerOf } from './approval-answer.ts';
 import type { ErrorBody } from './errors.ts';
@@ -8,10 +8,10 @@ import type { AnyEvent, EventOf } from './events.ts';
 import type { Usage } from './llm.ts';
 import { changedFiles, createCallView, createTurnView, type CallView, type NoteFact, type NoteTone, type TurnView } from './turn-view.ts';
 
-/** No event of the log has this type: what knows events by their type takes it for one of a later program. */
+/** No event in the log has this type, so code that handles events by type treats it like an event of a later version. */
 export const unreadableType = 'event.unreadable';
 
-/** Returns whether a host could not read the event: its body is null. The window gives such events their own type. */
+/** Whether a host could not read the event, so that its body is null. The window gives such events this type. */
 export function isUnreadable({ type, body }: { readonly type: string; readonly body: unknown }): boolean {
   return type === unreadableType || body === null;
 }
@@ -26,7 +26,7 @@ const requestFolds: EventTable<[TurnView]> = {
   },
   'model.requested': (turn, { seq, body, atMs }) => {
     turn.model = body.model;
-    // An answer that was not the last word becomes a step.
+    // An answer that is followed by another request becomes an entry.
     if (turn.answer !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: turn.answer });
     turn.answer = '';
     endLive(turn);
@@ -62,7 +62,7 @@ const requestFolds: EventTable<[TurnView]> = {
     // A single call is its own plan.
     if (callIds.length < 2) return;
     for (const { callId, tool } of body.calls) callOf(turn, callId, { tool, args: '' });
-    // Their lines are among the last ones; earlier lines are not searched.
+    // The entries of these calls are among the last ones, so searching from the end is cheap.
     for (const callId of callIds) {
       const at = turn.entries.findLastIndex((entry) => entry.key === callId);
       if (at !== -1) turn.entries.splice(at, 1);
@@ -140,7 +140,7 @@ const callFolds: EventTable<[TurnView]> = {
     call.state = settledStates[body.answer];
   },
   'checkpoint.taken': (turn, { body }) => {
-    // An undo keeps the replaced content like a call; it is not a call of the turn.
+    // An undo stores the replaced content like a call, but is not a call of the turn.
     if (body.undoes !== undefined) return;
     callOf(turn, body.callId).files = body.files.map(({ path, before }) => ({ path, before, after: null }));
   },
@@ -209,7 +209,7 @@ const folds: EventTable<[TurnView]> = {
   },
   'turn.resumed': (turn, { atMs }) => {
     turn.status = 'running';
-    // The answer that streamed when the program ended is requested again.
+    // The answer that was streaming when the program ended is requested again.
     endLive(turn);
     endWait(turn, atMs);
   },
@@ -242,7 +242,7 @@ const folds: EventTable<[TurnView]> = {
 const answeredStates = { approve: 'proposed', deny: 'denied', withdraw: 'skipped' } as const;
 const settledStates = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
 
-/** Changes the view in place. Known events are ignored. */
+/** Changes the view in place. Ignores events that were already applied. */
 export function applyToTurnView(turn: TurnView, event: AnyEvent): void {
   if (event.seq <= turn.lastSeq) return;
   turn.lastSeq = event.seq;
@@ -259,7 +259,7 @@ export function applyToTurnView(turn: TurnView, event: AnyEvent): void {
   applyByType(folds, event, turn);
 }
 
-/** Folds a whole turn; for a growing turn, apply its events one at a time. */
+/** Folds a whole turn. For a growing turn, apply its events one at a time. */
 export function foldTurnView(turnId: string, events: readonly AnyEvent[]): TurnView {
   const turn = createTurnView(turnId, events[0]?.atMs ?? 0);
   for (const event of events) applyToTurnView(turn, event);
@@ -271,7 +271,7 @@ export function userMessageOf({ seq, atMs, body }: EventOf<'user.message'>): Tur
   return { seq, text, channel, sender, atMs, attachments };
 }
 
-/** The call by id; a first mention makes it and gives it its line. */
+/** The call with this id. Creates it with its entry when it is first mentioned. */
 function callOf(turn: TurnView, callId: string, about?: { readonly tool: string; readonly args: string }): CallView {
   const known = turn.calls[callId];
   if (known !== undefined) {
@@ -284,7 +284,7 @@ function callOf(turn: TurnView, callId: string, about?: { readonly tool: string;
   const created = createCallView(callId, about?.tool ?? '', about?.args ?? '');
   turn.calls[callId] = created;
   turn.entries.push({ kind: 'call', key: callId, callId });
-  // Read back: under runes the stored object is a proxy, and only changes through it are seen.
+  // Read back: under runes the stored object is a proxy, and only changes through it are observed.
   return turn.calls[callId] ?? created;
 }
 
@@ -330,7 +330,7 @@ function failoverNote(turn: TurnView, { message }: ErrorBody, { to, waitMs }: { 
 function endRequest(turn: TurnView, requestId: string, atMs: number, error: ErrorBody | null): void {
   endLive(turn);
   const request = turn.requests.at(-1);
-  // Requests run one at a time: the answer belongs to the last one.
+  // Requests run one at a time, so the answer belongs to the last one.
   if (request?.requestId !== requestId) return;
   request.endedAtMs = atMs;
   request.error = error;

@@ -1,5 +1,5 @@
-// The view of a turn: whatever the log holds, one event at a time gives what all of them give, nothing of the log is changed, and an event
-// costs the same at the end of a long turn as at its beginning.
+// The view of a turn: applying events one at a time gives the same view as applying all of them, events are never changed, and the cost of
+// an event does not grow with the turn.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const recorded = readdirSync(samples).map((file) => ({
   body: readFileSync(join(samples, file), 'utf8'),
 }));
 
-/** Ids that mean something to the fold: few, so that events of a sequence meet. */
+/** Ids that matter to the fold. Few different values, so that events of a sequence refer to each other. */
 const idKeys = /^(?:callId|callIds|undoes|requestId|approvalId|approvalIds|jobId|restoreId)$/;
 
 function withIds(body: unknown, draw: () => number): unknown {
@@ -60,7 +60,7 @@ const sequences = fc.array(fc.tuple(fc.nat(recorded.length), fc.array(fc.nat(8),
   size: 'max',
 });
 
-/** Recorded bodies in any order, and in between an event of a later program. */
+/** Recorded bodies in any order, mixed with events of a later version. */
 function eventsOf(drawn: readonly (readonly [number, readonly number[]])[]): AnyEvent[] {
   return drawn.map(([which, numbers], index) => {
     const sample = recorded[which];
@@ -74,13 +74,13 @@ function eventsOf(drawn: readonly (readonly [number, readonly number[]])[]): Any
 
 const copy = (turn: TurnView): TurnView => JSON.parse(JSON.stringify(turn)) as TurnView;
 
-test('however a turn is cut and however often an event comes, the view is the same', () => {
+test('the view is the same however a turn is split and events are repeated', () => {
   fc.assert(
     fc.property(sequences, fc.nat(100), (drawn, cutAt) => {
       const events = eventsOf(drawn);
       const whole = foldTurnView('t', events);
       const cut = cutAt % (events.length + 1);
-      // Serialised and parsed in the middle: no state is kept outside the view.
+      // Serialized and parsed in the middle, because no state may be kept outside the view.
       const grown = copy(foldTurnView('t', events.slice(0, cut)));
       if (cut === 0) Object.assign(grown, createTurnView('t', events[0]?.atMs ?? 0));
       for (const event of events.slice(Math.max(0, cut - 5))) applyToTurnView(grown, event);
@@ -94,13 +94,13 @@ test('however a turn is cut and however often an event comes, the view is the sa
   );
 });
 
-/** Every call has one line, its own or one of a plan. */
+/** Every call has one entry, its own or in a plan. */
 function named(entries: readonly TurnEntry[]): string[] {
   const lines = entries.flatMap((entry) => (entry.kind === 'call' ? [entry.callId] : entry.kind === 'plan' ? entry.callIds : []));
   return [...new Set(lines)].sort();
 }
 
-test('an event that cannot be read leaves a note, one of a later program nothing', () => {
+test('an unreadable event leaves a note, an event of a later version leaves nothing', () => {
   const before = foldTurnView('t', [eventAt(1, 'turn.steered', { text: 'Also this', sender: 'ada' })]);
   const after = foldTurnView('t', [
     eventAt(1, 'turn.steered', { text: 'Also this', sender: 'ada' }),
@@ -208,7 +208,7 @@ test('a call that the gate or a person refused shows that, and why', () => {
   ]);
 });
 
-test('what was spent counts answers that broke off, and the record of the end holds', () => {
+test('spending includes broken-off answers, until the recorded end replaces it', () => {
   const error = { code: 'model_unavailable', message: 'Gone.' } as const;
   const script = new Script()
     .add('model.requested', { requestId: 'r1' })
@@ -225,7 +225,7 @@ test('what was spent counts answers that broke off, and the record of the end ho
   expect(isOpen(script.view)).toBe(false);
 });
 
-test('a model call that was stopped is no failure to tell of; what it had said is kept', () => {
+test('a stopped model call is not shown as a failure, and its text is kept', () => {
   const failed = (code: 'cancelled' | 'model_unavailable') =>
     new Script()
       .add('model.requested', { requestId: 'r1' })

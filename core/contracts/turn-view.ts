@@ -1,6 +1,6 @@
-// One turn in the form people see, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render
-// this. Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs
-// no schemas.
+// One turn in the form that people see, folded from its events in turn-view-fold.ts and rendered by the window, the command line, files and
+// answers. Plain mutable objects, so that the same fold runs in the runtime and under the window's runes. Types only, so that the window
+// needs no schemas.
 
 import type { FileImage } from './checkpoints.ts';
 import type { ErrorBody } from './errors.ts';
@@ -18,7 +18,7 @@ export type CallDecision = Readonly<Pick<EventBodies['policy.decided'], 'decisio
 export interface WrittenFile {
   readonly path: string;
   readonly before: FileImage;
-  /** Null while the call runs, or if the state after it was not seen. */
+  /** Null while the call runs, or if the state afterwards is unknown. */
   readonly after: FileImage | null;
 }
 
@@ -30,9 +30,9 @@ export interface CallView {
   decision: CallDecision | null;
   /** The newest approval of this call, with its answer. */
   approval: Approval | null;
-  /** With a denial: the reason for the agent. */
+  /** For a denial: the reason, for the agent. */
   denial: string | null;
-  /** The arguments as the model gave them, where a person changed them. */
+  /** The original arguments of the model, if a person changed them; otherwise null. */
   asked: string | null;
   decidedBy: string | null;
   startedAtMs: number | null;
@@ -40,18 +40,18 @@ export interface CallView {
   tookMs: number | null;
   forUser: string;
   forModel: string;
-  /** Live output, the newest part only; recorded only of a call that a crash cut off. */
+  /** The newest part of the live output. Recorded only for a call that a crash interrupted. */
   output: string;
   artifacts: readonly ArtifactRef[];
   verified: { readonly ok: boolean; readonly detail: string } | null;
   error: ErrorBody | null;
-  /** Why the outcome is unknown; null once a person settled it. */
+  /** Why the outcome is unknown; null once a person has settled it. */
   unknownReason: string | null;
-  /** The recorded states of the files it writes. */
+  /** The recorded states of the files that it writes. */
   files: readonly WrittenFile[];
-  /** The undo that took it back, unless that was taken back in turn. */
+  /** The undo that reverted the call, unless that undo was undone itself. */
   undoneBy: string | null;
-  /** The agent it called, the session that one works in, and how it ended. */
+  /** The agent that it called, the session of that agent, and how it ended. */
   helper: { readonly agentId: string; sessionId: string | null; end: HelperEnd | null } | null;
 }
 
@@ -60,7 +60,7 @@ export interface RequestView {
   readonly requestId: string;
   readonly packId: string;
   readonly model: string;
-  /** Why this model; only where a route chose it. */
+  /** Why this model was used; only present if a route chose it. */
   readonly route?: RouteNote | undefined;
   readonly askedAtMs: number;
   endedAtMs: number | null;
@@ -69,7 +69,7 @@ export interface RequestView {
 
 export type NoteTone = 'quiet' | 'warn' | 'bad';
 
-/** The fact of a note; the door words it. */
+/** The fact behind a note. The door formats it as text. */
 export type NoteFact =
   | { readonly code: 'goes_on'; readonly by: string }
   | { readonly code: 'unreadable' }
@@ -87,7 +87,7 @@ export type TurnEntry =
   | { readonly kind: 'text'; readonly key: string; readonly text: string }
   | { readonly kind: 'reasoning'; readonly key: string; readonly text: string }
   | { readonly kind: 'steer'; readonly key: string; readonly text: string }
-  /** Calls that were planned together; their lines follow it. */
+  /** Calls that were planned together. Their lines follow it. */
   | { readonly kind: 'plan'; readonly key: string; readonly callIds: readonly string[] }
   | { readonly kind: 'note'; readonly key: string; readonly fact: NoteFact; readonly tone: NoteTone };
 
@@ -97,7 +97,7 @@ export interface UserMessage {
   readonly channel: string;
   readonly sender: string;
   readonly atMs: number;
-  /** Files that were sent along. */
+  /** Files that were attached. */
   readonly attachments: readonly ArtifactRef[];
 }
 
@@ -109,22 +109,22 @@ export interface TurnView {
   /** Its texts and calls in order, each with a stable key. */
   entries: TurnEntry[];
   calls: Record<string, CallView>;
-  /** Every question put to a person, by its id and with its answer. */
+  /** Every approval that a person was asked for, by id, with its answer. */
   approvals: Record<string, Approval>;
   requests: RequestView[];
   /** The size of each request. */
   packs: { readonly packId: string; readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number }[];
   /** The decision of each step, and its reason. */
   decisions: { readonly step: number; readonly phase: Phase | null; readonly intent: string; readonly reason: string }[];
-  /** The answer as recorded; empty until there is one. */
+  /** The recorded answer; empty until there is one. */
   answer: string;
-  /** The answer as it streams, not recorded yet. */
+  /** The streaming answer, which is not recorded yet. */
   live: string;
-  /** How much of the stream that is: the place where its next piece joins. */
+  /** The length of the stream so far, which is where its next piece continues. */
   liveTo: number;
   /** The newest part of the model's reasoning while it streams. */
   liveReasoning: string;
-  /** When the model was asked that has not answered yet. */
+  /** When the pending model request was sent; null if none is pending. */
   askedAtMs: number | null;
   phase: Phase | null;
   /** When each phase was first reached, and how many events it has. */
@@ -134,30 +134,30 @@ export interface TurnView {
   /** When its first event happened. */
   beganAtMs: number;
   startedAtMs: number;
-  /** The position of its start in the session; 0 while unknown. */
+  /** The position of its start in the session; 0 if unknown. */
   startSessionSeq: number;
   finishedAtMs: number | null;
   lastSeq: number;
   lastAtMs: number;
-  /** Spent so far; once it ended, as recorded. */
+  /** The usage so far; after the end, the recorded usage. */
   usage: Usage;
-  /** Null once a price was unknown. */
+  /** Null if a price was unknown. */
   costUsd: number | null;
   error: ErrorBody | null;
-  /** Waits for a person; the last one is open while it has no end. */
+  /** The times of waiting for a person. The last one is open while it has no end. */
   waits: { readonly fromMs: number; toMs: number | null }[];
   /** Sources of untrusted content in this turn. */
   others: TaintSource[];
   filesUndone: number;
   /** The turn whose message this one runs again. */
   retries: string | null;
-  /** The turn that ran the same message again: what this one did is no longer part of the conversation. */
+  /** The turn that ran the same message again. This turn is then no longer part of the conversation. */
   supersededBy: string | null;
-  /** Which calls each undo took back. */
+  /** The calls that each undo reverted. */
   undos: Record<string, readonly string[]>;
-  /** The call behind each job of a subagent. */
+  /** The call of each subagent job. */
   helpers: Record<string, string>;
-  /** False while it began before the folded events. */
+  /** False if the turn began before the folded events. */
   hasStart: boolean;
 }
 
@@ -229,13 +229,13 @@ export function createCallView(callId: string, tool: string, args: string): Call
   };
 }
 
-/** The files a call left in another state than it found them. */
+/** The files whose state the call changed. */
 export function changedFiles(call: CallView | undefined): readonly WrittenFile[] {
   if (call === undefined || call.files.length === 0) return [];
   return call.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after));
 }
 
-/** Every file the calls changed, as they gave it where that is known: shorter than where it leads, and the same to a person. */
+/** The files that the calls changed, named as the calls gave them if known, which is shorter than the real path. */
 export function changedNames({ calls }: TurnView): ReadonlyMap<string, string> {
   const changed = Object.values(calls).flatMap(changedFiles);
   if (changed.length === 0) return new Map();
@@ -244,12 +244,12 @@ export function changedNames({ calls }: TurnView): ReadonlyMap<string, string> {
   return new Map(changed.map(({ path }) => [path, names.get(path) ?? path]));
 }
 
-/** Returns whether the call has ended and gets no further events on its own. */
+/** Whether the call has ended and gets no further events automatically. */
 export function isEnded({ state }: CallView): boolean {
   return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }
 
-/** It ran to its own end, well or not: nothing stopped it before. */
+/** Whether the call ran to its own end, successful or not, and nothing stopped it. */
 export function isFinished({ state }: CallView): boolean {
   return state === 'ok' || state === 'error';
 }

@@ -1,4 +1,4 @@
-// Plain English sentences about turns, for the command line, chats and files: each sentence once. The window has its own texts
+// Plain English sentences about turns, for the command line, chats and files, each defined once. The window has its own texts
 // (renderer/lib/i18n). Pure.
 
 import type { EventBodies } from './events.ts';
@@ -15,7 +15,7 @@ const endWords: Readonly<Record<string, string>> = {
   stopped: 'stopped by the panic stop',
 };
 
-/** "over its budget", after "Ended:". */
+/** For example "over its budget", after "Ended:". */
 export function endWordsOf(status: string): string {
   return endWords[status] ?? status;
 }
@@ -23,7 +23,7 @@ export function endWordsOf(status: string): string {
 export const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
 const answerWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;
 
-/** "Approved by ada". */
+/** For example "Approved by ada". */
 export function describeAnswer({ decision, by, edited }: Pick<EventBodies['approval.decided'], 'decision' | 'by' | 'edited'>): string {
   const answered = answerWords[decision];
   return `${edited === undefined ? answered : `Changed and ${answered.toLowerCase()}`} by ${by}`;
@@ -37,7 +37,7 @@ const endSentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> =
 };
 const nothingSaid = 'It is done. There was nothing to say.';
 
-/** The reply to a chat when its turn has ended: the answer, or an honest sentence in its place. Never empty. */
+/** The reply to a chat when its turn has ended: the answer, or a sentence that says what happened. Never empty. */
 export function replyText({ status, text, error }: Pick<Ended, 'status' | 'text' | 'error'>): string {
   if (status === 'done') return text.trim() === '' ? nothingSaid : text;
   const why = error === null ? '' : ` ${error.message}`;
@@ -57,7 +57,7 @@ export function notDone({ approval, decision, denial, error, unknownReason }: Ca
 
 const endedFirst = 'the turn has ended';
 
-/** `by` of a denial by timeout is the clock: `timedOut` in policy.ts. */
+/** Whether a denial came from the timeout: `timedOut` in policy.ts. */
 const isClock = (by: string | null): boolean => by === 'timeout';
 
 function saidNo(by: string | null, reason: string): string {
@@ -71,34 +71,34 @@ const states = { pending: 'still open', approved: 'approved', denied: 'denied' }
 const placeOf = (by: string, here: string): string =>
   here !== '' && by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by timeout' : `by ${by}`));
 
-/** "Answered in the window: denied." A `by` that begins with `here` means that the person answered at this same door. */
+/** For example "Answered in the window: denied." If `decidedBy` begins with `here`, the person answered at this same door. */
 export function answeredWords({ state, decidedBy, scope }: Approval, here: string): string {
   if (state === 'withdrawn') return `No longer asked: ${endedFirst}.`;
   const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
   return `Answered ${placeOf(decidedBy ?? '', here)}: ${how}.`;
 }
 
-/** Of a question of an MCP server. Null: it is open. */
+/** For a question of an MCP server. Null means that it is open. */
 export function endedQuestionWords(ended: Pick<EndedQuestion, 'action' | 'by'> | null, here: string): string {
   if (ended === null) return 'It is still open.';
   if (ended.action === 'cancel') return isClock(ended.by) ? 'No longer asked: no answer in time.' : 'No longer asked: the call has ended.';
   return `Answered ${placeOf(ended.by, here)}: ${ended.action === 'accept' ? 'sent' : 'declined'}.`;
 }
 
-/** With `budget.unpriced`. */
+/** The sentence for `budget.unpriced`. */
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
   if (isRouteRef(model)) return `${which} cannot be enforced for ${model}: the price of a candidate is unknown.`;
   return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
 }
 
-/** With `model.failed` where another model takes over. */
+/** The sentence for `model.failed` if another model takes over. */
 export function failoverWords({ error, failover }: Pick<EventBodies['model.failed'], 'error' | 'failover'>): string {
   const { to = '', waitMs = 0 } = failover ?? {};
   return `${error.message} ${waitMs < 1_000 ? `${to} takes over.` : `${to} takes over in ${Math.ceil(waitMs / 1000)} s.`}`;
 }
 
-/** With `model.failed` where the answer broke off in the middle. */
+/** The sentence for `model.failed` if the answer broke off. */
 export function brokeOffWords({ error }: Pick<EventBodies['model.failed'], 'error'>): string {
   return `${error.message} It is asked once more.`;
 }

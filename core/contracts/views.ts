@@ -1,6 +1,6 @@
-// The views of the window, named once: routes, icons, commands, deep links and the shell's commands come from this list.
+// The views of the window. Routes, icons, commands, deep links and the shell's commands come from this list.
 
-/** In the order of the keys. */
+/** In the order of the keyboard shortcuts. */
 export const viewNames = [
   'chat',
   'activity',

@@ -1,20 +1,20 @@
-// The form of a strategy for work with criteria that a feature brings: whether the agent tries again, and with which message. Types only.
+// The interface of a custom strategy for work with criteria: whether the agent tries again, and with which message. Types only.
 
 export interface WorkedAttempt {
   /** From 1. */
   readonly attempt: number;
   /** The answer. */
   readonly text: string;
-  /** The criteria that were checked; later ones are not reached once a rule fails. */
+  /** The criteria that were checked. After a failed rule, later criteria are not checked. */
   readonly checks: readonly { readonly text: string; readonly verdict: 'pass' | 'fail' | 'error'; readonly evidence: string }[];
 }
 
 export interface WorkStrategy {
-  /** A task names it: `strategy: { kind: custom, name: … }`. */
+  /** Named by a task: `strategy: { kind: custom, name: … }`. */
   readonly name: string;
   /**
-   * Asked after each attempt that ended and was checked, oldest attempt first. Null ends the work: PASS where the last attempt meets every
-   * criterion, else FAIL. Must be pure: after a restart it is asked the same again.
+   * Called after each attempt that ended and was checked, with the oldest attempt first. Null ends the work: PASS if the last attempt meets
+   * every criterion, otherwise FAIL. Must be pure, because a restart calls it again with the same input.
    */
   next(work: {
     readonly goal: string;

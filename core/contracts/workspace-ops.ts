@@ -1,15 +1,15 @@
-// The operations on folders that sessions may use as their workspace, a part of the table in ops.ts.
+// The operations on folders that sessions may use as their workspace; a part of the table in ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 
-/** The call that asks a person to trust a folder. */
+/** The tool that asks a person to trust a folder. */
 export const openWorkspaceTool = 'open_workspace';
 
-/** The call that takes over what a chosen copy of a workspace changed. */
+/** The tool that merges the changes of a chosen copy into a workspace. */
 export const mergeCopyTool = 'merge_copy';
 export const mergeFilesMax = 1_000;
-/** A path below the workspace. */
+/** A change of one file; the path is relative to the workspace. */
 export const mergeChangeSchema = z.strictObject({ path: z.string().min(1).max(4096), kind: z.enum(['write', 'delete']) });
 export type MergeChange = z.infer<typeof mergeChangeSchema>;
 
@@ -23,12 +23,12 @@ export const workspaceStates = ['configured', 'data', 'trusted', 'new', 'replace
 export type WorkspaceState = (typeof workspaceStates)[number];
 
 export const workspaceLookSchema = z.object({
-  /** Real path; as it was given where there is no such folder. */
+  /** Real path; the path as given if there is no such folder. */
   path: z.string(),
   state: z.enum(workspaceStates),
-  /** Why it is refused or asked about, in a sentence; empty where it is neither. */
+  /** Why it is refused or needs an approval, as a sentence; empty if neither is the case. */
   reason: z.string(),
-  /** The risks a person should know before trusting it, a sentence each. */
+  /** The risks that a person should know before trusting it, one sentence each. */
   risks: z.array(z.string()),
   /** The trusted folder that covers it. */
   trustedBy: z.string().nullable(),
@@ -39,14 +39,14 @@ export const trustedWorkspaceSchema = z.object({
   path: z.string(),
   grantId: z.string(),
   trustedAtMs: z.number().int(),
-  /** `replaced` and `missing` ones cover nothing until a person trusts them again. */
+  /** Folders that are `replaced` or `missing` cover nothing until a person trusts them again. */
   state: z.enum(workspaceStates),
-  /** When a session in it was last used; null for never. */
+  /** When a session in it was last used; null if never. */
   lastUsedAtMs: z.number().int().nullable(),
 });
 
 export const workspaceOps = defineOps({
-  /** Trusted folders, the last used first, and the configured workspace. */
+  /** Trusted folders, last used first, and the configured workspace. */
   'workspace.list': {
     params: z.strictObject({}),
     result: z.object({ configured: z.string(), workspaces: z.array(trustedWorkspaceSchema) }),
@@ -54,14 +54,14 @@ export const workspaceOps = defineOps({
     commands: { 'folders list': { example: '' } },
   },
   /**
-   * Describes a folder as a workspace. `folders` requests the names of folders that begin like the path, for completion. Changes nothing.
+   * Describes a folder as a workspace. `folders` requests the names of folders that begin with the path, for completion. Changes nothing.
    */
   'workspace.look': {
     params: z.strictObject({ path: workspacePath, folders: z.boolean().optional() }),
     result: workspaceLookSchema.extend({ folders: z.array(z.string()).optional() }),
     about: 'say what TrayClaw knows of a folder, and complete its path; changes nothing',
   },
-  /** Lets sessions work in the folder and below, until it is forgotten or replaced. Only a person does this. */
+  /** Lets sessions work in the folder and below, until it is forgotten or replaced. Only a person can do this. */
   'workspace.trust': {
     params: z.strictObject({ path: workspacePath }),
     result: trustedWorkspaceSchema,
@@ -69,7 +69,7 @@ export const workspaceOps = defineOps({
     forPerson: true,
     commands: { 'folders trust': { takes: ['path?'], sets: { path: '.' }, paths: ['path'], example: '.' } },
   },
-  /** Takes the trust in a folder back; sessions that work there ask again. Its files stay. */
+  /** Withdraws the trust in a folder. Sessions that work there ask again. Its files stay. */
   'workspace.forget': {
     params: z.strictObject({ path: workspacePath }),
     result: z.object({ path: z.string(), forgotten: z.number().int() }),

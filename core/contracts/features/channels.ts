@@ -1,22 +1,22 @@
-// Chat services: Telegram, Discord, email and those of plugins. Who is paired, what was taken, what was asked; the operations.
+// Chat services: Telegram, Discord, email and those of plugins. The events of pairing, messages and approvals, and the operations.
 
 import * as z from 'zod';
 import { chatKindSchema, remoteFileSchema } from '../channels.ts';
 import { defineOps } from '../command-form.ts';
 import { id, none } from '../op-params.ts';
 
-/** refused: the service does not accept the account; a person has to change it. */
+/** refused: the service does not accept the account, and a person has to change it. */
 export const channelStateSchema = z.enum(['starting', 'running', 'paused', 'offline', 'refused']);
 export type ChannelState = z.infer<typeof channelStateSchema>;
 
 const channel = z.string();
-/** It is offline because another program receives what people write here; messages still leave. */
+/** Another program receives the messages that people write here. Messages can still be sent. */
 const conflict = z.literal(true).exactOptional();
 export const person = { userId: z.string(), chatId: z.string(), name: z.string() };
 /** An approval that was sent to a person. */
 export const askedPerson = { approvalId: z.string(), userId: z.string(), chatId: z.string(), nonce: z.string(), outboundId: z.string() };
 
-/** A command that was taken, until its answer is queued. */
+/** A command that was taken and whose answer is not queued yet. */
 export const takenCommandSchema = z.object({
   userId: z.string(),
   chatId: z.string(),
@@ -26,7 +26,7 @@ export const takenCommandSchema = z.object({
 });
 export type TakenCommand = z.infer<typeof takenCommandSchema>;
 
-/** A message whose files are still to be fetched, or that came after such a message in the same chat. */
+/** A message whose files are not fetched yet, or that arrived after such a message in the same chat. */
 export const heldInboundSchema = z.object({
   chatId: z.string(),
   threadId: z.string().exactOptional(),
@@ -61,19 +61,19 @@ export const channelEvents = {
   'channel.paused': z.object({ channel, by: z.string() }),
   'channel.resumed': z.object({ channel, by: z.string() }),
   'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable(), conflict }),
-  /** A message that became no turn was handled, and is never handled again. With a command: it still owes its answer. */
+  /** A message that started no turn was handled, and is never handled again. With a command: its answer is still pending. */
   'channel.message_taken': z.object({ channel, key: z.string(), command: takenCommandSchema.optional() }),
   'channel.command_answered': z.object({ channel, key: z.string() }),
   'channel.message_held': z.object({ channel, key: z.string(), message: heldInboundSchema }),
-  /** `problem`: the reason it was not passed on, as the person read it; null if it was. */
+  /** `problem` is why the message was not passed on, as the person saw it; null if it was passed on. */
   'channel.message_passed': z.object({ channel, key: z.string(), problem: z.string().nullable() }),
   /** An approval was sent to a person. Only this button or code answers it. */
   'channel.asked': z.object({ channel, ...askedPerson }),
-  /** The chat shows the answer, or cannot show it any more. */
+  /** The chat shows the answer, or can no longer show it. */
   'channel.question_closed': z.object({ channel, approvalId: z.string(), userId: z.string() }),
   /** This message shows the turn's text so far and will become its answer. */
   'channel.preview_sent': z.object({ channel, turnId: z.string(), chatId: z.string(), messageId: z.string() }),
-  /** The service's own note: how far it has read, for example. */
+  /** A note of the service, for example how far it has read. */
   'channel.noted': z.object({ channel, note: z.string(), value: z.string() }),
 } as const;
 
@@ -82,14 +82,14 @@ const channelStatusSchema = z.object({
   state: channelStateSchema,
   conflict,
   sinceMs: z.number().int(),
-  /** The problem and its fix; null while all is well. */
+  /** The problem and its fix; null if there is none. */
   problem: z.string().nullable(),
   /** The name of the agent there. */
   me: z.string().nullable(),
   /** When a person who may write last wrote. */
   lastHeardMs: z.number().int().nullable(),
   people: z.number().int(),
-  /** Messages of unpaired people since the start. */
+  /** The number of messages from unpaired people since the start. */
   strangers: z.number().int(),
 });
 export type ChannelStatus = z.infer<typeof channelStatusSchema>;
@@ -142,7 +142,7 @@ export const channelOps = defineOps({
     shows: peopleTable,
     commands: { 'channels people': { example: '' } },
   },
-  /** A code to send over the service, shown this once. It holds for an hour and one person. */
+  /** Creates a code to send over the service. The code is shown only once, and is valid for one hour and one person. */
   'channel.pair': {
     params: named,
     result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), me: z.string() }),
@@ -183,8 +183,8 @@ export const channelOps = defineOps({
     },
   },
   /**
-   * Checks settings that are not saved, and connects with them unless only the form is asked about. `secrets` are values by the names that
-   * the settings refer to as `keychain:NAME`. Writes nothing.
+   * Checks unsaved settings, and connects with them unless `checkOnly` is set. `secrets` are values keyed by the names that the settings
+   * refer to as `keychain:NAME`. Writes nothing.
    */
   'channel.try': {
     params: z.strictObject({
@@ -194,11 +194,11 @@ export const channelOps = defineOps({
       checkOnly: z.boolean().optional(),
     }),
     result: z.object({
-      /** The problems of single fields, by their dotted paths. */
+      /** The problems of single fields, with their dotted paths. */
       fields: z.array(z.object({ path: z.string(), problem: z.string() })),
-      /** The name of the agent there, once it was connected. */
+      /** The name of the agent there, if connecting succeeded. */
       me: z.string().nullable(),
-      /** Why it could not be connected. */
+      /** Why connecting failed. */
       problem: z.string().nullable(),
     }),
     about: 'test the settings of a chat service without writing anything',

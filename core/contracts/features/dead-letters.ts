@@ -1,4 +1,4 @@
-// Dead letters: failed turns that wait for a retry or for a person; the settings, the events and the operations. Used by events.ts, ops.ts
+// Dead letters: failed turns that wait for a retry or for a person. The settings, the events and the operations. Used by events.ts, ops.ts
 // and config.ts.
 
 import * as z from 'zod';
@@ -6,12 +6,12 @@ import { defineOps } from '../command-form.ts';
 import { errorBodySchema } from '../errors.ts';
 import { id, most, none } from '../op-params.ts';
 
-/** Whether the same message may succeed later without any change. Decided by the error's code alone. */
+/** Whether the same message may succeed later without any change. Decided by the error code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 
 export const deadLetterEvents = {
-  /** In the system session. The same dead letter is captured again when a retry fails as well. */
+  /** In the system session. The same dead letter is captured again if a retry fails as well. */
   'dead_letter.captured': z.object({
     letterId: z.string(),
     turnId: z.string(),
@@ -23,7 +23,7 @@ export const deadLetterEvents = {
     attempt: z.number().int().min(1),
     /** When the program retries automatically; null if a person has to decide. */
     retryAtMs: z.number().int().nullable(),
-    /** Why it is left to a person; empty where it is not. */
+    /** Why the decision is left to a person; empty if it is not. */
     left: z.string(),
   }),
   /** The message runs again as another turn. */
@@ -37,9 +37,9 @@ export const deadLetterEvents = {
 
 export const deadLetterSchema = z.object({
   letterId: z.string(),
-  /** `waiting`: retried automatically at `retryAtMs`. `retrying`: a try is running. `left`: a person decides. */
+  /** `waiting`: retried automatically at `retryAtMs`. `retrying`: a retry is running. `left`: a person decides. */
   state: z.enum(['waiting', 'retrying', 'left']),
-  /** The turn that failed last, or that is the try under way. */
+  /** The turn that failed last, or the turn of the retry in progress. */
   turnId: z.string(),
   sessionId: z.string(),
   channel: z.string(),

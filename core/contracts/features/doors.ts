@@ -5,7 +5,7 @@ import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { none } from '../op-params.ts';
 
-/** Doors that a token opens. */
+/** The doors that a token opens. */
 export const tokenDoorSchema = z.enum(['openai', 'ollama', 'a2a', 'mcp']);
 export type TokenDoor = z.infer<typeof tokenDoorSchema>;
 
@@ -13,7 +13,7 @@ export const doorsConfigSchema = z
   .strictObject({
     openai: z
       .strictObject({
-        /** Without a token there is nothing to reach, so it may be on from the start. */
+        /** Enabled by default, because nothing can be reached without a token. */
         enabled: z.boolean().default(true),
         /** How long a request without streaming waits for an approval. */
         approvalSeconds: z.number().int().min(0).max(3600).default(120),
@@ -28,7 +28,7 @@ export const doorsConfigSchema = z
   })
   .prefault({});
 
-/** A scope names a group, one thing, or the beginning of things followed by `*`. */
+/** A scope names a group, a single item, or a prefix followed by `*`. */
 const modelScopes = {
   pattern: /^(agents|passthrough|embeddings|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|passthrough\/([^\s*]{1,300}\*?|\*))$/,
   words: 'agents, passthrough, embeddings, all, or a model such as trayclaw/writer or passthrough/lab/*',
@@ -38,15 +38,15 @@ const mcpScopes = {
   words: 'agents, tools, memory, documents, sessions, approvals, all, or one agent or tool such as trayclaw/writer or tools/read_file',
 };
 
-/** Null for one that the door knows, else what it must be. */
+/** Null if the scope is valid for the door, otherwise what it must be. */
 export function wrongScope(door: TokenDoor, scope: string): string | null {
   const { pattern, words } = door === 'mcp' ? mcpScopes : modelScopes;
   return pattern.test(scope) ? null : `must be ${words}`;
 }
 
 /**
- * `agents`, `passthrough`, `embeddings`, `tools` and `all` are groups; anything else is one thing, or the beginning of things and `*`. `all`
- * leaves out `approvals`: answering for the person is always granted by name.
+ * `agents`, `passthrough`, `embeddings`, `tools` and `all` are groups. Any other scope is a single item, or a prefix and `*`. `all` does
+ * not include `approvals`: answering for the person must be granted by name.
  */
 export function scopeIncludes(scope: string, what: string): boolean {
   if (scope === 'all') return what !== 'approvals';
@@ -75,24 +75,24 @@ export type DoorToken = z.infer<typeof doorTokenSchema>;
 
 const tokenViewSchema = doorTokenSchema.extend({
   createdAtMs: z.number().int(),
-  /** To the minute; null if it was never used. */
+  /** Precise to the minute; null if the token was never used. */
   lastUsedAtMs: z.number().int().nullable(),
   spentTodayUsd: z.number(),
 });
 export type DoorTokenView = z.infer<typeof tokenViewSchema>;
 
 const doorEvents = {
-  /** `digest` is the SHA-256 of the token, which itself is kept nowhere. */
+  /** `digest` is the SHA-256 hash of the token; the token itself is not stored. */
   'door.token_created': z.object({ ...tokenFields, digest: z.string(), by: z.string() }),
   'door.token_revoked': z.object({ tokenId: z.string(), by: z.string() }),
-  /** A model answered a program directly: a passthrough request, with no turn. Its texts are not kept. */
+  /** A model answered a program directly: a passthrough request without a turn. Its texts are not stored. */
   'door.answered': z.object({
     door: z.string(),
     /** The name of the token. */
     client: z.string(),
     model: z.string(),
     messages: z.number().int(),
-    /** The tools it asked the program to call. */
+    /** The tools that the model asked the program to call. */
     calls: z.array(z.string()),
     finishReason: z.string(),
     error: z.string().optional(),
@@ -112,7 +112,7 @@ export const doorOps = defineOps({
     about: 'list the doors for other programs, and whether each is open',
     commands: { 'doors list': { example: '' } },
   },
-  /** `key` is the token itself: in this result and nowhere else. */
+  /** `key` is the token itself. It appears only in this result. */
   'door.create_token': {
     params: z
       .strictObject({
@@ -154,7 +154,7 @@ export const doorOps = defineOps({
     about: 'list the tokens: what each may use and when it was last used',
     commands: { 'doors token list': { example: '' } },
   },
-  /** Effective at once, for requests under way as well. */
+  /** Effective at once, including for requests in progress. */
   'door.revoke_token': {
     params: z.strictObject({ token: z.string().min(1).max(100) }),
     result: doorTokenSchema,

@@ -1,4 +1,4 @@
-// Email: the settings of the mailbox that people write to. Used by config.ts.
+// The settings of the mailbox that people write to. Used by config.ts.
 
 import * as z from 'zod';
 import { channelRules } from '../channels.ts';
@@ -14,7 +14,7 @@ const serverSchema = (port: number) =>
         title: 'Password',
         description: 'Often an app password; in the file a reference to it. For sending, the one for reading by default.',
       }),
-      /** `plain` sends passwords in the clear, and is accepted for this computer alone. */
+      /** `plain` sends passwords unencrypted, and is accepted only for this computer. */
       security: z
         .enum(['tls', 'starttls', 'plain'])
         .default('tls')
@@ -30,13 +30,13 @@ export const emailSchema = z.strictObject({
   imap: serverSchema(993).meta({ title: 'Incoming mail (IMAP)', description: 'The server of the mailbox.' }),
   smtp: serverSchema(465).meta({ title: 'Outgoing mail (SMTP)', description: 'The server that sends the answers.' }),
   folder: z.string().min(1).max(200).default('INBOX').meta({ title: 'Folder', description: 'The folder that is read.' }),
-  /** The name by which the receiving server signs its verdicts: the first word of `Authentication-Results`. */
+  /** The name with which the receiving server marks its verdicts: the first word of `Authentication-Results`. */
   authserv: z.string().min(1).max(253).optional().meta({
     title: 'Server whose verdict counts',
     description:
       'The first word of the `Authentication-Results` headers of your server. A sender counts as proven by its DMARC or DKIM verdict.',
   }),
-  /** Mail to `name+WORD@…` counts as proven: only the user gives the address away. */
+  /** Mail to `name+WORD@…` counts as proven, because only the user gives out that address. */
   secretWord: secretRefSchema.optional().meta({
     title: 'Secret address',
     description:

@@ -1,4 +1,4 @@
-// The engine that runs GGUF files: an optional part that a person installs. The operations.
+// The engine that runs GGUF files, an optional part that a person installs: its state and operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -7,12 +7,12 @@ import { none } from '../op-params.ts';
 export const engineSchema = z.object({
   state: z.enum(['unsupported', 'absent', 'installing', 'installed']),
   version: z.string(),
-  /** Where it is downloaded from, and how much; what it takes on the disk. */
+  /** The origin of the download; its size and the disk space it takes follow below. */
   source: z.string(),
   packages: z.number().int(),
   downloadBytes: z.number().int(),
   diskBytes: z.number().int(),
-  /** Of a download that runs. */
+  /** The progress of a running download. */
   doneBytes: z.number().int(),
   folder: z.string(),
 });
@@ -25,7 +25,7 @@ const engineOps = defineOps({
     about: 'show whether the engine for GGUF files is installed, and what installing it downloads',
     commands: { 'model engine': { example: '' } },
   },
-  /** Downloads the pinned packages, checks each against its SHA-512, and puts them in place in one step. Runs no script of theirs. */
+  /** Downloads the pinned packages, verifies each against its SHA-512, and installs them in one step. Runs none of their scripts. */
   'engine.install': { params: none, result: engineSchema, about: 'install the engine for GGUF files; a large download', forPerson: true },
   'engine.remove': {
     params: none,

@@ -1,5 +1,5 @@
-// Evals: cases that are run through the program in throwaway data folders and graded; the file, the events and the operations. Used by
-// feature-events.ts and ops.ts.
+// Evals: cases that are run through the program in throwaway data folders and graded. The file format, the events and the operations. Used
+// by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -29,28 +29,28 @@ export const assertTypes = [
   'llm-rubric',
 ] as const;
 
-/** As promptfoo has it. `threshold`: the most of cost and latency, the least score of a rubric. */
+/** The same form as in promptfoo. `threshold` is the maximum for cost and latency, and the minimum score for a rubric. */
 export const evalAssertSchema = z.strictObject({
   type: z.enum(assertTypes),
   value: z.unknown().optional(),
   threshold: z.number().nonnegative().optional(),
-  /** Judges a rubric. */
+  /** The model that judges a rubric. */
   provider: modelRefSchema.optional(),
   metric: z.string().optional(),
 });
 export type EvalAssert = z.infer<typeof evalAssertSchema>;
 
-/** A tool of a case. It replaces the program's own tool of this name, and its answers are written down. */
+/** A tool of a case. It replaces the program's tool of the same name, and its answers are predefined. */
 const evalToolSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/),
   description: z.string().max(20_000).default(''),
   /** The JSON schema of its arguments. */
   parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
-  /** The first one whose `args` are among the arguments of the call; a text is for every call. */
+  /** The first entry whose `args` are among the arguments of the call is returned. A plain text answers every call. */
   returns: z
     .union([z.string(), z.array(z.strictObject({ args: z.record(z.string(), z.unknown()).optional(), text: z.string() }))])
     .default('Done.'),
-  /** Its results come from outside, as those of a web page. */
+  /** Whether its results count as untrusted content, like those of a web page. */
   untrusted: z.boolean().default(false),
 });
 export type EvalTool = z.infer<typeof evalToolSchema>;
@@ -59,12 +59,12 @@ const testFields = {
   description: z.string().max(500).optional(),
   input: z.string().min(1).max(200_000).optional(),
   vars: z.record(z.string(), z.unknown()).optional(),
-  /** A folder that is copied, relative to the file; or files with their content. */
+  /** A folder to copy, relative to the file; or file contents keyed by path. */
   workspace: z.union([z.string().min(1), z.record(z.string(), z.string())]).optional(),
   assert: z.array(evalAssertSchema).max(100).default([]),
-  /** Tools whose calls are approved in the throwaway folder; every other approval is denied. */
+  /** Tools whose calls are approved in the throwaway folder. Every other approval is denied. */
   approve: z.array(z.string()).max(100).optional(),
-  /** Messages that are sent first, each in a new conversation. */
+  /** Messages that are sent first, each in a new session. */
   before: z.array(z.string().min(1).max(200_000)).max(20).optional(),
   tools: z.array(evalToolSchema).max(200).optional(),
   /** The budget of the throwaway program, as in config.yaml. */
@@ -73,7 +73,7 @@ const testFields = {
 
 export const evalFileSchema = z.strictObject({
   description: z.string().optional(),
-  /** The first one is run. */
+  /** The first one is used. */
   providers: z.array(modelRefSchema).min(1).optional(),
   /** `{{name}}` is replaced by a variable of the test. */
   prompts: z.array(z.string().min(1)).min(1).optional(),
@@ -85,14 +85,14 @@ export const evalFileSchema = z.strictObject({
   tests: z.array(z.strictObject(testFields)).min(1).max(10_000),
 });
 export type EvalFile = z.infer<typeof evalFileSchema>;
-/** As a program writes it. */
+/** The input form, as a program writes it. */
 export type EvalCases = z.input<typeof evalFileSchema>;
 
-/** Suites that come with the program. */
+/** The built-in suites. */
 export const evalSuites = ['tools', 'injection', 'long-context', 'recall', 'budget'] as const;
 
 const checkSchema = z.object({ type: z.string(), pass: z.boolean(), reason: z.string(), score: z.number().optional() });
-/** error: it says nothing of the answer, such as a model that could not be reached or a judgement that cannot be used. */
+/** error: says nothing about the answer, for example if a model was unreachable or a judgement unusable. */
 export const evalVerdictSchema = z.enum(['pass', 'fail', 'error']);
 
 const evalCaseSchema = z.object({
@@ -104,7 +104,7 @@ const evalCaseSchema = z.object({
   checks: z.array(checkSchema),
   text: z.string(),
   calls: z.array(z.string()),
-  /** Requests to a model that this run made for it; 0 where everything was in the cache. */
+  /** Model requests that this run made for the case; 0 if everything was cached. */
   requests: z.number().int(),
   cached: z.boolean(),
   tookMs: z.number(),
@@ -115,11 +115,11 @@ const evalCaseSchema = z.object({
 export type EvalCase = z.infer<typeof evalCaseSchema>;
 
 const rateSchema = z.object({
-  /** Share of single attempts that pass, with the 95 % interval of Wilson. */
+  /** The share of single attempts that pass, with the 95 % Wilson interval. */
   rate: z.number(),
   low: z.number(),
   high: z.number(),
-  /** Share of cases with at least one passing repeat, and with all. */
+  /** The share of cases with at least one passing repeat, and with only passing repeats. */
   passAtK: z.number(),
   passHatK: z.number(),
   k: z.number().int(),
@@ -127,7 +127,7 @@ const rateSchema = z.object({
 export type EvalRate = z.infer<typeof rateSchema>;
 
 export const evalEvents = {
-  /** In the session of the run, like all of these. */
+  /** In the session of the run, like all of these events. */
   'eval.started': z.object({
     runId: z.string(),
     path: z.string(),
@@ -135,10 +135,10 @@ export const evalEvents = {
     cases: z.number().int(),
     repeat: z.number().int(),
     by: z.string(),
-    /** The parts of a public set that are no cases, with the reasons. */
+    /** The parts of a public set that are not cases, with the reasons. */
     leftOut: z.string().optional(),
   }),
-  /** Its model and figures are those of requests made in this run; the throwaway folder they were made in is gone. */
+  /** Model and figures are those of requests made in this run. Their throwaway folder no longer exists. */
   'eval.case_finished': z.object({
     runId: z.string(),
     model: z.string(),
@@ -155,7 +155,7 @@ export const evalRunSchema = z.object({
   leftOut: z.string().optional(),
   model: z.string(),
   startedAtMs: z.number().int(),
-  /** False for a run that was interrupted, and for one under way. */
+  /** False for an interrupted run, and for a running one. */
   finished: z.boolean(),
   running: z.boolean(),
   /** Cases times repeats. */
@@ -171,26 +171,26 @@ export const evalRunSchema = z.object({
 });
 export type EvalRun = z.infer<typeof evalRunSchema>;
 
-/** `exported`: the run as a text. */
+/** `exported` is the run as text. */
 const exportedRunSchema = evalRunSchema.extend({ exported: z.string() });
 
 const evalRef = z.string().min(1).max(100);
 
 export const evalOps = defineOps({
-  /** Runs the cases of a file or of a folder. What did not change comes from the cache and makes no request. */
+  /** Runs the cases of a file or folder. Unchanged cases are taken from the cache and make no request. */
   'eval.run': {
     params: z.strictObject({
       path: z.string().min(1).max(4096).optional(),
       suite: z.enum(evalSuites).optional(),
-      /** The content of a file, from a program. */
+      /** The content of a file, supplied by a program. */
       cases: evalFileSchema.optional(),
       repeat: z.number().int().min(1).max(50).optional(),
       model: modelRefSchema.optional(),
       cache: z.boolean().optional(),
-      /** Answers and judgements come from earlier runs alone; what is not there is an error. */
+      /** Takes answers and judgements from earlier runs only. A missing one is an error. */
       replay: z.boolean().optional(),
       parallel: z.number().int().min(1).max(16).optional(),
-      /** Unless told otherwise, it answers at the end. */
+      /** Whether to answer when the run has ended; true by default. */
       wait: z.boolean().optional(),
     }),
     result: exportedRunSchema,
@@ -219,10 +219,10 @@ export const evalOps = defineOps({
       },
     },
   },
-  /** Finished cases are kept: a new run takes them from the cache. */
+  /** Finished cases are kept, so a new run takes them from the cache. */
   'eval.stop': {
     params: z.strictObject({ runId: evalRef }),
-    /** `stopped`: false for one that was not under way. */
+    /** `stopped` is false if the run was not in progress. */
     result: z.object({ runId: z.string(), stopped: z.boolean() }),
     about: 'stop a run that is under way; finished cases are kept',
     forPerson: true,
@@ -271,7 +271,7 @@ export const evalOps = defineOps({
     about: 'compare two runs: what got better, what got worse',
     commands: { 'eval compare': { takes: ['a', 'b'], example: 'evl_01JD7Q evl_01JD8R' } },
   },
-  /** The messages of a session as cases, with the calls that were made as assertions; to be read and corrected by a person. */
+  /** Drafts cases from the messages of a session, with the calls that were made as assertions. A person has to read and correct them. */
   'eval.draft': {
     params: z.strictObject({ sessionId: sessionName }),
     result: z.object({ yaml: z.string(), cases: z.number().int() }),

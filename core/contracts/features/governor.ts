@@ -1,4 +1,5 @@
-// The governor: signals of a turn, rules over them, and directives that tighten what the gate allows. The settings, the event, the operations.
+// The governor: signals of a turn, rules over them, and directives that tighten what the gate allows. The settings, the event, the
+// operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -7,27 +8,27 @@ import { id } from '../op-params.ts';
 import { decisionKindSchema } from '../policy.ts';
 
 export const signalNames = [
-  /** 0–100, of the call: its class, what it runs, the risks its tool states. */
+  /** From 0 to 100, for the call: its class, the programs it runs, and the risks that its tool states. */
   'risk',
-  /** Untrusted sources the session has taken in. */
+  /** Untrusted sources that the session has read. */
   'taint',
-  /** Untrusted sources the call may derive from. */
+  /** Untrusted sources from which the call may derive. */
   'derived',
-  /** Failed calls in a row. */
+  /** Consecutive failed calls. */
   'failures',
-  /** Failed calls in a row of the class of this call. */
+  /** Consecutive failed calls of the same class as this call. */
   'classFailures',
   /** Denied calls of the turn. */
   'denials',
-  /** Results that contradict earlier ones: another answer to the same question, an effect that was not there. */
+  /** Results that contradict earlier ones: a different answer to the same question, or a missing effect. */
   'contradictions',
   /** Words of doubt in the model's last text. */
   'hedging',
-  /** Percent of the narrowest budget that is spent. */
+  /** The percentage spent of the tightest budget. */
   'budget',
   /** Hosts and commands of the call that the session has not used before. */
   'novelty',
-  /** Days since the grant that allows the call was given. */
+  /** The age in days of the grant that allows the call. */
   'grantAge',
 ] as const;
 export const signalNameSchema = z.enum(signalNames);
@@ -48,9 +49,9 @@ export const governorModeSchema = z.enum(['on', 'observe', 'off']);
 
 export const governorConfigSchema = z
   .strictObject({
-    /** on: directives take effect. observe: they are recorded only. off: nothing is assessed. */
+    /** on: directives take effect. observe: they are only recorded. off: nothing is assessed. */
     mode: governorModeSchema.default('off'),
-    /** The model for the rest of a turn that a rule escalates; none, and the turn keeps its model. */
+    /** The model for the rest of a turn that a rule escalates. Without it, the turn keeps its model. */
     stronger: modelRefSchema.optional(),
     /** The model for the rest of a turn whose budget is nearly spent. */
     cheaper: modelRefSchema.optional(),
@@ -59,7 +60,7 @@ export const governorConfigSchema = z
 export type GovernorConfig = z.infer<typeof governorConfigSchema>;
 
 const governorEvents = {
-  /** Rules that fired for a call, or with no call for the answer. Stands before the decision on the call. */
+  /** Rules that fired for a call, or without a call for the answer. Precedes the decision on the call. */
   'governor.assessed': z.object({
     callId: z.string().nullable(),
     mode: governorModeSchema.exclude(['off']),
@@ -68,7 +69,7 @@ const governorEvents = {
     /** The class of the call. */
     class: z.string().optional(),
     findings: z.array(findingSchema).min(1),
-    /** The directives that took effect; none in observe. */
+    /** The directives that took effect; none in the mode observe. */
     applied: z.array(directiveSchema),
   }),
 } as const;
@@ -86,13 +87,13 @@ export const governorOps = defineOps({
     about: 'show the rules of the governor that fired in a turn; with the governor off, those that would have',
     commands: { 'governor explain': { takes: ['turnId'], example: 'trn_01JD7Q' } },
   },
-  /** Applies the rules to past turns. Reads the log; asks no model and no person. */
+  /** Applies the rules to past turns. Reads the log; calls no model and asks no person. */
   'governor.try': {
     params: z.strictObject({ days: z.number().int().min(1).max(365).optional() }),
     result: z.object({
       turns: z.number().int(),
       calls: z.number().int(),
-      /** Calls the gate allowed that would have been asked about, verified or denied. */
+      /** Calls that the gate allowed and that the governor would have had approved, verified or denied. */
       tightened: z.number().int(),
       rules: z.array(
         z.object({
@@ -103,7 +104,7 @@ export const governorOps = defineOps({
           lastTurnId: z.string(),
         }),
       ),
-      /** The oldest event looked at; null where the whole time was looked through. */
+      /** The oldest event that was read; null if the whole period was read. */
       lookedBackToMs: z.number().int().nullable(),
     }),
     about: 'show what the governor would have said of past turns; asks no model and no person',

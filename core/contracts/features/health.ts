@@ -1,5 +1,5 @@
-// Health and guided recovery: what is found, and the ways back from trouble. Each is planned, shown, and run only as it was planned. A part
-// of the tables in events.ts and ops.ts.
+// Health checks and guided recovery: the findings, and the recoveries. Each recovery is planned, shown, and run only as planned. A part of
+// the tables in events.ts and ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -32,12 +32,12 @@ const checkSchema = z.object({
   ok: z.boolean(),
   detail: z.string(),
   fix: z.string().optional(),
-  /** The automatic repair, run by `health.fix`. Harmless: it loses nothing that cannot be recreated. */
+  /** The automatic repair, run by `health.fix`. If harmless, it loses nothing that cannot be recreated. */
   repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
 });
 
 export const healthOps = defineOps({
-  /** `full` includes slow checks: the whole chain, every artifact, every index; and a short request to the default model. */
+  /** `full` includes slow checks: the whole chain, every artifact, every index, and a short request to the default model. */
   'health.check': {
     params: none.extend({ full: z.boolean().optional() }),
     result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
@@ -63,7 +63,7 @@ export const healthOps = defineOps({
     }),
     about: 'list the guided recoveries',
   },
-  /** The changes it would make and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
+  /** The changes that the recovery would make, and what is lost. Changes nothing. The plan can be run once within ten minutes. */
   'recovery.plan': {
     params: z.strictObject({ kind: recoveryKindSchema, target: z.string().min(1).max(4096).optional() }),
     result: z.object({
@@ -73,7 +73,7 @@ export const healthOps = defineOps({
       will: z.array(z.string()),
       lost: z.array(z.string()),
       keeps: z.array(z.string()),
-      /** False for manual steps; `will` lists them. */
+      /** False for manual steps, which `will` lists. */
       runs: z.boolean(),
     }),
     about: 'show what a recovery would change and lose; changes nothing',

@@ -11,7 +11,7 @@ import { turnBoundsSchema } from '../turn-bounds.ts';
 /** The origin of a call. */
 export const helperParentSchema = z.object({ sessionId: z.string(), turnId: z.string(), callId: z.string() });
 
-/** A turn whose money the helper spends as well: its caller's, and so on upwards. */
+/** A turn whose budget the subagent spends as well: that of its caller, of the caller's caller, and so on. */
 const helperPayerSchema = z.object({
   turnId: z.string(),
   sessionId: z.string(),
@@ -43,17 +43,17 @@ export const helperEvents = {
     agentId: z.string(),
     task: z.string(),
     label: z.string(),
-    /** The model of the subagent's turn if it is not the agent's own: `skill/NAME` performs the steps of a skill. */
+    /** The model of the subagent's turn if it differs from the agent's model: `skill/NAME` performs the steps of a skill. */
     model: z.string().optional(),
-    /** wait: the call ends with the answer. background: the answer comes later, as a message. */
+    /** wait: the call ends with the answer. background: the answer arrives later, as a message. */
     mode: helperModeSchema,
     bounds: turnBoundsSchema,
     payers: z.array(helperPayerSchema),
-    /** 1 for a subagent of a conversation, 2 for a subagent of that one. */
+    /** 1 for a subagent of a conversation, 2 for a subagent of such a subagent. */
     depth: z.number().int().min(1),
-    /** A call that runs again with the same key meets the same job. */
+    /** A call that runs again with the same key finds the same job. */
     idempotencyKey: z.string(),
-    /** The time at which it is ended regardless of its progress. */
+    /** The time at which the subagent is ended regardless of its progress. */
     deadlineMs: z.number().int(),
   }),
   'a2a.started': z.object({ jobId: z.string(), sessionId: z.string(), turnId: z.string(), attempt: z.number().int().min(1) }),
@@ -68,7 +68,7 @@ export const helperEvents = {
   }),
 } as const;
 
-/** A call of a helper and how it stands. */
+/** A call of a subagent and its state. */
 const helperListingSchema = z.object({
   jobId: z.string(),
   agentId: z.string(),
@@ -81,7 +81,7 @@ const helperListingSchema = z.object({
   text: z.string(),
   depth: z.number().int(),
   from: helperParentSchema,
-  /** Its own conversation, once it began. */
+  /** The subagent's session; null until it has begun. */
   helperSessionId: z.string().nullable(),
   helperTurnId: z.string().nullable(),
   attempt: z.number().int(),
@@ -99,7 +99,7 @@ export const agentOps = defineOps({
     about: 'list the agents, main first',
     commands: { 'agents list': { example: '' } },
   },
-  /** Subagent calls, newest first, at most 1,000; finished ones only on request. */
+  /** Subagent calls, newest first, at most 1,000. Finished calls are included only on request. */
   'helper.list': {
     params: z.strictObject({ sessionId: sessionName.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),
@@ -108,7 +108,7 @@ export const agentOps = defineOps({
       'helpers list': { options: { sessionId: 'started in this session', all: 'also those that have ended' }, example: '--all' },
     },
   },
-  /** Ends a subagent and all subagents it called. An ended one is ignored. */
+  /** Ends a subagent and all subagents that it called. Does nothing if it has already ended. */
   'helper.cancel': {
     params: z.strictObject({ jobId: id }),
     result: helperListingSchema,

@@ -1,5 +1,5 @@
-// Hooks: programs a person runs before and after runs, model calls, tools and messages. A hook before may deny or ask; none can allow or
-// change.
+// Hooks: programs that a person runs before and after turns, model calls, tools and messages. A hook that runs before may deny or ask. No
+// hook can allow or change anything.
 
 import * as z from 'zod';
 import { toolClassSchema, type ToolClass } from '../tools.ts';
@@ -21,7 +21,7 @@ const names = z.array(z.string().min(1).max(200)).min(1).max(100);
 
 export const hookConfigSchema = z.strictObject({
   on: hookPointSchema,
-  /** Without it, the hook matches everything. All given fields must match. */
+  /** All given fields must match. Without it, the hook matches everything. */
   match: z
     .strictObject({
       tools: names.optional(),
@@ -30,16 +30,16 @@ export const hookConfigSchema = z.strictObject({
       channels: names.optional(),
     })
     .optional(),
-  /** A program and its arguments; no shell. */
+  /** A program and its arguments; no shell is used. */
   command: z.array(z.string().min(1).max(4096)).min(1).max(100),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
-  /** If it fails, hangs or prints an invalid answer. Defaults to deny before a tool, else ignore. */
+  /** Applies if the hook fails, hangs or prints an invalid answer. Defaults to deny before a tool, and to ignore otherwise. */
   onFailure: z.enum(['deny', 'ask', 'ignore']).optional(),
 });
 export type HookConfig = z.infer<typeof hookConfigSchema>;
 
 export const hookEvents = {
-  /** Before: in the conversation it was about. After: in the system session, once it has ended. */
+  /** A hook that runs before: recorded in the session it concerns. A hook that runs after: in the system session, once it has ended. */
   'hook.ran': z.object({
     on: hookPointSchema,
     name: z.string(),
@@ -52,21 +52,21 @@ export const hookEvents = {
   }),
 } as const;
 
-/** The input of a hook: JSON on its standard input. Secrets are redacted. */
+/** The input of a hook, as JSON on its standard input. Secrets are redacted. */
 export interface HookSubject {
   readonly on: HookPoint;
   readonly sessionId: string | null;
   readonly turnId: string | null;
   readonly agentId: string;
   readonly channel: string;
-  /** The request of a run; after it, also how it ended. */
+  /** The request of a turn; after the turn, also its outcome. */
   readonly run?: { readonly text: string; readonly status?: string; readonly error?: string | null };
   readonly model?: { readonly ref: string; readonly tokens: number; readonly outcome?: 'ok' | 'error'; readonly text?: string };
   readonly tool?: {
     readonly callId: string;
     readonly name: string;
     readonly class: ToolClass;
-    /** JSON. */
+    /** As JSON. */
     readonly args: string;
     readonly summary: string;
     /** The gate's decision; after the call, its outcome. */
@@ -78,7 +78,7 @@ export interface HookSubject {
   readonly message?: { readonly to: string; readonly text: string; readonly outcome?: string };
 }
 
-/** The answer of a hook. No answer means no objection; a hook cannot allow anything. */
+/** The answer of a hook. An empty answer means no objection. A hook cannot allow anything. */
 export const hookAnswerSchema = z.strictObject({
   decision: z.enum(['deny', 'ask']).optional(),
   reason: z.string().max(2000).optional(),
@@ -86,14 +86,14 @@ export const hookAnswerSchema = z.strictObject({
 });
 export type HookAnswer = z.infer<typeof hookAnswerSchema>;
 
-/** A hook of the program that uses the library, in its own process. */
+/** A hook of the host program, in the same process. */
 export interface LibraryHook extends Partial<Pick<HookConfig, 'match' | 'timeoutMs' | 'onFailure'>> {
   readonly on: HookPoint;
   readonly name: string;
   run(subject: HookSubject, signal: AbortSignal): HookAnswer | undefined | Promise<HookAnswer | undefined>;
 }
 
-/** The combined answer of all hooks at one place. */
+/** The combined answer of all hooks at one point. */
 export interface HookVerdict {
   readonly decision: 'pass' | 'ask' | 'deny';
   readonly reason: string;

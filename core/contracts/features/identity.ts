@@ -1,32 +1,32 @@
-// Who an agent is: the capsule, its versions and the prompt files it names. The forms, the events and the operations.
+// The identity of an agent: the capsule, its versions, and the prompt files that it names. The schemas, the events and the operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { id, most } from '../op-params.ts';
 
 /**
- * How cautious the agent is. careful: announces what it is about to change and asks in words first. balanced: the default. read-only: it
- * changes nothing, which the gate enforces.
+ * How cautious the agent is. careful: announces changes and asks in words first. balanced: the default. read-only: changes nothing, which
+ * the gate enforces.
  */
 export const riskPostures = ['careful', 'balanced', 'read-only'] as const;
 export const riskPostureSchema = z.enum(riskPostures);
 export type RiskPosture = z.infer<typeof riskPostureSchema>;
 
 const line = (max: number) => z.string().trim().min(1).max(max);
-/** `house-style`, or `house-style@2` for one version of it. */
+/** For example `house-style`, or `house-style@2` for a specific version. */
 export const promptRefSchema = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,59}(@[1-9]\d{0,5})?$/, 'must be the name of a prompt, or name@version');
 
 export const capsuleSchema = z.strictObject({
-  /** Its purpose: "You keep the books of a small shop." */
+  /** The agent's purpose, such as "You keep the books of a small shop." */
   role: line(4000).optional(),
-  /** Its style of writing. */
+  /** The agent's style of writing. */
   style: line(2000).optional(),
-  /** Things it must not do or must always do; one sentence each. */
+  /** Things that it must not do or must always do, one sentence each. */
   constraints: z.array(line(500)).max(50).default([]),
   risk: riskPostureSchema.default('balanced'),
-  /** Prompt files added to its text, in this order. */
+  /** Prompt files that are added to its text, in this order. */
   prompts: z.array(promptRefSchema).max(10).default([]),
 });
 export type Capsule = z.infer<typeof capsuleSchema>;
@@ -39,32 +39,32 @@ export const capsuleVersionSchema = z.object({
   atMs: z.number().int(),
   by: z.string(),
   note: z.string().nullable(),
-  /** It is this earlier version again. */
+  /** The earlier version that this one restores. */
   reverts: z.number().int().nullable(),
 });
 export type CapsuleVersion = z.infer<typeof capsuleVersionSchema>;
 
 export const promptListingSchema = z.object({
   name: z.string(),
-  /** The version in use; null for none, 0 for the built-in text. */
+  /** The version in use. Null if there is none, 0 for the built-in text. */
   version: z.number().int().nullable(),
-  /** The purpose of the prompt; only on TrayClaw's own prompts. */
+  /** The purpose of the prompt; only for TrayClaw's own prompts. */
   about: z.string().optional(),
   versions: z.array(z.number().int()),
   url: z.string().nullable(),
-  /** A text that came from the remote source and waits for a person's yes: its beginning and its hash. */
+  /** A text from the remote source that waits for a person's approval: its beginning and its hash. */
   incoming: z.object({ sha256: z.string(), text: z.string() }).nullable(),
-  /** Why the last check of the remote source failed; the local version is used then. */
+  /** Why the last check of the remote source failed. The local version is used in that case. */
   problem: z.string().nullable(),
 });
 export type PromptListing = z.infer<typeof promptListingSchema>;
 
-/** A version of a prompt file and its origin; `by` and `atMs` are null for a file that was added outside the program. */
+/** A version of a prompt file and its origin. `by` and `atMs` are null for a file that was added outside the program. */
 export const promptVersionSchema = z.object({
   version: z.number().int(),
   by: z.string().nullable(),
   atMs: z.number().int().nullable(),
-  /** The remote source; null for a version written here. */
+  /** The remote source; null for a version written locally. */
   url: z.string().nullable(),
 });
 export type PromptVersion = z.infer<typeof promptVersionSchema>;
@@ -74,7 +74,7 @@ const diffLineSchema = z.object({ kind: z.enum(['same', 'added', 'removed']), te
 export type VersionDiffLine = z.infer<typeof diffLineSchema>;
 const diffSchema = z.object({ from: z.number().int(), to: z.number().int(), lines: z.array(diffLineSchema) });
 
-/** The part of config.yaml about prompt files. */
+/** The section of config.yaml about prompt files. */
 export const promptsConfigSchema = z
   .record(
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be a short name in small letters'),
@@ -110,7 +110,7 @@ export const identityEvents = {
     name: z.string(),
     version: z.number().int(),
     sha256: z.string(),
-    /** null for a version written here. */
+    /** Null for a version written locally. */
     url: z.string().nullable(),
     by: z.string(),
   }),
@@ -121,14 +121,14 @@ const agentWords = 'the agent; main by default';
 const promptName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/);
 
 export const identityOps = defineOps({
-  /** `text` is the text the model receives. */
+  /** `text` is the text that the model receives. */
   'identity.get': {
     params: z.strictObject({ ...agent, version: z.number().int().min(0).optional() }),
     result: capsuleVersionSchema.extend({ text: z.string() }),
     about: 'show the identity, or an earlier version of it',
     commands: { 'identity show': { takes: ['version?'], options: { agentId: agentWords }, example: '--agent main' } },
   },
-  /** Fields that are left out keep their value; an empty text or list removes it. */
+  /** Omitted fields keep their value. An empty text or list removes the value. */
   'identity.set': {
     params: z.strictObject({
       ...agent,
@@ -138,7 +138,7 @@ export const identityOps = defineOps({
       risk: riskPostureSchema.optional(),
       prompts: capsuleSchema.shape.prompts.unwrap().optional(),
       note: line(300).optional(),
-      /** The version this was made from; another one by now is a conflict. */
+      /** The version on which this one is based. Fails with conflict if another version is current. */
       basedOn: z.number().int().min(0).optional(),
     }),
     result: capsuleVersionSchema,
@@ -182,7 +182,7 @@ export const identityOps = defineOps({
     forPerson: true,
     commands: { 'identity revert': { takes: ['version'], options: { agentId: agentWords }, example: '1' } },
   },
-  /** With `own`, also TrayClaw's own prompts that no file replaces. */
+  /** With `own`, also lists TrayClaw's own prompts that no file replaces. */
   'prompt.list': {
     params: z.strictObject({ own: z.boolean().optional() }),
     result: z.object({ prompts: z.array(promptListingSchema) }),
@@ -203,14 +203,14 @@ export const identityOps = defineOps({
     about: 'list the versions, newest first',
     commands: { 'prompts versions': { takes: ['name'], example: 'style' } },
   },
-  /** Compares two versions; the newest two by default. The first version is compared with nothing. */
+  /** Compares two versions; the newest two by default. The first version is compared with an empty text. */
   'prompt.diff': {
     params: z.strictObject({ name: promptName, from: z.number().int().min(0).optional(), to: z.number().int().min(1).optional() }),
     result: diffSchema,
     about: 'show what changed between two versions; between the newest two when none is named',
     commands: { 'prompts diff': { takes: ['name', 'from?', 'to?'], example: 'style' } },
   },
-  /** A new version, written here. */
+  /** Adds a new version, written locally. */
   'prompt.set': {
     params: z.strictObject({ name: promptName, text: z.string().min(1).max(20_000) }),
     result: promptListingSchema,
@@ -225,7 +225,7 @@ export const identityOps = defineOps({
     about: 'check the remote source of one prompt, or of all',
     commands: { 'prompts refresh': { takes: ['name?'], example: '' }, 'prompts sync': { takes: ['name?'], example: '' } },
   },
-  /** A person takes what came from the remote source, as it was shown. */
+  /** A person accepts the text from the remote source, as it was shown. */
   'prompt.accept': {
     params: z.strictObject({ name: promptName, sha256: z.string() }),
     result: promptListingSchema,

@@ -1,5 +1,5 @@
-// Servers of the Model Context Protocol: programs and web services whose tools the agent may use once a person approved them; the settings,
-// the events and the operations.
+// Servers of the Model Context Protocol: programs and web services whose tools the agent may use after a person approved them. The
+// settings, the events and the operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -8,7 +8,7 @@ import { id, none } from '../op-params.ts';
 import { secretRefSchema } from '../secret-ref.ts';
 import { artifactRefSchema } from '../tools.ts';
 
-/** It begins the names of the server's tools: `files__read`. Without an underscore, so that no two servers share a beginning. */
+/** The prefix of the server's tool names, such as `files__read`. It contains no underscore, so that no two servers share a prefix. */
 export const mcpServerNameSchema = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be 1 to 31 small letters, digits or dashes, and begin with a letter');
@@ -17,28 +17,28 @@ const plainSchema = z.string().max(8000);
 
 function serverFields(value: z.ZodType<string, string>) {
   return {
-    /** A program; no shell. Or `url`. */
+    /** A program to run without a shell. Either this or `url` is given. */
     command: z.string().min(1).max(4096).optional(),
     args: z.array(z.string().max(8192)).max(200).optional(),
-    /** The only variables it gets besides PATH, HOME and their like. */
+    /** The only environment variables that the server gets, besides PATH, HOME and similar ones. */
     env: namedValuesSchema(value).optional(),
-    /** Where it runs; the workspace by default. */
+    /** The working directory; defaults to the workspace. */
     cwd: z.string().min(1).max(4096).optional(),
-    /** Of a server that speaks Streamable HTTP. */
+    /** The address of a server that speaks Streamable HTTP. */
     url: z
       .url({ protocol: /^https?$/ })
       .max(2000)
       .optional(),
     headers: namedValuesSchema(value).optional(),
-    /** Of a sign-in server that registers no clients on request: the client agreed upon beforehand. */
+    /** The client that was registered in advance, for a sign-in server without dynamic registration. */
     clientId: z.string().min(1).max(500).optional(),
     clientSecret: secretRefSchema.optional(),
-    /** Runs it in the sandbox of commands. Otherwise it has the person's rights, except on the data of this program. */
+    /** Runs the server in the sandbox for commands. Otherwise it has the person's rights, except on this program's data. */
     confined: z.boolean().optional(),
     enabled: z.boolean().optional(),
-    /** For one call, without the time a question to the person is open. */
+    /** For one call, not counting the time a question to the person is open. */
     timeoutMs: z.number().int().min(1000).max(3_600_000).optional(),
-    /** Until it answers for the first time. */
+    /** The time until the server must have answered for the first time. */
     startMs: z.number().int().min(500).max(600_000).optional(),
   };
 }
@@ -60,11 +60,11 @@ function serverSchema(value: z.ZodType<string, string>) {
 export const mcpServerSchema = serverSchema(plainSchema);
 export type McpServerConfig = z.infer<typeof mcpServerSchema>;
 
-/** With the schema of references, so that the program knows the secrets of the servers. */
+/** Contains secret references, so that the program knows the secrets of the servers. */
 export const mcpConfigSchema = z
   .strictObject({
     servers: z.record(mcpServerNameSchema, serverSchema(z.union([secretRefSchema, plainSchema]))).default({}),
-    /** With more tools than this, the model searches for them instead of seeing all. */
+    /** If there are more tools than this, the model searches for tools instead of seeing all of them. */
     toolsShown: z.number().int().min(0).max(128).default(24),
   })
   .prefault({});
@@ -73,24 +73,24 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in he
 
 /** A tool of a server as a person approved it. */
 export const mcpToolSchema = z.object({
-  /** As the server calls it. */
+  /** The name that the server uses. */
   name: z.string(),
   description: z.string(),
   /** The JSON schema of its arguments. */
   schema: z.record(z.string(), z.unknown()),
-  /** The server says that it destroys something. */
+  /** Whether the server declares the tool destructive. */
   isDestructive: z.boolean(),
-  /** Of name, description, schema and that. */
+  /** Hash of the name, description, schema and `isDestructive`. */
   sha256: z.string(),
 });
 export type McpTool = z.infer<typeof mcpToolSchema>;
 
-/** legacy: revisions up to 2025-11-25. modern: 2026-07-28. */
+/** The generation of the protocol. legacy: revisions up to 2025-11-25. modern: 2026-07-28. */
 export const mcpEraSchema = z.enum(['legacy', 'modern']);
 export type McpEra = z.infer<typeof mcpEraSchema>;
 
 const mcpEvents = {
-  /** A person approved the server as it is defined, with exactly these tools. `definition` is the SHA-256 of its entry in config.yaml. */
+  /** A person approved the server as defined, with exactly these tools. `definition` is the SHA-256 of its entry in config.yaml. */
   'mcp.approved': z.object({
     server: z.string(),
     definition: z.string(),
@@ -99,13 +99,13 @@ const mcpEvents = {
     tools: z.array(mcpToolSchema),
     by: z.string(),
   }),
-  /** A server carries out a call as a task and will know it by this id; after a restart of the program it is followed instead of called again. */
+  /** A server executes a call as a task with this id. After a restart, the program follows the task instead of calling again. */
   'mcp.task_started': z.object({ server: z.string(), tool: z.string(), callId: z.string(), taskId: z.string() }),
-  /** A person removed the server; its approval went with it. */
+  /** A person removed the server, and its approval with it. */
   'mcp.removed': z.object({ server: z.string(), by: z.string() }),
-  /** A server asks a person something during a call; the call waits for `mcp.answer`. */
+  /** A server asks a person something during a call. The call waits for `mcp.answer`. */
   'mcp.asked': z.object({ server: z.string(), tool: z.string(), questionId: z.string(), callId: z.string(), message: z.string() }),
-  /** A question of a server ended: a person answered it, or its time was over. The answer itself went to the server alone. */
+  /** A question of a server ended: a person answered it, or it timed out. The answer itself was sent only to the server. */
   'mcp.answered': z.object({
     server: z.string(),
     question: z.string(),
@@ -116,14 +116,17 @@ const mcpEvents = {
 } as const;
 
 /**
- * off: switched off. waiting: never approved as it is defined. idle: approved, not started. changed: some of its tools differ from the
- * approved ones and are withheld. sign-in: it wants a person to sign in. failed: see `problem`.
+ * off: switched off. waiting: not approved as currently defined. idle: approved, not started. changed: some tools differ from the approved
+ * ones and are withheld. sign-in: a person has to sign in. failed: see `problem`.
  */
 export const mcpStates = ['off', 'waiting', 'idle', 'starting', 'connected', 'changed', 'sign-in', 'failed'] as const;
 
-/** approved: the model may use it. new, changed: not as it was approved, and withheld. gone: approved, and no longer there. refused: unusable. */
+/**
+ * approved: the model may use it. new, changed: differs from the approved tools, and is withheld. gone: approved, but no longer offered.
+ * refused: unusable.
+ */
 const offeredToolSchema = z.object({
-  /** As the model calls it. */
+  /** The name that the model uses. */
   name: z.string(),
   title: z.string(),
   description: z.string(),
@@ -140,11 +143,11 @@ export const mcpServerViewSchema = z.object({
   problem: z.string().nullable(),
   /** The command line, or the address. */
   runs: z.string(),
-  /** Each thing it gets: variables, headers, the sandbox. */
+  /** Everything the server gets: variables, headers, the sandbox. */
   gets: z.array(z.string()),
   transport: z.enum(['stdio', 'http']),
   protocol: z.string().nullable(),
-  /** Approving this approves the server and the tools as they are shown; null until it was reached. */
+  /** Approving this hash approves the server and its tools as shown. Null until the server was reached. */
   sha256: z.string().nullable(),
   tools: z.array(offeredToolSchema),
 });
@@ -153,13 +156,13 @@ export type McpServerView = z.infer<typeof mcpServerViewSchema>;
 const questionSchema = z.object({
   questionId: z.string(),
   server: z.string(),
-  /** The tool whose call it belongs to. */
+  /** The tool whose call asked the question. */
   tool: z.string(),
   sessionId: z.string(),
   turnId: z.string(),
   callId: z.string(),
   message: z.string(),
-  /** The fields to fill in; null where the person is asked to open an address. */
+  /** The fields to fill in; null if the person is asked to open an address. */
   schema: z.record(z.string(), z.unknown()).nullable(),
   url: z.string().nullable(),
   askedAtMs: z.number(),
@@ -167,7 +170,7 @@ const questionSchema = z.object({
 });
 export type McpQuestion = z.infer<typeof questionSchema>;
 
-/** How a question ended. `by` is the caller, or `timeout`, or the end of the call. */
+/** The outcome of a question. `by` is the caller, `timeout`, or the end of the call. */
 export interface EndedQuestion {
   readonly question: McpQuestion;
   readonly action: 'accept' | 'decline' | 'cancel';
@@ -186,7 +189,7 @@ export const mcpOps = defineOps({
     about: 'list the MCP servers: what each runs, its state and its tools, and the questions that wait for you',
     commands: { 'mcp list': { example: '' } },
   },
-  /** Writes it into config.yaml. Starts nothing. */
+  /** Adds the server to config.yaml. Starts nothing. */
   'mcp.add': {
     params: z.strictObject({ ...serverFields(plainSchema), name: mcpServerNameSchema, replace: z.boolean().optional() }),
     result: view,
@@ -218,7 +221,7 @@ export const mcpOps = defineOps({
     forPerson: true,
     commands: { 'mcp remove': { takes: ['name'], confirm: 'Remove the server and its approval?', example: 'web --yes' } },
   },
-  /** Starts it, or takes up the connection there is, and compares its tools with the approved ones. */
+  /** Starts the server or uses the existing connection, and compares its tools with the approved ones. */
   'mcp.test': {
     params: named,
     result: view,
@@ -226,7 +229,7 @@ export const mcpOps = defineOps({
     forPerson: true,
     commands: { 'mcp test': { takes: ['name'], example: 'web' } },
   },
-  /** Ends what it runs; its approval stays, and the next call of one of its tools starts it again. */
+  /** Stops the server. Its approval remains, and the next call of one of its tools starts it again. */
   'mcp.stop': {
     params: named,
     result: view,
@@ -235,7 +238,7 @@ export const mcpOps = defineOps({
     forPerson: true,
     commands: { 'mcp stop': { takes: ['name'], example: 'web' } },
   },
-  /** `sha256` is what `mcp.test` showed. */
+  /** `sha256` is the hash that `mcp.test` returned. */
   'mcp.approve': {
     params: named.extend({ sha256: sha256Schema }),
     result: view,
@@ -249,13 +252,13 @@ export const mcpOps = defineOps({
       },
     },
   },
-  /** Adds the servers of another program's file. Plain secrets in it go to the keychain. Starts nothing. */
+  /** Adds the servers of another program's file. Plain secrets in it are moved to the keychain. Starts nothing. */
   'mcp.import': {
     params: z.strictObject({ path: z.string().min(1).max(4096) }),
     result: z.object({
       added: z.array(mcpServerViewSchema),
       skipped: z.array(z.object({ name: z.string(), reason: z.string() })),
-      /** Names of the secrets that were put into the keychain. */
+      /** Names of the secrets that were stored in the keychain. */
       secrets: z.array(z.string()),
     }),
     about: 'add the MCP servers of another program: the mcp.json of Claude Desktop, VS Code or Cursor',
@@ -272,7 +275,7 @@ export const mcpOps = defineOps({
     forPerson: true,
     commands: { 'mcp resources': { takes: ['name'], example: 'web' } },
   },
-  /** Keeps it as artifacts, which a message can attach. */
+  /** Stores the resource as artifacts, which a message can attach. */
   'mcp.resource': {
     params: named.extend({ uri: z.string().min(1).max(4000) }),
     result: z.object({ text: z.string(), artifacts: z.array(artifactRefSchema) }),
@@ -308,7 +311,7 @@ export const mcpOps = defineOps({
     params: z.strictObject({
       questionId: id,
       action: z.enum(['accept', 'decline', 'cancel']).default('accept'),
-      /** By the fields of the question. */
+      /** Keyed by the fields of the question. */
       content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
     }),
     result: z.object({ questionId: z.string(), server: z.string() }),
@@ -322,7 +325,7 @@ export const mcpOps = defineOps({
       },
     },
   },
-  /** The address at which a person signs in; the answer comes back to this machine. `wait`: until the sign-in that runs is done. */
+  /** Returns the address at which a person signs in; the answer returns to this machine. `wait` waits until the running sign-in is done. */
   'mcp.login': {
     params: named.extend({ wait: z.boolean().optional() }),
     result: z.object({ name: z.string(), url: z.string().nullable(), isSignedIn: z.boolean() }),

@@ -12,12 +12,12 @@ export const memoryKinds = ['fact', 'preference', 'lesson', 'procedure'] as cons
 export const memoryKindSchema = z.enum(memoryKinds);
 export type MemoryKind = z.infer<typeof memoryKindSchema>;
 
-/** candidate: proposed, not used until it is promoted. kept: used. */
+/** candidate: proposed, not used until it is promoted. kept: in use. */
 export const memoryStates = ['candidate', 'kept'] as const;
 export const memoryStateSchema = z.enum(memoryStates);
 export type MemoryState = z.infer<typeof memoryStateSchema>;
 
-/** By the time since its last use: whole, one sentence, a few words, or archived. A pinned memory stays whole. */
+/** By the time since the last use: the whole text, one sentence, a few words, or archived. A pinned memory is always shown in full. */
 export const memoryTiers = ['full', 'summary', 'marker', 'archived'] as const;
 export const memoryTierSchema = z.enum(memoryTiers);
 export type MemoryTier = z.infer<typeof memoryTierSchema>;
@@ -33,7 +33,7 @@ export const memoryTextMax = 2_000;
 const textSchema = z.string().trim().min(1).max(memoryTextMax);
 export const importanceSchema = z.number().min(0).max(1);
 
-/** The origin of a memory, with a reference to look it up. */
+/** The origin of a memory, with references to look it up. */
 export const memoryOriginSchema = z.object({
   by: z.enum(['person', 'agent', 'turn', 'import']),
   actor: z.string(),
@@ -48,12 +48,12 @@ export const memorySchema = z.object({
   scope: memoryScopeSchema,
   importance: importanceSchema,
   origin: memoryOriginSchema,
-  /** The untrusted sources it may derive from. If there are any, only a person can promote it. */
+  /** The untrusted sources from which it may derive. If there are any, only a person can promote it. */
   untrusted: z.array(taintSourceSchema),
 });
 export type Memory = z.infer<typeof memorySchema>;
 
-/** The fields of an entry in a memory file; the remaining ones are set when it is read. */
+/** The fields of an entry in a memory file. The other fields of a memory are set when it is imported. */
 export const memoryFileEntrySchema = z.strictObject({
   kind: memoryKindSchema,
   text: textSchema,
@@ -74,31 +74,31 @@ export const endingsSchema = z
 
 const embedderSettings = {
   model: z.string().min(1).max(200),
-  /** Requested from servers that can shorten their vectors, and compared with their answers. */
+  /** Requested from servers that can shorten their vectors, and checked against their answers. */
   dimensions: z.number().int().min(8).max(4096).optional(),
 };
 
 const embeddingsSchema = z.discriminatedUnion('kind', [
-  /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
+  /** POST {baseUrl}/embeddings, the API of OpenAI, LM Studio, llama-server and most others. */
   z.strictObject({
     kind: z.literal('openai-compatible'),
     baseUrl: webUrlSchema,
     apiKey: secretRefSchema.optional(),
-    /** Without it the cost of embedding is unknown, and only token limits apply. */
+    /** Without a price, the cost of embedding is unknown and only token limits apply. */
     usdPerMillionTokens: z.number().nonnegative().optional(),
     ...embedderSettings,
   }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: webUrlSchema.default('http://127.0.0.1:11434'), ...embedderSettings }),
-  /** A GGUF file of the person's own, run by the engine that `trayclaw model install-engine` adds. */
+  /** A GGUF file of the person, run by the engine that `trayclaw model install-engine` adds. */
   z.strictObject({
     kind: z.literal('embedded'),
     file: z.string().min(1).max(1000),
     dimensions: z.number().int().min(8).max(4096).optional(),
   }),
-  /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
+  /** A GGUF file of the person, served by llama-server, which starts on first use. */
   z.strictObject({
     kind: z.literal('gguf'),
-    /** The llama-server program; a bare name is searched on the PATH. */
+    /** The llama-server program. A bare name is searched on the PATH. */
     program: z.string().min(1).max(500).default('llama-server'),
     file: z.string().min(1).max(1000),
     dimensions: z.number().int().min(8).max(4096).optional(),
@@ -113,9 +113,9 @@ const inlineSchema = z.strictObject({
 
 const directorySchema = z.strictObject({
   kind: z.literal('directory'),
-  /** Absolute, or below the workspace. */
+  /** Absolute, or relative to the workspace. */
   path: z.string().min(1).max(1000),
-  /** Endings of the names that are read, without the dot; all that can be read when left out. */
+  /** The extensions of the files to read, without the dot; defaults to all readable ones. */
   endings: endingsSchema.optional(),
   watch: z.boolean().default(true),
   filesMax: z.number().int().min(1).max(100_000).default(10_000),
@@ -124,21 +124,21 @@ const directorySchema = z.strictObject({
 
 const fileSchema = z.strictObject({
   kind: z.literal('file'),
-  /** Absolute, or below the workspace. */
+  /** Absolute, or relative to the workspace. */
   path: z.string().min(1).max(1000),
   watch: z.boolean().default(true),
   fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
 });
 
 export const mindSections = {
-  /** Vectors for search by meaning; without it words alone are searched. */
+  /** The model for vector search. Without it there is only full-text search. */
   embeddings: embeddingsSchema.optional(),
   memory: z
     .strictObject({
       enabled: z.boolean().default(true),
       /** Searches the person's messages for facts worth remembering. */
       fromTurns: z.boolean().default(true),
-      /** The maximum shown to the model in a turn. */
+      /** The maximum number of memories that the model sees in a turn. */
       snippetsMax: z.number().int().min(0).max(50).default(6),
       candidatesMax: z.number().int().min(1).max(100_000).default(500),
     })
@@ -146,7 +146,7 @@ export const mindSections = {
   knowledge: z
     .strictObject({
       sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
-      /** Adds evidence to the prompt automatically when a question seems to be about the documents. */
+      /** Adds evidence to the prompt automatically if a question seems to be about the documents. */
       inContext: z.boolean().default(true),
       evidenceMax: z.number().int().min(1).max(20).default(4),
     })
@@ -156,26 +156,26 @@ export const mindSections = {
 const memoryId = z.string();
 
 export const memoryEvents = {
-  /** `rule` names why it is kept at once; null for a candidate. `pinned` where it was from the beginning. */
+  /** `rule` says why it is kept at once; null for a candidate. `pinned` is set if it was pinned from the start. */
   'memory.remembered': z.object({
     memory: memorySchema,
     state: memoryStateSchema,
     rule: z.string().nullable(),
     pinned: z.boolean().optional(),
-    /** Set if it is older than its event: it was imported. */
+    /** Set if it is older than its event, because it was imported. */
     createdAtMs: z.number().int().optional(),
   }),
-  /** The same was brought up again; a conversation counts once. */
+  /** The same statement was mentioned again. A conversation counts once. */
   'memory.repeated': z.object({ memoryId, sessionId: z.string().nullable(), turnId: z.string().nullable(), by: z.string() }),
   'memory.promoted': z.object({ memoryId, by: z.string(), rule: z.string() }),
   'memory.rejected': z.object({ memoryId, by: z.string() }),
   'memory.pinned': z.object({ memoryId, pinned: z.boolean(), by: z.string() }),
-  /** A turn was shown them, or a call found them. At most once a day for each. */
+  /** A turn included these memories, or a call found them. Recorded at most once a day for each. */
   'memory.recalled': z.object({ memoryIds: z.array(memoryId).min(1), sessionId: z.string(), turnId: z.string().nullable() }),
-  /** Both cannot be so at the same time; a person settles which. */
+  /** The two cannot both be true. A person resolves the contradiction. */
   'memory.contradicted': z.object({ memoryId, otherId: z.string(), reason: z.string() }),
   'memory.settled': z.object({ memoryId, otherId: z.string(), keep: z.enum(['this', 'other', 'both']), by: z.string() }),
-  /** Not used any more. The log still records that it existed. */
+  /** No longer used. The log still records that it existed. */
   'memory.forgotten': z.object({ memoryId, by: z.string(), reason: z.string() }),
   /** Usage of the embedding model: one event for a batch of texts, or for several queries together. */
   'embedding.used': z.object({
@@ -183,7 +183,7 @@ export const memoryEvents = {
     purpose: z.enum(['texts', 'questions']),
     count: z.number().int().positive(),
     tokens: z.number().int().nonnegative(),
-    /** False if the server reported none and they are an estimate. */
+    /** False if the server reported no count and this is an estimate. */
     tokensReported: z.boolean(),
     /** Null if the price is unknown. */
     costUsd: z.number().nonnegative().nullable(),
@@ -198,12 +198,12 @@ export const memoryViewSchema = memorySchema.extend({
   rule: z.string().nullable(),
   pinned: z.boolean(),
   tier: memoryTierSchema,
-  /** The text the agent sees at its current tier. */
+  /** The text that the agent sees at the memory's current tier. */
   shown: z.string(),
   createdAtMs: z.number().int(),
   usedAtMs: z.number().int(),
   uses: z.number().int(),
-  /** Conversations in which it was brought up. */
+  /** The number of conversations that mentioned it. */
   seenIn: z.number().int(),
   contradictions: z.array(contradictionSchema),
 });
@@ -211,7 +211,7 @@ export type MemoryView = z.infer<typeof memoryViewSchema>;
 
 export const memoryHitSchema = memoryViewSchema.extend({
   score: z.number(),
-  /** Which searches found it. */
+  /** The searches that found it. */
   foundBy: z.array(z.enum(['words', 'meaning', 'source'])),
 });
 export type MemoryHit = z.infer<typeof memoryHitSchema>;
@@ -220,25 +220,25 @@ const queryText = z.string().min(1).max(2_000);
 const limit = z.number().int().min(1).max(500).optional();
 
 export const embedderStateSchema = z.object({
-  /** Null if none is configured: then only full-text search is used. */
+  /** Null if no embedder is configured; there is only full-text search then. */
   model: z.string().nullable(),
   dimensions: z.number().int().nullable(),
-  /** Texts that have no vector yet. */
+  /** The number of texts that have no vector yet. */
   waiting: z.number().int(),
   problem: z.string().nullable(),
 });
 
 export const memoryOps = defineOps({
-  /** Newest first. With a query: best first, of any age, in the scopes of the agent or in all. */
+  /** Newest first. With a query: best first, of any age, in the scopes of the agent or in all scopes. */
   'memory.list': {
     params: z.strictObject({
       query: queryText.optional(),
       state: memoryStateSchema.optional(),
       kind: memoryKindSchema.optional(),
       scope: memoryScopeSchema.optional(),
-      /** Includes archived memories; with a query they are always searched. */
+      /** Includes archived memories. With a query they are always searched. */
       archived: z.boolean().optional(),
-      /** Only those with an open contradiction. */
+      /** Only memories with an open contradiction. */
       contradicted: z.boolean().optional(),
       limit,
       offset: z.number().int().min(0).optional(),
@@ -271,7 +271,7 @@ export const memoryOps = defineOps({
     about: 'show a memory and where it came from',
     commands: { 'memory show': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
   },
-  /** Recalls as the agent does: its own and shared memories, by full-text search and, if there is an embedder, by vector search. */
+  /** Recalls as the agent does: searches its own and shared memories by full-text search and, if there is an embedder, by vector search. */
   'memory.recall': {
     params: z.strictObject({ query: queryText, agentId: agentName.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
@@ -285,7 +285,7 @@ export const memoryOps = defineOps({
       },
     },
   },
-  /** A person's own: kept at once. */
+  /** A memory that a person adds. It is kept at once. */
   'memory.add': {
     params: z.strictObject({
       text: z.string().trim().min(1).max(memoryTextMax),
@@ -347,7 +347,7 @@ export const memoryOps = defineOps({
     forPerson: true,
     commands: { 'memory forget': { takes: ['memoryId'], example: 'mem_01JD7Q' } },
   },
-  /** Settles a contradiction: `this` and `other` forget the memory not named, `both` keeps both. */
+  /** Resolves a contradiction: `this` and `other` forget the other memory of the two, `both` keeps both. */
   'memory.settle': {
     params: z.strictObject({ memoryId: id, otherId: id, keep: z.enum(['this', 'other', 'both']) }),
     result: z.object({ kept: z.array(z.string()) }),
@@ -362,14 +362,14 @@ export const memoryOps = defineOps({
       },
     },
   },
-  /** All memories, one JSON object a line; `memory.import` reads the same form. */
+  /** All memories, one JSON object per line. `memory.import` reads the same format. */
   'memory.export': {
     params: none,
     result: z.object({ text: z.string(), count: z.number().int() }),
     about: 'export the memories, one JSON object per line',
     commands: { 'memory export': { options: { '--out <file>': 'write it to a new file' }, example: '--out memories.jsonl' } },
   },
-  /** All or nothing; known memories are skipped. */
+  /** Imports all entries or none. Known memories are skipped. */
   'memory.import': {
     params: z.strictObject({ text: z.string().min(1).max(20_000_000), state: memoryStateSchema.optional() }),
     result: z.object({ added: z.number().int(), known: z.number().int() }),

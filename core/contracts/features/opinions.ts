@@ -1,4 +1,5 @@
-// Second opinions: other models answer the message of a turn again, a judge compares. Panels, the events and the operations.
+// Second opinions: other models answer the message of a turn again, and a judge compares the answers. Panels, the events and the
+// operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -13,24 +14,27 @@ export const panelsSchema = z
     z.string().regex(panelName),
     z.strictObject({
       members: z.array(modelRefSchema).min(1).max(7),
-      /** Compares the answers; the first member when left out. */
+      /** The model that compares the answers; defaults to the first member. */
       judge: modelRefSchema.optional(),
     }),
   )
   .default({});
 export type Panels = z.infer<typeof panelsSchema>;
 
-/** accept: the answer stands. revise: a better one is in `text`. ask: the models disagree, or there is no judgement, and you decide. */
+/**
+ * accept: the answer stands. revise: a better answer is in `text`. ask: the models disagree, or there is no judgement, and the person
+ * decides.
+ */
 export const opinionVerdictSchema = z.enum(['accept', 'revise', 'ask']);
 export type OpinionVerdict = z.infer<typeof opinionVerdictSchema>;
 
 const spent = { usage: usageSchema, costUsd: z.number().nullable(), tookMs: z.number() };
 
 const opinionEvents = {
-  /** In the turn it is about, once it has ended. */
+  /** Recorded in the turn it concerns, after the turn has ended. */
   'opinion.requested': z.object({
     opinionId: z.string(),
-    /** Null for one other model. */
+    /** Null if one other model is asked. */
     panel: z.string().nullable(),
     members: z.array(z.string()),
     judge: z.string(),
@@ -44,17 +48,17 @@ const opinionEvents = {
     error: z.string().optional(),
     ...spent,
   }),
-  /** How it ended. `error`: no judge was heard, and the verdict is ask. */
+  /** The outcome. With `error` there is no judgement, and the verdict is ask. */
   'opinion.judged': z.object({
     opinionId: z.string(),
     model: z.string(),
     verdict: opinionVerdictSchema,
-    /** 0: all say the same; 1: they contradict each other. */
+    /** 0: all answers agree; 1: they contradict each other. */
     disagreement: z.number().min(0).max(1),
-    /** The models in the order of the letters the judge saw them by, and the letter it preferred. */
+    /** The models in the order of the letters under which the judge saw their answers. `best` is the preferred letter. */
     order: z.array(z.string()),
     best: z.string().nullable(),
-    /** The merged answer of the judge; empty where it wrote none. */
+    /** The merged answer of the judge; empty if it wrote none. */
     text: z.string(),
     reason: z.string(),
     error: z.string().optional(),
@@ -77,14 +81,14 @@ export const opinionSchema = z.object({
   best: z.string().nullable(),
   text: z.string(),
   reason: z.string(),
-  /** Why it ended early; what had been answered is kept. */
+  /** Why it ended early. Answers given before that are kept. */
   stopped: z.string().optional(),
   costUsd: z.number().nullable(),
 });
 export type Opinion = z.infer<typeof opinionSchema>;
 
 export const opinionOps = defineOps({
-  /** Another model, or a panel of config.yaml, answers the message of a turn that has ended; a judge compares. */
+  /** Another model, or a panel of config.yaml, answers the message of an ended turn, and a judge compares the answers. */
   'model.opinion': {
     params: z.strictObject({ turnId: id, panel: z.string().regex(panelName).optional() }),
     result: opinionSchema,
@@ -99,7 +103,7 @@ export const opinionOps = defineOps({
       },
     },
   },
-  /** The opinions on a turn, from the log; asks no model. */
+  /** The opinions on a turn, read from the log; asks no model. */
   'opinion.list': {
     params: z.strictObject({ turnId: id }),
     result: z.object({ opinions: z.array(opinionSchema) }),

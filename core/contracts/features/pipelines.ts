@@ -1,4 +1,4 @@
-// Pipelines: a graph of agents declared in a file, its events and its operations. Used by feature-events.ts and ops.ts.
+// Pipelines: graphs of agents declared in a file, their events and operations. Used by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -11,30 +11,33 @@ const names = z.array(nodeName).max(30).default([]);
 const path = z.string().min(1).max(4096);
 
 const common = {
-  /** Nodes that must be over before it begins. */
+  /** Nodes that must end before this node begins. */
   after: names,
-  /** It is left out unless the output of that node fits. */
+  /** The node is skipped unless the output of that node matches. */
   when: z
     .strictObject({ node: nodeName, contains: z.string().min(1).optional(), 'not-contains': z.string().min(1).optional() })
     .refine((one) => (one.contains === undefined) !== (one['not-contains'] === undefined), 'name either contains or not-contains')
     .optional(),
 };
 
-/** `{{input}}` and `{{node}}` in `ask` are replaced; a node named there is waited for. */
+/** `{{input}}` and `{{node}}` in `ask` are replaced. The node waits for the nodes named this way. */
 const askNodeSchema = z.strictObject({
   ...common,
   ask: z.string().min(1).max(50_000),
   agent: id.optional(),
   model: modelRefSchema.optional(),
-  /** No other tools; all of the agent's when left out. */
+  /** The only tools it may use; defaults to all tools of the agent. */
   tools: z.array(z.string().min(1).max(64)).max(100).optional(),
   steps: z.number().int().min(1).max(1000).optional(),
   minutes: z.number().positive().max(1440).optional(),
-  /** How often a turn that fails is tried again. */
+  /** How often a failed turn is retried. */
   retries: z.number().int().min(0).max(5).default(1),
 });
 
-/** Judges the output of a node; below `least` the nodes in `redo`, and what follows from them, run again with what was found. */
+/**
+ * Judges the output of a node. If the score is below `least`, the nodes in `redo`, and the nodes that follow from them, run again with the
+ * findings.
+ */
 const reviewNodeSchema = z.strictObject({
   ...common,
   review: nodeName,
@@ -44,7 +47,7 @@ const reviewNodeSchema = z.strictObject({
   model: modelRefSchema.optional(),
   least: z.number().min(0).max(1).default(1),
   redo: names,
-  /** How often at most. */
+  /** The maximum number of repetitions. */
   times: z.number().int().min(0).max(5).default(1),
 });
 
@@ -53,7 +56,7 @@ export const pipelineFileSchema = z.strictObject({
   /** For the whole run. */
   budget: z.strictObject({ usd: z.number().nonnegative().optional(), tokens: z.number().int().positive().optional() }).default({}),
   nodes: z.record(nodeName, z.union([askNodeSchema, reviewNodeSchema])),
-  /** The node whose output is that of the pipeline. */
+  /** The node whose output is the output of the pipeline. */
   output: nodeName,
 });
 export type PipelineFile = z.infer<typeof pipelineFileSchema>;
@@ -63,7 +66,7 @@ const spot = { pipelineId: z.string(), node: z.string(), round: z.number().int()
 const nodeStatus = z.enum(['done', 'failed', 'skipped']);
 
 export const pipelineEvents = {
-  /** In the session of the run, like all of these. */
+  /** In the session of the run, like all of these events. */
   'pipeline.started': z.object({
     pipelineId: z.string(),
     name: z.string(),
@@ -73,7 +76,7 @@ export const pipelineEvents = {
     by: z.string(),
   }),
   'pipeline.node_started': z.object({ ...spot, attempt: z.number().int(), sessionId: z.string(), turnId: z.string() }),
-  /** `score`: of a review, from 0 to 1. `error`: why it failed; a turn that failed for good ends the run. */
+  /** `score` is the score of a review, from 0 to 1. `error` says why the node failed; a turn that failed permanently ends the run. */
   'pipeline.node_finished': z.object({
     ...spot,
     status: nodeStatus,
@@ -96,12 +99,12 @@ export const pipelineViewSchema = z.object({
   status: z.enum(['running', 'waiting', 'done', 'failed']),
   text: z.string(),
   reason: z.string(),
-  /** Of the last review; null without one. */
+  /** The score of the last review; null if there was none. */
   quality: z.number().nullable(),
   nodes: z.array(
     z.object({
       node: z.string(),
-      /** The nodes it waits for. */
+      /** The nodes that it waits for. */
       follows: z.array(z.string()),
       /** The nodes that a review sends back. */
       redo: z.array(z.string()),
@@ -124,10 +127,10 @@ export type PipelineView = z.infer<typeof pipelineViewSchema>;
 const message = z.string().trim().min(1).max(100_000);
 
 export const pipelineOps = defineOps({
-  /** Runs a graph of agents. Durable: a restart continues at the nodes that were interrupted. */
+  /** Runs a graph of agents. Durable: a restart continues with the interrupted nodes. */
   'pipeline.run': {
     params: z.strictObject({
-      /** A file, for callers on this computer, or the name of a pipeline that comes with the program. */
+      /** A file, for callers on this computer, or the name of a built-in pipeline. */
       pipeline: path,
       text: message,
       wait: z.boolean().optional(),
@@ -176,7 +179,7 @@ export const pipelineOps = defineOps({
     live: true,
     commands: { 'pipeline continue': { takes: ['pipelineId'], example: 'pip_01JD7Q' } },
   },
-  /** Gives the same text to several configurations, one after the other, and judges every answer by the same points. */
+  /** Gives the same text to several configurations, one after the other, and judges every answer by the same rubric. */
   'pipeline.compare': {
     params: z.strictObject({
       text: message,
@@ -197,7 +200,7 @@ export const pipelineOps = defineOps({
           costUsd: z.number().nullable(),
           quality: z.number().nullable(),
           text: z.string(),
-          /** Why it failed; empty where it did not. */
+          /** Why it failed; empty if it did not. */
           reason: z.string(),
           sessionId: z.string(),
         }),

@@ -1,4 +1,4 @@
-// Plugins: features added by the host program or by a file of the person's; the settings, the events and the operations.
+// Plugins: features added by the host program or by a file of the person. The settings, the events and the operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -10,9 +10,9 @@ export const pluginNameSchema = z
 
 export const pluginsConfigSchema = z
   .strictObject({
-    /** A file or the folder of a package, absolute or below the data folder. Loaded once a person approved it as it is. */
+    /** A file or a package folder, absolute or relative to the data folder. Loaded after a person approved its current content. */
     files: z.array(z.string().min(1).max(4096)).max(50).default([]),
-    /** By the plugin's name; the plugin validates its own settings. */
+    /** Keyed by the plugin's name. Each plugin validates its own settings. */
     settings: z.record(pluginNameSchema, z.record(z.string(), z.unknown())).default({}),
   })
   .prefault({});
@@ -26,13 +26,13 @@ const pluginEvents = {
   'plugin.approved': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
 } as const;
 
-/** loaded: it runs. waiting: its current code is not approved. refused: it may not be loaded from there. failed: see `problem`. */
+/** loaded: it runs. waiting: its current code is not approved. refused: it may not be loaded from this place. failed: see `problem`. */
 const pluginStateSchema = z.enum(['loaded', 'waiting', 'refused', 'failed']);
 
 const pluginViewSchema = z.object({
-  /** Null until it was loaded. */
+  /** Null until the plugin is loaded. */
   name: z.string().nullable(),
-  /** Null for one that the host program handed in. */
+  /** Null for a plugin that the host program supplied. */
   path: z.string().nullable(),
   sha256: z.string().nullable(),
   state: pluginStateSchema,
@@ -50,7 +50,7 @@ export const pluginOps = defineOps({
     about: 'list the plugins: your own features, where each comes from, and whether it is loaded',
     commands: { 'plugins list': { example: '' } },
   },
-  /** Loaded from the next start on; a changed content needs a new approval. `sha256` is the content the person was shown. */
+  /** Takes effect at the next start. Changed content needs a new approval. `sha256` is the content that the person saw. */
   'plugin.approve': {
     params: z.strictObject({ path: z.string().min(1).max(4096), sha256: sha256Schema }),
     result: z.object({ path: z.string(), sha256: z.string() }),
@@ -66,7 +66,7 @@ export const pluginOps = defineOps({
       },
     },
   },
-  /** An operation of a plugin. Fails with unknown_op, invalid_params, or as the plugin does. */
+  /** Calls an operation of a plugin. Fails with unknown_op, invalid_params, or the error of the plugin. */
   'plugin.call': {
     params: z.strictObject({ operation: z.string().min(1).max(200), params: z.unknown() }),
     result: z.object({ result: z.unknown() }),

@@ -1,4 +1,4 @@
-// The public price list that a person can load: what it would change, and which list is in use. The operations.
+// The public price list that a person can load: the changes it would make, and the list in use. The operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -8,16 +8,16 @@ const priceSchema = z.object({
   inputUsdPerMillion: z.number(),
   cachedInputUsdPerMillion: z.number().nullable(),
   outputUsdPerMillion: z.number(),
-  /** Null where the list does not say it. */
+  /** Null if the list does not state it. */
   contextTokens: z.number().int().nullable(),
 });
 export type ListedPrice = z.infer<typeof priceSchema>;
 
 const inUseSchema = z.object({
   source: z.string(),
-  /** The day of the prices that come with the program. */
+  /** The day of the built-in prices. */
   builtInOn: z.string(),
-  /** The list that a person loaded; null while there is none. */
+  /** The list that a person loaded; null if there is none. */
   loaded: z.object({ atMs: z.number(), models: z.number().int() }).nullable(),
 });
 export type PricesInUse = z.infer<typeof inUseSchema>;
@@ -32,13 +32,13 @@ const changeSchema = z.object({
 export type PriceChange = z.infer<typeof changeSchema>;
 
 const checkedSchema = z.object({
-  /** Names this list in prices.use. */
+  /** Identifies this list in prices.use. */
   id: z.string(),
   source: z.string(),
   models: z.number().int(),
   added: z.number().int(),
   changed: z.number().int(),
-  /** The changed ones first, those whose price rises most at the beginning; then the new ones. Cut off after some. */
+  /** Changed prices first, those with the largest rise at the beginning; then new models. Limited in number. */
   changes: z.array(changeSchema),
 });
 export type CheckedPrices = z.infer<typeof checkedSchema>;

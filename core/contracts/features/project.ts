@@ -5,38 +5,38 @@ import { defineOps } from '../command-form.ts';
 import { none, sessionName } from '../op-params.ts';
 import { workspacePath } from '../workspace-ops.ts';
 
-/** The call that adds a git worktree or removes one. */
+/** The tool that adds or removes a git worktree. */
 export const worktreeTool = 'git_worktree';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest');
 
 const projectEvents = {
-  /** A person accepted this content of a project file as instructions; another content of it is material again. */
+  /** A person accepted this content of a project file as instructions. Any other content is untrusted material. */
   'project.accepted': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
   'project.withdrawn': z.object({ path: z.string(), by: z.string() }),
 } as const;
 
-/** none: no project file. new: shown as material. accepted: its text instructs. changed: another text was accepted. */
+/** none: no project file. new: shown as untrusted material. accepted: its text is followed. changed: a different text was accepted. */
 export const instructionStates = ['none', 'new', 'accepted', 'changed'] as const;
 
 export const projectSchema = z.object({
   /** Real path. */
   folder: z.string(),
   state: z.enum(instructionStates),
-  /** AGENTS.md, else CLAUDE.md; null where there is neither. `text` is what the model sees: without known secrets. */
+  /** AGENTS.md, else CLAUDE.md; null if there is neither. `text` is what the model sees, with known secrets redacted. */
   file: z.object({ name: z.string(), path: z.string(), sha256: z.string(), text: z.string() }).nullable(),
-  /** A worktree can be added: it is the top folder of a git repository. */
+  /** Whether a worktree can be added, because the folder is the root of a git repository. */
   isRepository: z.boolean(),
 });
 export type Project = z.infer<typeof projectSchema>;
 
 export const worktreeSchema = z.object({
   path: z.string(),
-  /** Null where its HEAD is on no branch. */
+  /** Null if its HEAD is on no branch. */
   branch: z.string().nullable(),
-  /** Changed, new and ignored files, which a removal deletes. Cut off after some. */
+  /** Changed, new and ignored files, which a removal deletes. Limited in number. */
   uncommitted: z.array(z.string()),
-  /** Commits that no branch holds, which a removal loses. */
+  /** Whether it has commits that are on no branch, which a removal loses. */
   isDetached: z.boolean(),
   /** The newest session that works in it. */
   sessionId: z.string().nullable(),
@@ -48,19 +48,19 @@ const begunSchema = z.object({
   turnId: z.string(),
   path: z.string(),
   branch: z.string(),
-  /** It waits for an approval. */
+  /** Whether it waits for an approval. */
   waiting: z.boolean(),
 });
 
 const projectOps = defineOps({
-  /** Reads the project file of a folder, and whether its text is accepted as instructions. Changes nothing. */
+  /** Returns the project file of a folder, and whether its text is accepted as instructions. Changes nothing. */
   'project.get': {
     params: z.strictObject({ folder: workspacePath }),
     result: projectSchema,
     about: 'show the instructions of a folder (AGENTS.md), and whether you accepted them',
     commands: { 'folders instructions': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
   },
-  /** From the next turn on the text with this digest counts as instructions of the person. Only in a trusted folder. */
+  /** From the next turn on, the text with this hash counts as instructions of the person. Only in a trusted folder. */
   'project.accept': {
     params: z.strictObject({ folder: workspacePath, sha256 }),
     result: projectSchema,
@@ -83,18 +83,20 @@ const projectOps = defineOps({
     forPerson: true,
     commands: { 'folders withdraw': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
   },
-  /** Files of the session's folder whose path contains the query, the best first; without a session, of the configured workspace. */
+  /**
+   * Files of the session's folder whose path contains the query, best match first. Without a session, files of the configured workspace.
+   */
   'project.files': {
     params: z.strictObject({ sessionId: sessionName.optional(), query: z.string().max(500) }),
     result: z.object({
-      /** Relative to the folder, with slashes. */
+      /** Relative to the folder, with forward slashes. */
       files: z.array(z.string()),
-      /** The search stopped at its limit; the folder has more files. */
+      /** Whether the search stopped at its limit and the folder has more files. */
       isCut: z.boolean(),
     }),
     about: 'find files of the folder a session works in by their path',
   },
-  /** A few small files in the workspace, for the first tasks. What is there stays as it is. */
+  /** Creates a few small files in the workspace for the first tasks. Existing files are left alone. */
   'project.example': {
     params: none,
     result: z.object({ folder: z.string(), made: z.array(z.string()) }),
@@ -127,7 +129,7 @@ const projectOps = defineOps({
       'worktrees add': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], options: { name: 'of its branch' }, example: '.' },
     },
   },
-  /** Removes a worktree; its branch stays. Refused while that would lose something, unless `discard` says so. */
+  /** Removes a worktree; its branch stays. Refused if files or commits would be lost, unless `discard` is set. */
   'worktree.remove': {
     params: z.strictObject({ path: workspacePath, discard: z.boolean().optional() }),
     result: z.object({ path: z.string(), waiting: z.boolean() }),

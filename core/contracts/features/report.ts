@@ -1,14 +1,14 @@
-// A report for a bug: what is in it is shown as it would be saved, then saved as one archive; the operations.
+// A bug report: its content is shown as it would be saved, then saved as one archive. The operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { id, sessionName } from '../op-params.ts';
 
 const reportOps = defineOps({
-  /** Collects the files and sends nothing anywhere. Kept for fifteen minutes, so that exactly what was shown is saved. */
+  /** Collects the files; sends nothing. Kept for fifteen minutes, so that exactly the shown files are saved. */
   'report.make': {
     params: z.strictObject({
-      /** Adds the text of this conversation, without the secrets in it. */
+      /** Adds the text of this conversation, with its secrets redacted. */
       sessionId: sessionName.optional(),
     }),
     result: z.object({ reportId: z.string(), files: z.array(z.object({ name: z.string(), text: z.string() })) }),
@@ -21,7 +21,7 @@ const reportOps = defineOps({
       },
     },
   },
-  /** In the data folder. */
+  /** Saves it in the data folder. */
   'report.save': {
     params: z.strictObject({ reportId: id }),
     result: z.object({ path: z.string(), sizeBytes: z.number().int() }),

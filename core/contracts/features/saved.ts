@@ -23,7 +23,7 @@ const savedOps = defineOps({
     shows: { each: 'prompts', columns: { PROMPT: 'name', TEXT: 'text' }, none: 'No prompts are saved.' },
     commands: { 'saved list': { example: '' } },
   },
-  /** Saves a prompt, or replaces the one of that name. */
+  /** Saves a prompt, or replaces the prompt with that name. */
   'saved.put': {
     params: z.strictObject({ name, text }),
     result: savedPromptSchema,

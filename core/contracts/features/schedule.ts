@@ -13,11 +13,14 @@ import { workFileSchema } from './work.ts';
 const moment = z.number().int().min(0).max(8_640_000_000_000_000);
 const zoneSchema = timeZoneSchema.describe('time zone, such as Europe/Berlin');
 
-/** The shortest interval is a minute: no scheduled task may run more often. */
+/** The shortest interval is a minute; no scheduled task may run more often. */
 export const everyMsMin = 60_000;
 const everyMsMax = 366 * 86_400_000;
 
-/** As requested. A local time skipped in spring means the first moment after it, one that occurs twice means the first. */
+/**
+ * The time as requested. A local time that is skipped in spring means the first moment after it; a local time that occurs twice means the
+ * first.
+ */
 export const scheduleSpecInputSchema = z.union([
   z.strictObject({ kind: z.literal('at'), atMs: moment }),
   z.strictObject({
@@ -30,7 +33,7 @@ export const scheduleSpecInputSchema = z.union([
 ]);
 export type ScheduleSpecInput = z.infer<typeof scheduleSpecInputSchema>;
 
-/** As stored: moments and zones are resolved, so that nothing depends on where and when it is read. */
+/** The time as stored. Moments and zones are resolved, so that nothing depends on where and when it is read. */
 export const scheduleSpecSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('at'), atMs: moment, local: z.string().optional(), zone: z.string().optional() }),
   z.object({ kind: z.literal('every'), everyMs: z.number().int(), anchorMs: moment }),
@@ -38,7 +41,7 @@ export const scheduleSpecSchema = z.discriminatedUnion('kind', [
 ]);
 export type ScheduleSpec = z.infer<typeof scheduleSpecSchema>;
 
-/** How to handle due times that passed while nothing could run. `all`: one after the other, the newest few. */
+/** How to handle due times that passed while nothing could run. `all` makes up for the newest few, one after the other. */
 export const missedPolicySchema = z.enum(['skip', 'once', 'all']);
 export type MissedPolicy = z.infer<typeof missedPolicySchema>;
 
@@ -48,30 +51,30 @@ export const scheduleSchema = z.object({
   prompt: z.string(),
   spec: scheduleSpecSchema,
   agentId: z.string(),
-  /** `own`: always the same separate conversation. `new`: a new one each time. Otherwise the id of a session. */
+  /** `own`: always the same separate session. `new`: a new session each time. Otherwise the id of a session. */
   session: z.string(),
   missed: missedPolicySchema,
   bounds: jobBoundsSchema,
-  /** How long an approval of such a turn waits before it is denied. */
+  /** How long an approval in such a turn waits before it is denied. */
   approvalMs: z.number().int(),
   enabled: z.boolean(),
   createdBy: z.string(),
   createdAtMs: z.number().int(),
-  /** The chat its answer is sent to; `last` is the one used last. */
+  /** The chat to which the answer is sent; `last` is the one used last. */
   deliver: z.string().nullable(),
-  /** How many schedules created one another before this one: 0 for a person's. */
+  /** The length of the chain of schedules that created this one; 0 for a schedule of a person. */
   depth: z.number().int(),
   /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
   untrusted: z.array(taintSourceSchema),
-  /** Work with criteria in place of a turn; the prompt is its goal. */
+  /** Work with criteria instead of a turn; the prompt is its goal. */
   task: workFileSchema.optional(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;
 export type ScheduledTask = NonNullable<Schedule['task']>;
 
 /**
- * run: a turn was started. missed: nothing could run then. overlap: its last turn was still open. paused: it was switched off.
- * panic: everything was stopped. refused: the turn could not be started.
+ * run: a turn was started. missed: nothing could run at that time. overlap: the last turn was still open. paused: the schedule was switched
+ * off. panic: the panic stop was engaged. refused: the turn could not be started.
  */
 export const firedDispositionSchema = z.enum(['run', 'missed', 'overlap', 'paused', 'panic', 'refused']);
 export type FiredDisposition = z.infer<typeof firedDispositionSchema>;
@@ -81,15 +84,15 @@ export const scheduleFiredSchema = z.object({
   dueMs: z.number().int(),
   disposition: firedDispositionSchema,
   turnId: z.string().optional(),
-  /** The work that was started in place of a turn. */
+  /** The work that was started instead of a turn. */
   taskId: z.string().optional(),
   sessionId: z.string().optional(),
   /** This entry covers all due times from `dueMs` to this one, inclusive. */
   untilMs: z.number().int().optional(),
-  /** How many due times; at least this many if `atLeast`. */
+  /** The number of due times; at least this many if `atLeast`. */
   count: z.number().int().optional(),
   atLeast: z.literal(true).optional(),
-  /** A person or an agent requested it; no due time is used up. */
+  /** A person or an agent requested the run, so it uses up no due time. */
   by: z.string().optional(),
   reason: z.string().optional(),
 });
@@ -111,7 +114,7 @@ const timeOfDay = z.string().regex(/^([01]\d|2[0-4]):[0-5]\d$/, 'must be a time 
 
 export const heartbeatConfigSchema = z
   .strictObject({
-    /** 0 is off; otherwise from 5 on. */
+    /** 0 means off; otherwise at least 5. */
     everyMinutes: z
       .number()
       .int()
@@ -122,7 +125,7 @@ export const heartbeatConfigSchema = z
     /** Equal values mean the whole day. */
     activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: timeZoneSchema.optional() }).optional(),
     agent: agentName.default('main'),
-    /** The chat that receives the result: `last` is the one used last, `none` is none. */
+    /** The chat that receives the result; `last` is the one used last, `none` means no chat. */
     deliver: z.string().min(1).max(200).default('last'),
     ...narrowedSettings,
   })
@@ -130,22 +133,22 @@ export const heartbeatConfigSchema = z
 
 export const scheduleEvents = {
   'schedule.created': z.object({ schedule: scheduleSchema }),
-  /** The whole schedule from now on. A changed time restarts it: due times count from this moment. */
+  /** The complete schedule from now on. A changed time restarts it: due times count from this moment. */
   'schedule.changed': z.object({ schedule: scheduleSchema, by: z.string() }),
   'schedule.removed': z.object({ scheduleId: z.string(), by: z.string() }),
   /** The outcome of a due time, or of several that are combined. */
   'schedule.fired': scheduleFiredSchema,
-  /** The clock was set back: due times count from `toMs` again. What ran already does not run again. */
+  /** The clock was set back. Due times count from `toMs` again, but those that have run do not run again. */
   'schedule.rewound': z.object({ fromMs: z.number().int(), toMs: z.number().int() }),
-  /** A heartbeat's turn has ended. quiet: nothing to report. repeated: the same was reported within a day. */
+  /** The turn of a heartbeat has ended. quiet: nothing to report. repeated: the same text was reported within a day. */
   'heartbeat.ended': z.object({
     turnId: z.string(),
     outcome: z.enum(['quiet', 'told', 'repeated', 'failed']),
-    /** Of the text, to recognise a repetition. */
+    /** The hash of the text, to recognize a repetition. */
     textHash: z.string(),
-    /** The chat it was sent to. */
+    /** The chat to which it was sent. */
     to: z.string().nullable(),
-    /** Beats since the last one that ended, without a model request: nothing to do, or outside the active hours. */
+    /** Beats since the last one that ended, without a model request: there was nothing to do, or it was outside the active hours. */
     idle: z.number().int(),
   }),
   'task.added': z.object({
@@ -160,7 +163,7 @@ export const scheduleEvents = {
 
 const wanted = {
   name: z.string().trim().min(1).max(100),
-  /** The message then; or a task in place of it. */
+  /** The message to send at that time, or a task instead of it. */
   prompt: z.string().trim().min(1).max(20_000).optional(),
   task: workFileSchema.optional(),
   /** A task file, for callers on this computer. */
@@ -170,7 +173,7 @@ const wanted = {
   session: z.union([z.enum(['own', 'new']), id]).optional(),
   missed: missedPolicySchema.optional(),
   bounds: jobBoundsSchema.optional(),
-  /** From a second to a day. */
+  /** From one second to one day. */
   approvalMs: z.number().int().min(1000).max(86_400_000).optional(),
   enabled: z.boolean().optional(),
   /** A chat, or `last` for the one used last. */
@@ -181,12 +184,12 @@ const wanted = {
 
 const firingSchema = scheduleFiredSchema.extend({
   atMs: z.number().int(),
-  /** The status of its turn: queued, running, waiting or how it ended. */
+  /** The status of its turn: queued, running, waiting, or how it ended. */
   status: z.string().nullable(),
 });
 
 export const scheduleViewSchema = scheduleSchema.extend({
-  /** The next due times, at most five; none while it is paused or over. */
+  /** The next due times, at most five. Empty while it is paused, and after it has ended. */
   nextMs: z.array(z.number().int()),
   /** Outcomes of the last due times, newest first. */
   last: z.array(firingSchema),
@@ -198,7 +201,7 @@ const heartbeatStateSchema = z.object({
   everyMinutes: z.number().int(),
   nextMs: z.number().int().nullable(),
   file: z.string(),
-  /** The reason for the last beat's outcome: a sentence. */
+  /** The reason for the last beat's outcome, as a sentence. */
   lastOutcome: z.string().nullable(),
   lastAtMs: z.number().int().nullable(),
   lastTurnId: z.string().nullable(),
@@ -214,7 +217,7 @@ const times = {
 };
 
 export const scheduleOps = defineOps({
-  /** The clock's last jump, seen by comparing it with a steady one, while this instance ran. */
+  /** `clockJump` is the last jump of the clock while this instance ran, detected with a monotonic clock. */
   'schedule.list': {
     params: none,
     result: z.object({
@@ -302,13 +305,13 @@ export const scheduleOps = defineOps({
   /** Runs it once now, in addition to its times. */
   'schedule.run': {
     params: z.strictObject({ scheduleId: id }),
-    /** `turnId`: of a schedule with criteria, the id of the work. */
+    /** For a schedule with criteria, `turnId` is the id of the work. */
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
     about: 'run a task now, in addition to its schedule',
     shows: 'Started {turnId}.',
     commands: { 'schedule run': { takes: ['scheduleId'], example: 'sch_01JD7Q' } },
   },
-  /** When something would be due. Keeps nothing. */
+  /** The due times of a specification. Saves nothing. */
   'schedule.preview': {
     params: z.strictObject({ spec: scheduleSpecInputSchema, count: z.number().int().min(1).max(50).optional() }),
     result: z.object({ nextMs: z.array(z.number().int()) }),
@@ -326,7 +329,7 @@ export const scheduleOps = defineOps({
     about: 'show the status of the periodic HEARTBEAT.md check',
     commands: { 'heartbeat show': { example: '' } },
   },
-  /** Beats once now, outside its times; with nothing to do no model is asked. */
+  /** Runs one beat now, outside its times. If there is nothing to do, no model is asked. */
   'heartbeat.run': {
     params: none,
     result: heartbeatStateSchema,

@@ -1,4 +1,4 @@
-// Signals: events from outside or from the clock; the settings of their sources, the events (all in the system session) and the operations.
+// Signals: events from outside or from the clock. The settings of their sources, the events (all in the system session) and the operations.
 // Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
@@ -18,7 +18,7 @@ export type SignalSource = z.infer<typeof signalSourceSchema>;
 export const attentionSchema = z.enum(['observe', 'queue', 'run', 'interrupt']);
 export type Attention = z.infer<typeof attentionSchema>;
 
-/** limited: there were too many. refused: a turn could not be started, `reason` says why. */
+/** limited: there were too many. refused: no turn could be started; `reason` says why. */
 export const signalDispositionSchema = z.enum(['recorded', 'queued', 'run', 'steered', 'limited', 'refused']);
 export type SignalDisposition = z.infer<typeof signalDispositionSchema>;
 
@@ -26,10 +26,10 @@ export const signalReceivedSchema = z.object({
   signalId: z.string(),
   source: signalSourceSchema,
   name: z.string(),
-  /** A second signal of the same source and name with this key is the first one again. */
+  /** A signal with the same source, name and key counts as a repetition of this one. */
   dedupeKey: z.string(),
   text: z.string(),
-  /** JSON as it came, cut. */
+  /** JSON as received, cut to the maximum length. */
   data: z.string().nullable(),
   attention: attentionSchema,
   disposition: signalDispositionSchema,
@@ -48,7 +48,7 @@ export const signalEvents = {
 const target = {
   attention: attentionSchema.default('observe'),
   agent: agentName.optional(),
-  /** The session it belongs to; a separate one by default. */
+  /** The session of the signal; defaults to a separate one. */
   session: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/)
@@ -58,17 +58,17 @@ const target = {
 
 export const signalsConfigSchema = z
   .strictObject({
-    /** By name: POST /hooks/NAME. */
+    /** Keyed by name: POST /hooks/NAME. */
     webhooks: z
       .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRefSchema }))
       .default({}),
-    /** Files and folders; a folder covers its direct entries. */
+    /** Files and folders. A folder covers its direct entries. */
     watch: z
       .array(
         z.strictObject({
           ...target,
           path: z.string().min(1).max(4096),
-          /** The signal's name; the last part of the path when left out. */
+          /** The signal's name; defaults to the last part of the path. */
           name: z.string().min(1).max(64).optional(),
         }),
       )
@@ -76,15 +76,15 @@ export const signalsConfigSchema = z
       .default([]),
     limits: z
       .strictObject({
-        /** Turns that signals may start within an hour, over all of them. */
+        /** The maximum number of turns that all signals together may start within an hour. */
         runsPerHour: z.number().int().min(0).max(1000).default(20),
-        /** Signals of one name that are taken in within a minute. */
+        /** The maximum number of signals with one name that are accepted within a minute. */
         perMinute: z.number().int().min(1).max(10_000).default(60),
-        /** Notes that wait for the next turn of one session. */
+        /** The maximum number of signals that wait for the next turn of one session. */
         queued: z.number().int().min(1).max(100).default(20),
-        /** Characters of a signal that are kept. */
+        /** The maximum number of characters of a signal that are kept. */
         textMax: z.number().int().min(100).max(100_000).default(8_000),
-        /** How long an approval of an unattended turn waits before it is denied. */
+        /** How long an approval in an unattended turn waits before it is denied. */
         approvalMinutes: z.number().int().min(1).max(1440).default(30),
       })
       .prefault({}),
@@ -94,7 +94,7 @@ export const signalsConfigSchema = z
 const signalViewSchema = signalReceivedSchema.extend({ seq: z.number().int(), atMs: z.number().int() });
 
 export const signalOps = defineOps({
-  /** Newest first. `before` is the `seq` of the last one seen. */
+  /** Newest first. For the next page, `before` is the `seq` of the last signal. */
   'signal.list': {
     params: z.strictObject({
       source: signalSourceSchema.optional(),

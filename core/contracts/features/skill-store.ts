@@ -1,5 +1,5 @@
-// The store of skills: where they come from, what a plan to install shows, what was installed and by whose approval; the settings, the
-// events and the operations.
+// The skill store: the sources of skills, the content of an installation plan, and the installed skills with their approvals. The settings,
+// the events and the operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -10,17 +10,17 @@ import { skillFindingSchema, skillNameSchema } from '../skill-parts.ts';
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.string().max(256).nullable();
 
-/** danger: it is made to do harm, or looks so. warning: judge it yourself. note: good to know. */
+/** danger: it does harm, or appears to. warning: the person should judge it. note: good to know. */
 export const riskLevels = ['danger', 'warning', 'note'] as const;
 export const riskSchema = z.object({
-  /** Stable name of the rule: `pipe-to-shell`. */
+  /** The stable name of the rule, such as `pipe-to-shell`. */
   rule: z.string(),
   level: z.enum(riskLevels),
   message: z.string(),
-  /** Null where it is about the whole. */
+  /** Null if the risk concerns the whole skill. */
   file: z.string().nullable(),
   line: z.number().int().nullable(),
-  /** The text in question, with nothing hidden in it. */
+  /** The text in question, with hidden characters made visible. */
   excerpt: z.string().nullable(),
 });
 export type SkillRisk = z.infer<typeof riskSchema>;
@@ -29,9 +29,9 @@ export const effectKinds = ['tool', 'command', 'host', 'secret', 'folder', 'skil
 export const effectSchema = z.object({
   kind: z.enum(effectKinds),
   name: z.string(),
-  /** The skill says so itself. */
+  /** Whether the skill declares it. */
   isDeclared: z.boolean(),
-  /** Its files use it. */
+  /** Whether the skill's files use it. */
   isFound: z.boolean(),
 });
 export type SkillEffect = z.infer<typeof effectSchema>;
@@ -40,25 +40,25 @@ const requirementSchema = z.object({ name: skillNameSchema, range: z.string() })
 export const deprecationSchema = z.object({ replacedBy: z.string().nullable(), removeAfter: z.string().nullable() });
 const fileSchema = z.object({ path: z.string(), sha256, sizeBytes: z.number().int() });
 
-/** As the certificate of a signature says, and the service that vouched for it. */
+/** The signer's identity in the certificate, and the service that verified it. */
 const signerSchema = z.object({ identity: z.string(), issuer: z.string() });
 export type SkillSigner = z.infer<typeof signerSchema>;
 
-/** Where a package came from, in full. */
+/** The origin of a package. */
 export const skillSourceSchema = z.object({
-  /** `team/weather`, a folder, an address: installs it again. */
+  /** `team/weather`, a folder or an address. Installs the package again. */
   ref: z.string(),
   kind: z.enum(['folder', 'archive', 'git', 'index', 'clawhub', 'well-known']),
   /** The market's name; null for a folder or an address that was given directly. */
   market: z.string().nullable(),
-  /** The folder or address that the files came from. */
+  /** The folder or address from which the files came. */
   from: z.string(),
   publisher: z.string().nullable(),
   commit: z.string().nullable(),
   archiveSha256: sha256.nullable(),
   /** How the content was verified, in a sentence. */
   verified: z.string(),
-  /** Null where it is not signed. */
+  /** Null if it is not signed. */
   signer: signerSchema.nullable().default(null),
 });
 export type SkillSource = z.infer<typeof skillSourceSchema>;
@@ -66,16 +66,16 @@ export type SkillSource = z.infer<typeof skillSourceSchema>;
 export const lockEntrySchema = z.object({
   name: skillNameSchema,
   version,
-  /** Of all files together, as installed: the same content gives the same hash on every machine. */
+  /** The hash of all files as installed. The same content gives the same hash on every machine. */
   sha256,
   source: skillSourceSchema,
   files: z.array(fileSchema),
   requires: z.array(requirementSchema),
-  /** A person asked for it; otherwise only another skill needs it. */
+  /** Whether a person requested it; otherwise only another skill needs it. */
   isWanted: z.boolean(),
-  /** It stays at this version until a person says otherwise. */
+  /** Whether it stays at this version until a person unpins it. */
   isPinned: z.boolean(),
-  /** The risks that the approval covers, counted. */
+  /** The number of risks that the approval covers. */
   risks: z.object({ danger: z.number().int(), warning: z.number().int() }),
   approvedBy: z.string(),
   approvedAtMs: z.number(),
@@ -85,7 +85,7 @@ export type LockEntry = z.infer<typeof lockEntrySchema>;
 const changeSchema = z.object({
   path: z.string(),
   kind: z.enum(['added', 'removed', 'changed']),
-  /** The lines that differ, with a few around them; null for a file that is not text. */
+  /** The lines that differ, with some context; null for a file that is not text. */
   lines: z.array(z.object({ kind: z.enum(['same', 'added', 'removed']), text: z.string() })).nullable(),
 });
 export type SkillFileChange = z.infer<typeof changeSchema>;
@@ -96,7 +96,7 @@ const plannedSchema = z.object({
   version,
   /** The installed version; null for a new skill. */
   installed: z.object({ version, sha256, isChanged: z.boolean() }).nullable(),
-  /** Why it is in the plan: the person asked for it, or the chain of skills that need it. */
+  /** Why it is in the plan: the person requested it, or the chain of skills that need it. */
   because: z.array(z.string()),
   source: skillSourceSchema,
   sha256,
@@ -109,21 +109,21 @@ const plannedSchema = z.object({
   risks: z.array(riskSchema),
   findings: z.array(skillFindingSchema),
   files: z.array(fileSchema),
-  /** Against what is installed now. */
+  /** Compared with the installed version. */
   changes: z.array(changeSchema),
-  /** The instructions, with nothing hidden in them. */
+  /** The instructions, with hidden characters made visible. */
   body: z.string(),
 });
 export type PlannedSkill = z.infer<typeof plannedSchema>;
 
 export const planSchema = z.object({
-  /** Names exactly these files in skill.install; null where there is nothing to do. */
+  /** Identifies exactly these files in skill.install; null if there is nothing to do. */
   planId: z.string().nullable(),
-  /** In the order in which they are installed: what others need comes first. */
+  /** In installation order: skills that others need come first. */
   skills: z.array(plannedSchema),
-  /** Already there as wanted. */
+  /** Skills that are already installed as requested. */
   unchanged: z.array(z.object({ name: skillNameSchema, version, reason: z.string() })),
-  /** Any of them has a risk of the level danger. */
+  /** Whether any of them has a risk of the level danger. */
   isDangerous: z.boolean(),
 });
 export type SkillPlan = z.infer<typeof planSchema>;
@@ -134,7 +134,7 @@ const foundSchema = z.object({
   description: z.string(),
   market: z.string(),
   publisher: z.string().nullable(),
-  /** The market's own judgement of it, if it gives one. */
+  /** The market's own verdict on it, if there is one. */
   verdict: z.string().nullable(),
   deprecation: deprecationSchema.nullable(),
   installed: version,
@@ -145,13 +145,13 @@ export const skillStates = ['as-installed', 'changed', 'missing', 'not-from-stor
 const outdatedSchema = z.object({
   name: z.string(),
   version,
-  /** The newest that its requirers allow; null where its source has nothing newer or cannot be asked. */
+  /** The newest version that the skills requiring it allow. Null if its source has nothing newer or cannot be asked. */
   newer: version,
   latest: version,
   state: z.enum(skillStates),
   isPinned: z.boolean(),
   deprecation: deprecationSchema.nullable(),
-  /** The source withdrew this version. */
+  /** Why the source withdrew this version; null if it did not. */
   revoked: z.string().nullable(),
   /** A dependency that no skill needs any more. */
   isUnneeded: z.boolean(),
@@ -161,7 +161,7 @@ const outdatedSchema = z.object({
 const moveSchema = z.object({
   name: skillNameSchema,
   place: z.string(),
-  /** The staging folder of the new files, and the one that keeps the old files until the end; both next to the place. */
+  /** The staging folder of the new files, and the folder that keeps the old files until the end. Both are next to `place`. */
   coming: z.string(),
   leaving: z.string(),
   before: sha256.nullable(),
@@ -174,7 +174,7 @@ export const skillStoreEvents = {
   'skill.installing': z.object({ installId: z.string(), moves: z.array(moveSchema), by: z.string() }),
   /** In the system session, together with the trust in exactly these files. */
   'skill.installed': z.object({ installId: z.string(), skills: z.array(lockEntrySchema), by: z.string() }),
-  /** In the system session. What was begun was taken back: the state is the one before. */
+  /** In the system session. The installation was undone, and the earlier state restored. */
   'skill.install_undone': z.object({ installId: z.string(), reason: z.string() }),
   /** In the system session. */
   'skill.pinned': z.object({ name: skillNameSchema, isPinned: z.boolean(), by: z.string() }),
@@ -192,16 +192,19 @@ export const skillStoreOps = defineOps({
       'skills search': { takes: ['query?'], options: { market: 'only this one' }, example: 'error' },
     },
   },
-  /** Downloads, verifies and looks through skills and what they need. Installs nothing. */
+  /** Downloads, verifies and scans skills and their requirements. Installs nothing. */
   'skill.plan': {
     params: z.strictObject({
-      /** `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `https://…/REPO.git#FOLDER@REF`; `github:OWNER/REPO/FOLDER@REF`. */
+      /**
+       * `NAME`, `MARKET/NAME`, each with `@RANGE`; a folder or an archive; `https://…`; `https://…/REPO.git#FOLDER@REF`;
+       * `github:OWNER/REPO/FOLDER@REF`.
+       */
       wants: z.array(ref).max(50).default([]),
-      /** The newest that is allowed, of those named or of all installed. */
+      /** Updates to the newest allowed versions: of the named skills, or of all installed ones. */
       update: z.boolean().optional(),
-      /** The published hash of the one that is named. */
+      /** The published hash of the named skill. */
       sha256: sha256.optional(),
-      /** A lock file: exactly these contents, from the cache if they are there. */
+      /** A lock file: exactly these contents, from the cache if available. */
       lock: z.string().min(1).max(4096).optional(),
     }),
     result: planSchema,
@@ -301,17 +304,17 @@ export const skillStoreOps = defineOps({
       },
     },
   },
-  /** By the standard, for risks, and by its own cases, in `evals` of its folder. */
+  /** Checks a skill against the standard, for risks, and with its own cases in the folder `evals`. */
   'skill.test': {
     params: z.strictObject({ path: z.string().min(1).max(4096), model: modelRefSchema.optional() }),
     result: z.object({
       name: skillNameSchema,
-      /** No error, no danger and no case that fails. */
+      /** True if there is no error, no danger and no failed case. */
       isGood: z.boolean(),
       findings: z.array(skillFindingSchema),
       risks: z.array(riskSchema),
       effects: z.array(effectSchema),
-      /** Null without cases. */
+      /** Null if there are no cases. */
       run: z
         .object({
           runId: z.string(),
@@ -335,7 +338,7 @@ export const skillStoreOps = defineOps({
       },
     },
   },
-  /** One archive with the same bytes for the same files. */
+  /** Packs one archive. The same files give the same bytes. */
   'skill.pack': {
     params: z.strictObject({ path: z.string().min(1).max(4096), out: z.string().min(1).max(4096).optional() }),
     result: z.object({ name: skillNameSchema, version, archive: z.string(), sizeBytes: z.number().int(), sha256, contentSha256: sha256 }),
@@ -353,7 +356,7 @@ export const skillStoreOps = defineOps({
       },
     },
   },
-  /** Puts its archive and its hashes into a market of your own: a folder that any web server can serve. */
+  /** Adds the archive and its hashes to the author's market, a folder that any web server can serve. */
   'skill.publish': {
     params: z.strictObject({
       path: z.string().min(1).max(4096),
@@ -362,7 +365,7 @@ export const skillStoreOps = defineOps({
       /** Why this version is withdrawn. */
       revoke: z.string().max(500).optional(),
     }),
-    /** `change`: of this version in the market. */
+    /** `change` says what happened to this version in the market. */
     result: z.object({
       name: skillNameSchema,
       version: z.string(),

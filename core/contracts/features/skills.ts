@@ -1,4 +1,4 @@
-// Skills: what the agent can do, where each skill comes from and why it is trusted; the settings, the events and the operations. Used by
+// Skills: what the agent can do, where each skill comes from and why it is trusted. The settings, the events and the operations. Used by
 // events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
@@ -12,15 +12,18 @@ export const requirementKinds = ['os', 'bin', 'any-bin', 'env', 'config', 'tool'
 
 export const skillRequirementSchema = z.object({
   kind: z.enum(requirementKinds),
-  /** A program, a variable, a key of the configuration, a tool, a skill; of `os` and `any-bin` all that would do. */
+  /** A program, an environment variable, a key of config.yaml, a tool or a skill. For `os` and `any-bin`, all alternatives. */
   name: z.string(),
   isMet: z.boolean(),
-  /** How to get it, if the skill says. */
+  /** How to get it, if the skill says so. */
   hint: z.string().nullable(),
 });
 export type SkillRequirement = z.infer<typeof skillRequirementSchema>;
 
-/** bundled: comes with the program. workspace, person, folder: where it was found. The earlier beats the later among equals in trust. */
+/**
+ * bundled: comes with the program. workspace, person, folder: where it was found. Among skills with equal trust, the earlier one in this
+ * list wins.
+ */
 export const skillOrigins = ['workspace', 'person', 'folder', 'bundled'] as const;
 export const skillOriginSchema = z.enum(skillOrigins);
 export type SkillOrigin = z.infer<typeof skillOriginSchema>;
@@ -32,7 +35,7 @@ export type SkillOrigin = z.infer<typeof skillOriginSchema>;
 export const skillTrustSchema = z.enum(['bundled', 'folder', 'content', 'changed', 'none']);
 export type SkillTrust = z.infer<typeof skillTrustSchema>;
 
-/** sunset: deprecated, and the day after which it goes has passed. */
+/** sunset: deprecated, and the date of removal has passed. */
 export const skillStatusSchema = z.enum(['active', 'deprecated', 'sunset']);
 
 export const skillListingSchema = z.object({
@@ -41,7 +44,7 @@ export const skillListingSchema = z.object({
   version: z.string().nullable(),
   status: skillStatusSchema,
   replacedBy: z.string().nullable(),
-  /** `2026-12-31`. */
+  /** For example `2026-12-31`. */
   removeAfter: z.string().nullable(),
   origin: skillOriginSchema,
   /** The path of its folder. */
@@ -49,14 +52,14 @@ export const skillListingSchema = z.object({
   trust: skillTrustSchema,
   isEnabled: z.boolean(),
   requirements: z.array(skillRequirementSchema),
-  /** Tools it says it works with. */
+  /** The tools that it declares. */
   tools: z.array(z.string()),
-  /** The model sees it; `whyNot` gives the reason if not. */
+  /** Whether it is offered to the model; if not, `whyNot` gives the reason. */
   isOffered: z.boolean(),
   whyNot: z.string().nullable(),
   errors: z.number().int(),
   warnings: z.number().int(),
-  /** Skills of the same name that this one takes precedence over. */
+  /** Skills of the same name over which this one takes precedence. */
   shadowed: z.array(z.string()),
 });
 export type SkillListing = z.infer<typeof skillListingSchema>;
@@ -65,7 +68,7 @@ export const refusedSkillSchema = z.object({ path: z.string(), reason: z.string(
 export type RefusedSkill = z.infer<typeof refusedSkillSchema>;
 
 export const skillViewSchema = skillListingSchema.extend({
-  /** The instructions, without the head of the file. */
+  /** The instructions, without the front matter. */
   body: z.string(),
   license: z.string().nullable(),
   compatibility: z.string().nullable(),
@@ -73,28 +76,28 @@ export const skillViewSchema = skillListingSchema.extend({
   findings: z.array(skillFindingSchema),
   /** The other files in its folder, relative to it. */
   files: z.array(z.object({ path: z.string(), sizeBytes: z.number().int() })),
-  /** Of all its files together; trust applies to exactly this content. */
+  /** The hash of all its files. Trust applies to exactly this content. */
   sha256: z.string(),
 });
 export type SkillView = z.infer<typeof skillViewSchema>;
 
-/** A trust of one skill's content, or of a folder with all below, also what comes into it later. */
+/** Trust in the content of one skill, or in a folder with everything below it, including files added later. */
 export const skillTrustTargetSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('content'), path: z.string(), sha256: z.string() }),
   z.object({ kind: z.literal('folder'), path: z.string() }),
 ]);
 export type SkillTrustTarget = z.infer<typeof skillTrustTargetSchema>;
 
-/** The part of config.yaml about skills. */
+/** The section of config.yaml about skills. */
 export const skillsConfigSchema = z
   .strictObject({
-    /** Further folders with skills; absolute, or relative to the workspace. */
+    /** Additional folders with skills; absolute, or relative to the workspace. */
     folders: z.array(z.string().min(1).max(1000)).max(50).default([]),
-    /** Cards the model is shown for a message, at most. */
+    /** The maximum number of skill cards that the model sees for a message. */
     shortlist: z.number().int().min(0).max(50).default(5),
     /** How many levels deep skills may lead to other skills. */
     depth: z.number().int().min(1).max(10).default(3),
-    /** Skills opened in one turn, at most. */
+    /** The maximum number of skills opened in one turn. */
     perTurn: z.number().int().min(1).max(50).default(8),
     /** Where skills are found and installed from. */
     markets: skillMarketsSchema.meta({
@@ -111,14 +114,14 @@ export const skillsConfigSchema = z
 export type SkillsConfig = z.infer<typeof skillsConfigSchema>;
 
 export const skillEvents = {
-  /** Cards of these were put before the model for a message, best first. In the session of the message. */
+  /** The model saw cards of these skills for a message, best first. In the session of the message. */
   'skill.selected': z.object({
     agentId: z.string(),
     skills: z.array(z.object({ name: z.string(), version: z.string().nullable(), score: z.number() })),
-    /** Skills whose instructions were partly included: named by the person (`$name`), or by far the best match. */
+    /** Skills whose instructions were partly included: named by the person (`$name`), or clearly the best match. */
     excerpts: z.array(z.string()),
   }),
-  /** The instructions of a skill, or one of its files, went to the model. */
+  /** The instructions of a skill, or one of its files, were sent to the model. */
   'skill.expanded': z.object({
     name: z.string(),
     version: z.string().nullable(),
@@ -132,7 +135,7 @@ export const skillEvents = {
     trusted: z.boolean(),
     callId: z.string().nullable(),
   }),
-  /** In the system session. A person trusts a skill or a folder, or no longer. */
+  /** In the system session. A person trusts a skill or a folder, or withdraws the trust. */
   'skill.trusted': z.object({ name: z.string().nullable(), target: skillTrustTargetSchema, trusted: z.boolean(), by: z.string() }),
   /** In the system session. */
   'skill.configured': z.object({ name: z.string(), enabled: z.boolean(), by: z.string() }),
@@ -149,18 +152,18 @@ const importedSchema = z.object({
   name: z.string(),
   path: z.string(),
   sha256: z.string(),
-  /** It had the shape of the layers project and was rewritten to the standard. */
+  /** Whether it was converted from the format of the layers project to the standard. */
   converted: z.boolean(),
   findings: z.array(skillFindingSchema),
 });
 
 export const skillOps = defineOps({
-  /** All skills found; with `query` only those the model would be offered for this message, best first. */
+  /** All skills; with `query` only those that would be offered to the model for this message, best first. */
   'skill.list': {
     params: z.strictObject({ query: z.string().min(1).max(10_000).optional() }),
     result: z.object({
       skills: z.array(skillListingSchema),
-      /** Folders with a SKILL.md that could not be taken in. */
+      /** Folders with a SKILL.md that could not be read as a skill. */
       refused: z.array(refusedSkillSchema),
       folders: z.array(z.object({ path: z.string(), origin: z.string(), isTrusted: z.boolean() })),
     }),
@@ -173,7 +176,7 @@ export const skillOps = defineOps({
     about: 'show a skill with its instructions, what it needs and what is missing',
     commands: { 'skills show': { takes: ['name'], example: 'csv-summary' } },
   },
-  /** A skill by name, or any folder with a SKILL.md, against the standard. Changes nothing. */
+  /** Checks a skill by name, or any folder with a SKILL.md, against the standard. Changes nothing. */
   'skill.lint': {
     params: z
       .strictObject({ name: skillNameSchema.optional(), path: path.optional() })
@@ -186,7 +189,7 @@ export const skillOps = defineOps({
   'skill.import': {
     params: z.strictObject({
       path,
-      /** The published hash; other content is refused. */
+      /** The published hash. Other content is refused. */
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
@@ -207,14 +210,14 @@ export const skillOps = defineOps({
       },
     },
   },
-  /** Takes a skill out of the workspace. A copy is kept: `checkpoint.restore` with the `callId` puts it back. */
+  /** Removes a skill from the workspace. A copy is kept: `checkpoint.restore` with the `callId` restores it. */
   'skill.remove': {
     params: name,
     result: z.object({
       name: z.string(),
       path: z.string(),
       callId: z.string(),
-      /** Installed only because other skills needed them, and none does now. */
+      /** Skills that were installed only because other skills needed them, and that no skill needs now. */
       unneeded: z.array(z.string()),
     }),
     about: 'remove a skill from the workspace; undo puts it back',
@@ -223,7 +226,10 @@ export const skillOps = defineOps({
       'skills remove': { takes: ['name'], options: { '--unneeded': 'and what only it needed, without asking' }, example: 'my-skill' },
     },
   },
-  /** A skill as its files are now (`sha256` as it was shown), or a folder outside of the workspace with all below. `trusted: false` takes it back. */
+  /**
+   * Trusts a skill with its current files (`sha256` as shown), or a folder outside the workspace with everything below it. `trusted: false`
+   * withdraws the trust.
+   */
   'skill.trust': {
     params: z
       .strictObject({
@@ -259,7 +265,7 @@ export const skillOps = defineOps({
       'skills disable': { about: 'keep the agent from using a skill', takes: ['name'], sets: { enabled: false }, example: 'csv-summary' },
     },
   },
-  /** Reloads all folders at once; they are also watched. */
+  /** Reloads all folders at once. They are also watched. */
   'skill.reload': {
     params: none,
     result: z.object({ skills: z.number().int(), added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),

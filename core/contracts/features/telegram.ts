@@ -1,5 +1,5 @@
-// The Telegram bot: its settings, its operations, and the events it wrote before it was one of the chat services (channels.ts). Used by
-// events.ts and ops.ts.
+// The Telegram bot: its settings, its operations, and the events of the time before all chat services had common events (channels.ts). Used
+// by events.ts and ops.ts.
 
 import * as z from 'zod';
 import { webUrlSchema } from '../web-url.ts';
@@ -15,10 +15,10 @@ export const telegramSchema = z.strictObject({
   ...channelRules,
 });
 
-/** off: no token. conflict: another program polls, or a webhook is set. refused: the token is not valid (any more). */
+/** off: no token. conflict: another program polls, or a webhook is set. refused: the token is invalid. */
 const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
 
-/** A message that is taken and not done with: its files are still to be fetched, or it is a command whose answer is not queued yet. */
+/** A message that was taken but is not finished: its files are not fetched yet, or it is a command whose answer is not queued yet. */
 export const heldMessageSchema = z.object({
   botId: z.string(),
   updateId: z.number().int(),
@@ -35,16 +35,18 @@ export const heldMessageSchema = z.object({
   forwardedFrom: z.string().nullable(),
   mentioned: z.boolean(),
   atMs: z.number().int(),
-  /** Messages of one album come one by one and are meant as one. */
+  /** Messages of one album arrive separately but belong together. */
   albumId: z.string().optional(),
-  /** Not passed on: it was executed, and waits for its answer to be queued. */
+  /** Whether it is a command that was executed and waits for its answer to be queued. Commands are not passed on. */
   command: z.literal(true).optional(),
 });
 export type HeldMessage = z.infer<typeof heldMessageSchema>;
 
-/** In earlier logs; written no more. */
+/** Events in earlier logs; no longer written. */
 export const telegramEvents = {
-  /** Everything below `offset` has been handled and is never handled again. `strangers`: how many came from unpaired people. */
+  /**
+   * All updates below `offset` have been handled and are never handled again. `strangers` is the number of messages from unpaired people.
+   */
   'telegram.updates_taken': z.object({
     botId: z.string(),
     offset: z.number().int(),
@@ -52,7 +54,7 @@ export const telegramEvents = {
     strangers: z.number().int(),
   }),
   'telegram.message_held': z.object({ message: heldMessageSchema }),
-  /** `problem`: the reason it was not passed on, as the person read it; null if it was. */
+  /** `problem` is why the message was not passed on, as the person saw it; null if it was passed on. */
   'telegram.message_passed': z.object({ botId: z.string(), updateId: z.number().int(), problem: z.string().nullable() }),
   /** The code itself is not stored. */
   'telegram.pairing_offered': z.object({ pairingId: z.string(), codeHash: z.string(), expiresAtMs: z.number().int(), by: z.string() }),
@@ -67,22 +69,22 @@ export const telegramEvents = {
   'telegram.asked': z.object(askedPerson),
   /** This message shows the turn's text so far and will become its answer. */
   'telegram.preview_sent': z.object({ turnId: z.string(), chatId: z.string(), messageId: z.string() }),
-  /** The message of an approval shows the answer, or cannot be changed any more. */
+  /** The message of an approval shows the answer, or can no longer be changed. */
   'telegram.question_closed': z.object({ approvalId: z.string(), userId: z.string() }),
 } as const;
 
 const telegramStatusSchema = z.object({
   state: telegramStateSchema,
   sinceMs: z.number().int(),
-  /** The problem and its fix; null while all is well. */
+  /** The problem and its fix; null if there is none. */
   problem: z.string().nullable(),
   bot: z.object({ botId: z.string(), username: z.string() }).nullable(),
   /** When a paired person last wrote. */
   lastUpdateMs: z.number().int().nullable(),
   people: z.number().int(),
-  /** Codes that were shown and neither confirmed nor over. */
+  /** Codes that were shown and are neither confirmed nor expired. */
   pairings: z.number().int(),
-  /** Messages of unpaired people since the start. */
+  /** The number of messages from unpaired people since the start. */
   strangers: z.number().int(),
 });
 export type TelegramStatus = z.infer<typeof telegramStatusSchema>;
@@ -93,7 +95,7 @@ export type TelegramPerson = z.infer<typeof telegramPersonSchema>;
 const telegramPairingSchema = z.object({
   pairingId: z.string(),
   expiresAtMs: z.number().int(),
-  /** Who sent the code to the bot; null until then. */
+  /** The person who sent the code to the bot; null until then. */
   claimedBy: z.object({ userId: z.string(), name: z.string() }).nullable(),
 });
 export type TelegramPairing = z.infer<typeof telegramPairingSchema>;
@@ -109,7 +111,10 @@ export const telegramOps = defineOps({
     about: 'show the status of the bot',
     commands: { 'telegram status': { example: '' } },
   },
-  /** A code to send to the bot, shown this once. It holds for an hour and one person; at most three wait at a time. */
+  /**
+   * Creates a code to send to the bot. The code is shown only once, and is valid for one hour and one person; at most three codes are open
+   * at a time.
+   */
   'telegram.pair': {
     params: none,
     result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), bot: z.string().nullable() }),

@@ -1,4 +1,4 @@
-// Traces for other tools: where finished turns are sent as OpenTelemetry spans; the settings and the operations.
+// Traces for other tools: the receivers of finished turns as OpenTelemetry spans. The settings and the operations.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -18,10 +18,10 @@ export const telemetryConfigSchema = z
     otlp: z
       .strictObject({
         endpoint: addressSchema,
-        /** Where counts of tokens, costs and durations go; none are sent without it. */
+        /** The receiver of token counts, costs and durations. None are sent without it. */
         metricsEndpoint: addressSchema.optional(),
         headers: namedValuesSchema(referenceOrPlain).default({}),
-        /** Also sends messages, arguments and results, without the secrets that are known. */
+        /** Whether messages, arguments and results are sent too, with known secrets redacted. */
         content: contentSchema,
       })
       .optional(),
@@ -36,14 +36,14 @@ export const telemetryTargets = ['otlp', 'langfuse'] as const;
 export type TelemetryTarget = (typeof telemetryTargets)[number];
 
 export const telemetryOps = defineOps({
-  /** Sends what waits, to every target. Turns that finish from now on follow on their own. */
+  /** Sends everything pending to every receiver. Turns that finish later are sent automatically. */
   'telemetry.flush': {
     params: none,
     result: z.object({
       sent: z.number().int(),
-      /** Finished turns that no receiver has confirmed yet, over all targets. */
+      /** Finished turns that no receiver has confirmed yet, over all receivers. */
       pending: z.number().int(),
-      /** Why something still waits. */
+      /** Why something is still pending. */
       problem: z.string().nullable(),
     }),
     about: 'send the traces of finished turns that wait, and say how many were sent',
@@ -51,7 +51,7 @@ export const telemetryOps = defineOps({
     shows: '{sent} sent, {pending} pending',
     commands: { 'telemetry flush': { example: '' } },
   },
-  /** With content only if asked for; ids are derived from the turn, so that sending it twice names the same spans. */
+  /** Includes content only on request. Ids are derived from the turn, so that sending it twice names the same spans. */
   'telemetry.export': {
     params: z.strictObject({ turnId: id, content: z.boolean().optional() }),
     result: z.object({ resourceSpans: z.array(z.record(z.string(), z.unknown())) }),

@@ -13,7 +13,7 @@ const valueEvents = {
   'value.given': z.object({
     model: z.string(),
     by: z.string(),
-    /** Any JSON; left out with an error. */
+    /** Any JSON; absent if there is an error. */
     value: z.unknown().optional(),
     error: z.string().optional(),
     ...spent,
@@ -23,20 +23,20 @@ const valueEvents = {
 
 export const valueOps = defineOps({
   /**
-   * The answer of a turn that has ended, as a value that follows the schema. An answer that is such a value already is returned as it is;
-   * otherwise a model, that of the turn unless another is named, is asked for it and once more if it errs.
+   * Returns the answer of an ended turn as a value that matches the schema. If the answer already is such a value, it is returned
+   * unchanged. Otherwise a model is asked for it, and once more if its answer is invalid. The default is the turn's model.
    */
   'turn.value': {
     params: z.strictObject({
       turnId: id,
-      /** JSON Schema; more than any one model server takes is checked here. */
+      /** JSON Schema. Keywords that a model server does not support are checked here. */
       schema: z.record(z.string(), z.unknown()),
       model: modelRefSchema.optional(),
     }),
     result: z.object({
       turnId: z.string(),
       value: z.unknown(),
-      /** The model that was asked; null where the answer was the value. */
+      /** The model that was asked; null if the answer already was the value. */
       model: z.string().nullable(),
       ...spent,
     }),

@@ -1,5 +1,5 @@
 // Verification: a second check of a risky call before it runs, by a model, a Cortensor router or a command. It can only make the gate's
-// answer stricter. The settings and the event.
+// decision stricter. The settings and the event.
 
 import * as z from 'zod';
 import { usageSchema } from '../llm.ts';
@@ -9,7 +9,7 @@ import { toolClassSchema } from '../tools.ts';
 export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
 export type Verdict = z.infer<typeof verdictSchema>;
 
-/** The effect on the call: `pass` leaves the gate's decision unchanged. */
+/** The effect on the call. `pass` leaves the gate's decision unchanged. */
 export const verifyOutcomeSchema = z.enum(['pass', 'ask', 'deny']);
 export type VerifyOutcome = z.infer<typeof verifyOutcomeSchema>;
 
@@ -18,18 +18,20 @@ const verifierPattern = /^((cortensor|command):[A-Za-z0-9_-]{1,64}|[A-Za-z0-9_-]
 
 export const verifyConfigSchema = z
   .strictObject({
-    /** Calls of these classes are verified before they run, or before you are asked. */
+    /** Calls of these classes are verified before they run, or before a person is asked. */
     classes: z.array(toolClassSchema).min(1),
-    /** A model (`provider/model`), `cortensor:PROVIDER`, or `command:NAME` of `commands`. */
+    /** A model (`provider/model`), `cortensor:PROVIDER`, or `command:NAME` for one of `commands`. */
     by: z.string().regex(verifierPattern, 'must be provider/model, cortensor:PROVIDER or command:NAME'),
-    /** The decision on a call when there is no usable answer. */
+    /** The decision on a call if there is no usable answer. */
     whenUnavailable: z.enum(['deny', 'ask']).default('deny'),
     timeoutMs: z.number().int().min(100).max(600_000).default(60_000),
-    /** Which operation of a Cortensor router is asked. */
+    /** The API operation of a Cortensor router. */
     api: z.enum(['v1', 'v2', 'v3', 'factcheck']).default('v2'),
-    /** Of v3 and factcheck: how many nodes judge the call. */
+    /** For v3 and factcheck: the number of nodes that judge the call. */
     replicas: z.union([z.literal(1), z.literal(3), z.literal(5)]).default(3),
-    /** Programs and their arguments, by name; no shell. The call is JSON on standard input, the verdict JSON on standard output. */
+    /**
+     * Programs and their arguments by name; no shell is used. The call is JSON on standard input, the verdict is JSON on standard output.
+     */
     commands: z.record(z.string().regex(name), z.array(z.string().min(1).max(4096)).min(1).max(100)).default({}),
   })
   .refine(({ by, commands }) => !by.startsWith('command:') || Object.hasOwn(commands, by.slice('command:'.length)), {
@@ -47,10 +49,10 @@ const verifyEvents = {
     verdict: z.enum([...verdictSchema.options, 'UNAVAILABLE']),
     reason: z.string(),
     outcome: verifyOutcomeSchema,
-    /** The rule of the governor that asked for it; left out where the class of the call did. */
+    /** The rule of the governor that requested the check; absent if the class of the call did. */
     ruleId: z.string().optional(),
     tookMs: z.number(),
-    /** Of a model. */
+    /** For a model. */
     usage: usageSchema.optional(),
     costUsd: z.number().nullable().optional(),
   }),
@@ -60,15 +62,15 @@ const verifyEvents = {
 export interface VerifySubject {
   readonly tool: string;
   readonly class: string;
-  /** JSON. */
+  /** As JSON. */
   readonly args: string;
   readonly summary: string;
-  /** The gate's decision; its reason follows. */
+  /** The gate's decision; `reason` explains it. */
   readonly decision: string;
   readonly reason: string;
   /** The last message of the person. */
   readonly request: string;
-  /** Untrusted sources the call may derive from. */
+  /** Untrusted sources from which the call may derive. */
   readonly untrusted: readonly string[];
 }
 

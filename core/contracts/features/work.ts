@@ -1,5 +1,5 @@
-// Work with criteria: a goal and what "done" means, checked by rule, by a judge model or by a person; the file, the strategies, the events and
-// the operations. Used by feature-events.ts and ops.ts.
+// Work with criteria: a goal and when it is done, checked by rule, by a judge model or by a person. The file format, the strategies, the
+// events and the operations. Used by feature-events.ts and ops.ts.
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
@@ -11,7 +11,7 @@ import { turnBoundsSchema } from '../turn-bounds.ts';
 const path = z.string().min(1).max(4096);
 const words = z.string().trim().min(1).max(20_000);
 
-/** `in`: a file of the workspace to look into, in place of the answer. */
+/** `in` names a file of the workspace that is checked instead of the answer. */
 export const criterionSchema = z.union([
   z.strictObject({ file: path }),
   z.strictObject({ command: z.string().min(1).max(20_000) }),
@@ -22,7 +22,10 @@ export const criterionSchema = z.union([
 ]);
 export type Criterion = z.infer<typeof criterionSchema>;
 
-/** single: once. evaluate: again with what failed, a bounded number of times. candidates: several at once. human-gate: a person has the last word. custom: a feature decides. */
+/**
+ * single: one attempt. evaluate: repeated with the findings, a limited number of times. candidates: several attempts in parallel.
+ * human-gate: a person decides at the end. custom: a plugin decides.
+ */
 export const strategyNames = ['single', 'evaluate', 'candidates', 'human-gate', 'custom'] as const;
 const strategyNameSchema = z.enum(strategyNames);
 
@@ -36,13 +39,13 @@ export const strategySchema = z.union([
   strategyNameSchema,
   z.strictObject({
     kind: strategyNameSchema,
-    /** Of a custom strategy. */
+    /** The name of a custom strategy. */
     name: z.string().min(1).max(60).optional(),
     tries: z.number().int().min(1).max(triesMax).optional(),
     candidates: z.number().int().min(2).max(candidatesMax).optional(),
     /** Who chooses between candidates that meet every criterion. */
     choose: z.enum(['judge', 'person']).optional(),
-    /** One for each candidate, in turn. */
+    /** The models of the candidates, assigned in turn. */
     models: z.array(modelRefSchema).min(1).max(candidatesMax).optional(),
   }),
 ]);
@@ -50,7 +53,7 @@ export const strategySchema = z.union([
 export const workBudgetSchema = z.strictObject({
   usd: z.number().nonnegative().optional(),
   tokens: z.number().int().positive().optional(),
-  /** Of each attempt. */
+  /** For each attempt. */
   steps: z.number().int().min(1).max(1000).optional(),
   minutes: z.number().positive().max(1440).optional(),
 });
@@ -60,16 +63,16 @@ export const workFileSchema = z.strictObject({
   goal: words,
   criteria: z.array(criterionSchema).max(50).default([]),
   input: z.unknown().optional(),
-  /** Files of the workspace that must exist at the end; a judge reads them. */
+  /** Files of the workspace that must exist at the end. A judge reads them. */
   deliverables: z.array(path).max(50).default([]),
   budget: workBudgetSchema.optional(),
   strategy: strategySchema.optional(),
   preset: presetSchema.optional(),
   agent: agentName.optional(),
   model: modelRefSchema.optional(),
-  /** The model that judges; that of the task when left out. */
+  /** The model that judges; defaults to the model of the task. */
   judge: modelRefSchema.optional(),
-  /** The folder to work in; the configured workspace when left out. */
+  /** The folder to work in; defaults to the configured workspace. */
   workspace: path.optional(),
 });
 export type WorkFile = z.infer<typeof workFileSchema>;
@@ -89,7 +92,7 @@ export const workPlanSchema = z.object({
   /** Real path; null for the configured workspace. */
   workspace: z.string().nullable(),
   bounds: turnBoundsSchema,
-  /** Of the whole task. */
+  /** For the whole task. */
   usd: z.number().nullable(),
   tokens: z.number().int().nullable(),
 });
@@ -99,13 +102,13 @@ export function workSessionOf(taskId: string): string {
   return `work-${taskId}`;
 }
 
-/** error: it could not be checked. waiting: a person decides. unchecked: not reached. */
+/** error: it could not be checked. waiting: a person decides. unchecked: not checked yet. */
 export const workVerdictSchema = z.enum(['pass', 'fail', 'error', 'waiting', 'unchecked']);
 const settledVerdict = z.enum(['pass', 'fail', 'error']);
 const spot = { taskId: z.string(), attempt: z.number().int(), candidate: z.number().int().nullable() };
 
 export const workEvents = {
-  /** In the session of the work, like all of these. `gate`: a person must confirm at the end. */
+  /** In the session of the work, like all of these events. `gate` means that a person must confirm at the end. */
   'work.started': z.object({
     taskId: z.string(),
     goal: z.string(),
@@ -120,7 +123,7 @@ export const workEvents = {
   'work.copied': z.object({ taskId: z.string(), candidate: z.number().int(), folder: z.string(), grantId: z.string() }),
   /** The turn of an attempt has ended. */
   'work.attempted': z.object({ ...spot, sessionId: z.string(), turnId: z.string(), status: z.string(), text: z.string() }),
-  /** A criterion was checked, by whom it says: `rule`, a model or a person. */
+  /** A criterion was checked. `by` is `rule`, a model or a person. */
   'work.checked': z.object({
     ...spot,
     index: z.number().int(),
@@ -136,7 +139,7 @@ export const workEvents = {
   'work.finished': z.object({ taskId: z.string(), status: z.enum(['pass', 'fail']), reason: z.string() }),
 } as const;
 
-/** queued: its turn has not begun. waiting: for a person. checking: the attempt has ended. */
+/** queued: its turn has not begun. waiting: a person must act. checking: the attempt has ended. */
 export const workStateSchema = z.enum(['queued', 'working', 'checking', 'waiting', 'pass', 'fail']);
 
 const criterionResultSchema = z.object({ text: z.string(), verdict: workVerdictSchema, evidence: z.string() });
@@ -154,7 +157,7 @@ export const workViewSchema = z.object({
   /** The answer of the last attempt, or of the chosen candidate. */
   text: z.string(),
   reason: z.string(),
-  /** The approvals and questions it waits for. */
+  /** The approvals and questions that it waits for. */
   waitsFor: z.array(z.object({ approvalId: z.string().nullable(), text: z.string() })),
   costUsd: z.number().nullable(),
   tokens: z.number().int(),

@@ -1,4 +1,5 @@
-// Document sources added and removed while the program runs: the immediate effect, the content of the file, refusals and their reasons.
+// Adding and removing document sources while the program runs: the immediate effect, the stored content, and the refusals with their
+// reasons.
 
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +39,7 @@ const found = async (claw: TrayClaw, query: string): Promise<string[]> =>
 const hasSearchTool = async (claw: TrayClaw): Promise<boolean> =>
   (await claw.op('tool.list', {})).tools.some(({ name }) => name === 'knowledge_search');
 
-test('a folder, a file and a text are searched at once; config.yaml names them, and the agent gets its search', async () => {
+test('a folder, a file and a text are searchable at once, and config.yaml lists them', async () => {
   const { claw, home, workspace } = await open();
   expect(await hasSearchTool(claw)).toBe(false);
   const notes = join(workspace, 'notes');
@@ -139,7 +140,7 @@ test('a removed source is no longer found, and returns unchanged', async () => {
   expect(await found(claw, 'roof tiled')).toEqual([]);
   expect(await hasSearchTool(claw)).toBe(false);
   await claw.op('config.set', { key: 'knowledge.sources.notes', value: setting });
-  // Read at the same moment as before: nothing was reread.
+  // Indexed at the same moment as before: no document was reread.
   expect(await settled(claw)).toEqual([before]);
   expect(await found(claw, 'roof tiled')).toEqual(['notes/plan.md:1-3']);
 });

@@ -1,5 +1,5 @@
-// Operations on the person's documents: their list, their search, and the folders, files and texts that are sources. Only config.yaml names
-// the sources.
+// Operations on the person's documents: listing and searching them, and adding or removing the folders, files and texts that are their
+// sources. The sources are stored in config.yaml only.
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -15,11 +15,11 @@ type KnowledgeOps = Pick<OpHandlers, keyof typeof knowledgeOps>;
 
 interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
-  /** The state of search by meaning. */
+  /** The state of vector search. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
   readonly closing: AbortSignal;
   readonly settings: Pick<Settings, 'path' | 'change'>;
-  /** The place of a source, from the path a person typed. */
+  /** Resolves the path a person typed to the place of a source. */
   sourcePlace(path: string): SourcePlace;
 }
 
@@ -46,7 +46,7 @@ type Problem = readonly [code: 'not_found' | 'invalid_params' | 'forbidden' | 'c
 
 type Place = ReturnType<Handled['sourcePlace']>;
 
-/** Why it cannot be a source, or null. */
+/** Why the place cannot be a source, or null if it can. */
 function problemOf({ knowledge }: Handled, { path, kind, isOwn }: Place): Problem | null {
   if (isOwn) return ['forbidden', `${path} is TrayClaw's own data, which is never read as documents.`];
   if (kind === 'missing') return ['not_found', `There is nothing at ${path}, or it may not be looked at.`];
@@ -113,7 +113,7 @@ async function remove(deps: Handled, name: string, by: string): Promise<OpResult
   return { source: name, setting, holds };
 }
 
-/** The sources in the file. Fails with invalid_config if it cannot be read. */
+/** The setting of one source in config.yaml, or undefined. Fails with invalid_config if the file cannot be read. */
 async function settingOf({ settings }: Handled, name: string): Promise<Record<string, unknown> | undefined> {
   const { file, problem } = await readSettings(settings.path);
   if (file === null) throw new AppError('invalid_config', problem ?? `${settings.path} cannot be read.`);

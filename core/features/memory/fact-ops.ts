@@ -1,4 +1,4 @@
-// Operations on memories. Thin: the book does the work.
+// Operations on memories. Thin: the memory book does the work.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts';
@@ -9,7 +9,7 @@ type MemoryOps = Pick<OpHandlers, keyof typeof memoryOps>;
 
 interface Handled {
   readonly memory: MemoryBook;
-  /** The state of search by meaning. */
+  /** The state of vector search. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
   readonly closing: AbortSignal;
 }
@@ -18,7 +18,7 @@ const LISTED = 100;
 const RECALLED = 10;
 const usualImportance = 0.5;
 
-/** Aborted when the caller disconnects, or the program ends. */
+/** A signal that is aborted when the caller disconnects or the program ends. */
 export function signalOf({ signal }: Caller, closing: AbortSignal): AbortSignal {
   return signal === undefined ? closing : AbortSignal.any([signal, closing]);
 }

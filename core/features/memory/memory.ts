@@ -1,5 +1,5 @@
-// Memory: statements worth remembering, and the person's documents, with one search over both: by words, and by meaning if there is an
-// embedder.
+// The memory feature: statements worth remembering, and the person's documents. Both have full-text search, and vector search if an
+// embedder is configured.
 
 import { homedir } from 'node:os';
 import { mainAgentId } from '../../contracts/agents.ts';
@@ -102,10 +102,10 @@ export const memory = defineBuiltInFeature({
       ],
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
       gives: {
-        /** Null without an embedding model that can be used. */
+        /** Null if there is no usable embedding model. */
         embeddings: () => (embedding === null || 'problem' in embedding ? null : embedding.embedder),
       },
-      /** Reads new messages, and wakes the keeper of vectors. */
+      /** Reads new messages and starts the keeper of vectors. Returns whether there may be more messages. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();
         mirror.poke();
@@ -139,7 +139,7 @@ function createMirror({ later, logger, log }: Taken, { memories }: MemoryStores,
   });
 }
 
-/** The model has the search as long as there is something to search. */
+/** Offers the search tool to the model as long as there are sources to search. */
 function searchOffer(knowledge: Knowledge, tools: Taken['tools']): () => void {
   const tool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
   let withdraw: (() => void) | null = null;
@@ -180,7 +180,7 @@ function createDocuments(
 ): Knowledge {
   const { config, facts } = spine;
   const reader = new DocumentThread();
-  // Closed in reverse: first those that create jobs, then those that run them.
+  // Lifetimes are closed in reverse order: Knowledge, which creates jobs, before the reader that runs them.
   lifetimes.add(reader);
   return lifetimes.add(
     new Knowledge({
@@ -201,7 +201,10 @@ function createDocuments(
   );
 }
 
-/** As when a tool reads the file: outside the open folders any program may have written it, and inside, the log knows who did. */
+/**
+ * The same rule as for a tool that reads the file. Outside the open folders, any program may have written it; inside, the log knows its
+ * origin.
+ */
 function untrustedOf(file: string, { facts, sources }: Taken): readonly TaintSource[] {
   const opened = [facts.workspace, ...facts.extraFolders.map(realOf)].some((folder) => isInside(file, folder));
   return opened ? sources.ofFile(file) : [{ kind: 'file', where: file }];

@@ -1,5 +1,5 @@
-// The tools of memory and documents: remember, recall and knowledge_search. The ports decide what may be kept and what is untrusted; the
-// tools only show it.
+// The tools of memory and documents: remember, recall and knowledge_search. Their ports decide what may be kept and what is untrusted; the
+// tools only present it.
 
 import * as z from 'zod';
 import type { Evidence } from '../../contracts/knowledge-ops.ts';
@@ -7,10 +7,10 @@ import { memoryKindSchema, memoryTextMax, type MemoryKind, type MemoryHit } from
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
-/** Where a call is made, and the key that identifies a repeated run of the same call. */
+/** The session and turn of a call, and the key that identifies a repeated run of the same call. */
 export type MemoryPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey' | 'signal'>;
 
-/** The part of memory that tools use. All fail with an AppError that says why. */
+/** The part of memory that tools use. Its methods fail with an AppError that says why. */
 export interface MemoryPort {
   remember(
     about: { readonly text: string; readonly kind: MemoryKind; readonly own: boolean; readonly importance: number },
@@ -27,7 +27,7 @@ export interface KnowledgePort {
   ): Promise<readonly Evidence[]>;
 }
 
-/** The program's notes and the person's documents: nothing outside changes, so the gate treats it as reading. */
+/** These tools use only the program's notes and the person's documents. They change nothing outside, so the gate treats them as reads. */
 const ownNotes: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
 const TIMEOUT_MS = 15_000;

@@ -1,5 +1,5 @@
-// A request to one of our agents: a turn like any other, with our tools and our gate. The program waits for it; approvals are given at other
-// doors. The turn ends with the connection.
+// Answers a request to one of our agents with a normal turn, with our tools and our gate. The client waits for the turn; approvals are
+// given elsewhere. The turn is cancelled when the client disconnects.
 
 import { Deferred } from '../../base/deferred.ts';
 import { overlap } from '../../base/overlap.ts';
@@ -28,18 +28,18 @@ export interface AgentRequest {
   readonly caller: DoorCaller;
   readonly agentId: string;
   readonly asked: Asked;
-  /** The session the program named. */
+  /** The session that the client named. */
   readonly named: string | undefined;
   readonly writer: AnswerWriter;
   /** Aborts when the program disconnects or its token is revoked. */
   readonly signal: AbortSignal;
-  /** Told once the turn has begun: from here on the request must not be repeated. */
+  /** Called once the turn has begun. From then on the request must not be repeated. */
   begun(turnId: string): void;
 }
 
 const CHANNEL = 'openai';
 
-/** Fails with what the turn ended with; with `denied` when it waits for an approval for too long. */
+/** Fails with the error that ended the turn, and with `denied` if the turn waits too long for an approval. */
 export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Promise<Answer> {
   const { caller, agentId, asked, writer } = request;
   if (asked.tools.length > 0)
@@ -65,7 +65,7 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
   }
 }
 
-/** Fails with not_found, invalid_params, over_budget, queue_full, panic_engaged or a store error; then nothing has begun. */
+/** Fails with not_found, invalid_params, over_budget, queue_full, panic_engaged or a store error. After a failure no turn has begun. */
 function accept(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): ReturnType<Spine['turns']['accept']> {
   const { conversations, ids, turns } = deps;
   const place = conversations.placeOf(caller, agentId, asked, named);
@@ -96,7 +96,7 @@ function keepImage({ artifacts }: AgentDeps, sessionId: string, image: { name: s
   return artifacts.put(Buffer.from(image.base64, 'base64'), { name: image.name, mediaType: image.mediaType, sessionId });
 }
 
-/** The message; before it, where the session does not hold them, the program's instructions and what was said earlier. */
+/** The text of the new message, followed by the instructions of the client and the earlier conversation where the session lacks them. */
 function textOf({ fresh, earlier, known }: Place, instructions: string, areNew: boolean): string {
   const parts = areNew ? [`Instructions of the program that asks:\n${instructions}`] : [];
   const before = known === null ? earlier.filter(({ text }) => text !== '') : [];
@@ -118,7 +118,7 @@ interface Waiting extends AgentRequest {
 
 async function waitFor({ claw, later, approvalMs }: AgentDeps, { asked, writer, signal, by, watch, turnId }: Waiting): Promise<AskResult> {
   const cancel = (): void => {
-    // It may end at the same moment.
+    // The turn may end at the same moment, so a failure is ignored.
     claw.op('turn.cancel', { turnId }, by).catch(() => undefined);
   };
   signal.addEventListener('abort', cancel, { once: true });
@@ -172,19 +172,19 @@ function endOf({ status, error, turnId }: AskResult): AppError {
   return new AppError('cancelled', 'The turn was stopped.', { data: { turnId } });
 }
 
-/** The text of one turn as it streams, and the moments its state may have changed. */
+/** Follows one turn: streams its text, and notices when its state may have changed. */
 class TurnWatch {
   readonly #deps: AgentDeps;
   readonly #writer: AnswerWriter | null;
   readonly #ends: (() => void)[] = [];
   #turnId: string | null = null;
-  /** The text as far as it was sent, or held. */
+  /** The text that was sent or is still held back. */
   #said = '';
-  /** The same with what sets the steps apart: all that the program was sent. */
+  /** Everything the program was sent, including the separators between steps. */
   #sent = '';
-  /** Text that came before the message was on the disk; null once the reply has begun. */
+  /** Text that arrived before the message was on disk; null once the reply has begun. */
   #held: string[] | null = [];
-  /** Of the step whose text was sent last. */
+  /** The request of the step whose text was sent last. */
   #requestId: string | undefined;
   #change = new Deferred<void>();
 
@@ -210,14 +210,14 @@ class TurnWatch {
     this.#turnId = turnId;
   }
 
-  /** The reply has begun: text is sent from now on. */
+  /** Called when the reply has begun. Sends the text held back so far; later text is sent at once. */
   open(): void {
     const held = this.#held ?? [];
     this.#held = null;
     for (const text of held) this.#writer?.text(text);
   }
 
-  /** Resolves when the turn no longer waits as it does, or when the signal aborts. */
+  /** Resolves when the turn no longer waits, when it waits for something else, or when the signal aborts. */
   async nextChange(signal: AbortSignal): Promise<void> {
     if (this.#deps.log.index.turn(this.#turnId ?? '')?.status !== 'waiting' || signal.aborted) return;
     const change = new Deferred<void>();
@@ -228,7 +228,7 @@ class TurnWatch {
     signal.removeEventListener('abort', onAbort);
   }
 
-  /** Sends what the stream has left out of the final text: deltas may be lost. */
+  /** Sends the part of the final text that was not streamed, because deltas may be lost. */
   end(text: string): void {
     if (this.#writer === null) return;
     const wanted = text.trim();
@@ -250,7 +250,7 @@ class TurnWatch {
     }
   }
 
-  /** A step's text is set apart from that of the step before. */
+  /** Separates the text of a step from that of the step before. */
   #say(text: string, isApart: boolean): void {
     if (text === '') return;
     const said = isApart ? `\n\n${text}` : text;

@@ -1,4 +1,4 @@
-// A request of a program in the door's own form, whichever API it came by. Types only.
+// The requests and answers of clients in a form that does not depend on the API. Types only.
 
 import type { ChatImage, ReplyCall, ToolSchema, Usage } from '../../contracts/llm.ts';
 
@@ -7,7 +7,7 @@ export type Said =
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ReplyCall[] }
   | { readonly role: 'tool'; readonly id: string; readonly text: string };
 
-/** `json`: any JSON object. */
+/** `json` means any JSON object. */
 export type WantedOutput =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
@@ -22,7 +22,7 @@ export interface Asked {
   readonly maxOutputTokens: number | null;
   readonly output: WantedOutput;
   readonly stream: boolean;
-  /** Of a chat stream: a last chunk with the usage. */
+  /** For a chat stream: whether a last chunk reports the usage. */
   readonly includeUsage: boolean;
   /** The response that this one continues. */
   readonly previous: string | null;
@@ -41,7 +41,7 @@ export interface Answer {
 
 /** Writes an answer in the form of one API. */
 export interface AnswerWriter {
-  /** Once it is certain that there will be an answer; `headers` go with it. */
+  /** Called once it is certain that there will be an answer. `headers` are sent with it. */
   begin(headers: Readonly<Record<string, string>>): void;
   text(delta: string): void;
   /** Shows that the connection is alive while there is nothing to say. */

@@ -1,4 +1,4 @@
-// Answers in the form of /v1/chat/completions: one JSON object, or chunks as server-sent events. Client libraries need `index` and `role` in
+// Formats answers for /v1/chat/completions: one JSON object, or chunks as server-sent events. Client libraries need `index` and `role` in
 // the first chunk, `index` and `type` in every call, and a last chunk with a finish reason.
 
 import type { DoorReply } from '../../contracts/door-route.ts';
@@ -8,9 +8,9 @@ import type { Answer, Asked, AnswerWriter } from './asked.ts';
 export interface ReplyHead {
   readonly reply: DoorReply;
   readonly asked: Asked;
-  /** Seconds. */
+  /** Seconds since the Unix epoch. */
   readonly created: number;
-  /** Known when the answer begins: the turn's id, or that of the request. */
+  /** The id of the turn, or of the request if there is no turn. Known once the answer begins. */
   readonly id: () => string;
 }
 
@@ -40,7 +40,7 @@ function chatOf({ asked, created, id }: ReplyHead, { text, calls, usage, endReas
   return { ...head, choices: [choice], usage: usageOf(usage) };
 }
 
-/** A reply in one piece has nothing to say before its end. */
+/** A reply that is sent in one piece, at its end. */
 export class WholeReply implements AnswerWriter {
   readonly #head: ReplyHead;
   readonly #bodyOf: (head: ReplyHead, answer: Answer) => object;
@@ -56,11 +56,11 @@ export class WholeReply implements AnswerWriter {
   }
 
   text(): void {
-    // All of it comes at the end.
+    // The whole text is sent at the end.
   }
 
   alive(): void {
-    // The connection is enough.
+    // An open connection is enough.
   }
 
   finish(answer: Answer): void {
@@ -113,7 +113,7 @@ class ChatStream implements AnswerWriter {
   }
 }
 
-/** A comment is one line; readers of the stream skip it. */
+/** Formats a server-sent comment. It must be a single line; readers of the stream skip it. */
 export function commentOf(note: string): string {
   return `: ${note.replaceAll(/[\r\n]+/g, ' ').slice(0, 300)}\n\n`;
 }

@@ -1,6 +1,6 @@
-// The common part of the doors for programs of any API: the models a token may use, an answer of an agent or of a model passed
-// through, embeddings. Two modes that never mix: `trayclaw/AGENT` is an agent with our tools; `passthrough/PROVIDER/MODEL` is a model with the
-// program's own tools. Knows no wire format.
+// The code that the OpenAI and Ollama doors share: the models a token may use, answers of agents, and requests passed through to models.
+// The two modes never mix: `trayclaw/AGENT` is an agent with our tools, and `passthrough/PROVIDER/MODEL` is a model with the client's
+// tools. Knows no wire format.
 
 import type { Claw } from '../../contracts/claw.ts';
 import {
@@ -30,14 +30,14 @@ export interface OpenAiDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'i
   readonly embeddings: () => EmbeddingPort | null;
 }
 
-/** One request, let in. */
+/** One authorized request. */
 export interface Visit {
   readonly request: DoorRequest;
   readonly reply: DoorReply;
   readonly caller: DoorCaller;
 }
 
-/** How one API says that a request failed; `begun` once a turn did something. */
+/** Sends an error in the form of one API. `begun` is true if a turn has already begun. */
 export type SendError = (reply: DoorReply, error: AppError, begun: boolean) => void;
 
 const ALIVE_MS = 10_000;
@@ -53,7 +53,7 @@ export class Completions {
     this.#conversations = new Conversations(deps.log);
   }
 
-  /** Those its scopes include. */
+  /** The ids of the models that the scopes of the token include. */
   modelIds(caller: DoorCaller): string[] {
     const { agents, models, embeddings } = this.#deps;
     const ids = [
@@ -64,7 +64,7 @@ export class Completions {
     return caller.may('embeddings') && embeddings() !== null ? [...ids, embeddingsModel] : ids;
   }
 
-  /** Fails only before anything was done; from then on the reply itself says what failed. */
+  /** Throws only before the work has begun. Later errors are sent as part of the reply. */
   async complete(visit: Visit, asked: Asked, writerOf: (head: ReplyHead) => AnswerWriter, sendError: SendError): Promise<void> {
     const { request, reply, caller } = visit;
     if (asked.said.length === 0) throw refuse('messages', 'There is no message to answer.');
@@ -95,7 +95,7 @@ export class Completions {
     if (model.startsWith(passPrefix)) return passThrough(this.#deps, { caller, asked, ref: model.slice(passPrefix.length), ...run });
     const agentId = model === 'trayclaw' ? agents.route({ channel: 'openai', chatId: null }) : model.slice(agentPrefix.length);
     if (model !== 'trayclaw' && !(model.startsWith(agentPrefix) && agents.has(agentId))) throw unknownModel(model);
-    // Only while the first start still searches a model.
+    // Waits only during the first start, while models are being discovered.
     await models.ready();
     const deps = { ...this.#deps, conversations: this.#conversations, approvalMs: config.doors.openai.approvalSeconds * 1000 };
     return answerAsAgent(deps, { caller, asked, agentId, named: request.header('x-trayclaw-session'), ...run });

@@ -1,5 +1,5 @@
-// Which session a request belongs to: the one it names, the one of the response it continues, or the one whose history it repeats. A program
-// reaches only sessions that its own token began.
+// Finds the session of a request: the session it names, the session of the response it continues, or the session whose history it repeats.
+// A client reaches only sessions that its token began.
 
 import { createHash } from 'node:crypto';
 import type { DoorCaller } from '../../contracts/door-route.ts';
@@ -13,18 +13,18 @@ const RESPONSE_ID = /^(?:resp_|chatcmpl-)(.{1,100})$/;
 const KNOWN_MAX = 2_000;
 
 export interface Place {
-  /** Null begins a session, with `sessionId` as its id where the program named one. */
+  /** Null if a new session begins. Its id is `sessionId` if the client named one. */
   readonly known: { readonly sessionId: string; readonly agentId: string } | null;
   readonly sessionId: string | null;
-  /** The messages that are new to the session. */
+  /** The messages that the session does not contain yet. */
   readonly fresh: readonly Said[];
-  /** The messages before them, where no session holds them. */
+  /** The messages before `fresh`; empty if a session contains them. */
   readonly earlier: readonly Said[];
 }
 
 export class Conversations {
   readonly #log: Pick<Spine['log'], 'index'>;
-  /** Histories that programs were given, by their hash, and the session of each. */
+  /** The session of each history that a client was sent, by the hash of the history. */
   readonly #histories = new Map<string, string>();
   /** The latest instructions of each session. */
   readonly #instructions = new Map<string, string>();
@@ -49,12 +49,12 @@ export class Conversations {
     return { known: known?.agentId === agentId ? known : null, sessionId: null, fresh, earlier };
   }
 
-  /** Remembers the history that the program will send back with its next message. */
+  /** Records the history that the client will send back with its next message. */
   note(owner: DoorCaller, agentId: string, said: readonly Said[], sessionId: string): void {
     keep(this.#histories, keyOf(owner, agentId, said), sessionId);
   }
 
-  /** True if the session was not told these yet. */
+  /** Whether these instructions differ from the latest ones of the session. Records them if so. */
   areNew(sessionId: string, instructions: string): boolean {
     if (instructions === '' || this.#instructions.get(sessionId) === instructions) return false;
     keep(this.#instructions, sessionId, instructions);
@@ -65,7 +65,7 @@ export class Conversations {
     if (!SESSION_ID.test(sessionId))
       throw refuse('x-trayclaw-session', 'A session id has up to 100 letters, digits, dots, dashes and underscores.');
     const known = this.#session(owner, sessionId);
-    // The same answer as for one that is not there: an id of another's session must not be told apart.
+    // Answers as if the session did not exist, so that a client cannot find out ids of other clients' sessions.
     if (known === null && this.#log.index.session(sessionId) !== null) throw noSession(sessionId);
     return { known, sessionId, fresh, earlier: known === null ? earlier : [] };
   }
@@ -100,7 +100,9 @@ function keyOf({ token }: DoorCaller, agentId: string, said: readonly Said[]): s
     .digest('base64');
 }
 
-/** The oldest is forgotten beyond the limit: its conversation then begins a new session with what was said before. */
+/**
+ * Drops the oldest entry above the limit. A conversation whose entry is dropped begins a new session that includes the earlier messages.
+ */
 function keep(map: Map<string, string>, key: string, value: string): void {
   map.delete(key);
   map.set(key, value);

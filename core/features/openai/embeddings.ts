@@ -1,4 +1,4 @@
-// POST /v1/embeddings with the embedding model of config.yaml, whose budget and redaction hold. Client libraries ask for base64 by default:
+// POST /v1/embeddings with the embedding model of config.yaml, under its budget and redaction. Client libraries ask for base64 by default:
 // 32-bit floats, little-endian.
 
 import * as z from 'zod';
@@ -35,7 +35,7 @@ export function readEmbeddings(body: unknown): EmbeddingsAsked {
   return { model, texts: typeof input === 'string' ? [input] : input, isBase64: format === 'base64', dimensions: dimensions ?? null };
 }
 
-/** Fails with model_unknown where there is no embedding model, and as an embedding call does. */
+/** Fails with model_unknown if there is no such embedding model, and with the errors of an embedding call. */
 export async function vectorsOf(
   port: EmbeddingPort | null,
   { model, texts, dimensions }: EmbeddingsAsked,
@@ -59,7 +59,7 @@ export async function vectorsOf(
   return vectors;
 }
 
-/** Fails as `vectorsOf` does. */
+/** Fails with the errors of `vectorsOf`. */
 export async function embeddingsOf(
   port: EmbeddingPort | null,
   asked: EmbeddingsAsked,

@@ -1,4 +1,5 @@
-// Answers in the form of Ollama's API: one JSON object, or a line for each piece. Times are those of the whole answer; no other are known.
+// Formats answers for Ollama's API: one JSON object, or one line per piece. Reports only the duration of the whole answer, because no other
+// is known.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { DoorReply } from '../../contracts/door-route.ts';
@@ -10,7 +11,7 @@ import { vendorError } from './vendor-error.ts';
 
 const NS_PER_MS = 1_000_000;
 
-/** How one of the two addresses puts its text. */
+/** The fields in which each endpoint sends its text. */
 type Piece = (text: string, calls: readonly ReplyCall[]) => object;
 
 const chatPiece: Piece = (text, calls) => ({
@@ -31,7 +32,7 @@ export function ollamaWriter(
   return (head) => new OllamaWriter(head, piece, clock);
 }
 
-/** The answer to a request without words, by which clients load a model. */
+/** Answers a request without a message, which clients send to load a model. */
 export function sendLoaded(reply: DoorReply, kind: 'chat' | 'generate', model: string, nowMs: number): void {
   const piece = (kind === 'chat' ? chatPiece : generatePiece)('', []);
   reply.send(200, { model, created_at: new Date(nowMs).toISOString(), ...piece, done: true, done_reason: 'load' });
@@ -62,7 +63,7 @@ class OllamaWriter implements AnswerWriter {
     this.#line({ ...this.#piece(delta, []), done: false });
   }
 
-  /** There are no comments in this form: a piece without text says that the connection is alive. */
+  /** This format has no comments, so a piece without text shows that the connection is alive. */
   alive(): void {
     if (this.#head.asked.stream) this.#line({ ...this.#piece('', []), done: false });
   }
@@ -98,7 +99,7 @@ class OllamaWriter implements AnswerWriter {
   }
 }
 
-/** In a stream that has begun, an error is its last line; client libraries throw it. */
+/** Once a stream has begun, the error is sent as its last line, which client libraries throw. */
 export function sendOllamaError(reply: DoorReply, error: AppError): void {
   const { status, body, headers } = vendorError(error);
   const told = { error: body.error.message };

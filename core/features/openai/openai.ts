@@ -1,11 +1,12 @@
-// The doors for programs that speak OpenAI's or Ollama's API. What answers is loaded with the first request; until then it costs one comparison of a path.
+// The doors for clients that speak OpenAI's or Ollama's API. The code that answers is loaded with the first request; until then each
+// request costs one comparison of its path.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { defineBuiltInFeature } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
 
-/** The paths of Ollama's API. They share their beginning with our own, so each is named. The last ones manage models, and are refused in its form. */
+/** The paths of Ollama's API. They share the prefix /api/ with our own, so each is listed. */
 const ollamaNames = [
   'tags',
   'ps',
@@ -45,7 +46,7 @@ export const openai = defineBuiltInFeature({
   }),
 });
 
-/** Made when it is first used. */
+/** Calls `make` on first use and caches the result. */
 function later<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => (made ??= make());

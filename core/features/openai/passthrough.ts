@@ -1,5 +1,5 @@
-// A request passed through to a model: the program's own tools, whose calls go back to it and are never run here. No agent, no session; the
-// budgets, the redaction, the panic stop and the log hold as for every other model call.
+// Passes a request through to a model with the client's own tools, whose calls are returned to the client and never run here. Uses no agent
+// and no session. Budgets, redaction, the panic stop and the log apply as for every model call.
 
 import { parseJson } from '../../base/json.ts';
 import { stillRedacted } from '../../base/redacted.ts';
@@ -26,10 +26,13 @@ export interface PassRequest {
   readonly signal: AbortSignal;
 }
 
-/** The size assumed of an answer if the program names no limit. */
+/** The assumed size of the answer if the client sets no limit. */
 const ANSWER_TOKENS = 4_096;
 
-/** Fails with model_unknown, invalid_params, over_budget or panic_engaged before the model is asked; then as a model call does. */
+/**
+ * Fails with model_unknown, invalid_params, over_budget or panic_engaged before the model is called, and later with the errors of a model
+ * call.
+ */
 export async function passThrough(deps: PassDeps, request: PassRequest): Promise<Answer> {
   const { models, panic } = deps;
   const { ref, asked } = request;
@@ -42,7 +45,7 @@ export async function passThrough(deps: PassDeps, request: PassRequest): Promise
   return { ...reply, text: checked(reply, asked, output) };
 }
 
-/** With a wanted form the text is checked before any of it is sent; one that was cut off says so by its end, and is sent as far as it came. */
+/** Checks the text against the requested format before any of it is sent. */
 function checked({ text, calls, endReason }: Answer, { output: { kind } }: Asked, output: Output<unknown> | null): string {
   if (kind === 'text' || (text === '' && calls.length > 0)) return text;
   if (endReason === 'length' || endReason === 'content_filter') return text;
@@ -73,7 +76,7 @@ function redacted(message: ChatMessage, { redact }: AskingDeps): ChatMessage {
   return { ...message, text: redact(message.text), calls: message.calls.map((call) => ({ ...call, args: redact(call.args) })) };
 }
 
-/** Every call must have its result and every result its call: servers refuse anything else, and the program should hear where. */
+/** Checks that every call has a result and every result a call. Servers reject other conversations, and the error should name the place. */
 function messagesOf(said: readonly Said[]): ChatMessage[] {
   const open = new Map<string, string>();
   const messages = said.map((one, at): ChatMessage => {
@@ -92,7 +95,7 @@ function messagesOf(said: readonly Said[]): ChatMessage[] {
   return messages;
 }
 
-/** Room in the budget first, then the call, then a line in the log, whatever it came to. */
+/** Reserves budget, calls the model, and records the call in the log whatever its outcome. */
 async function ask(deps: PassDeps, { caller, ref, asked, writer, signal }: PassRequest, request: SafeRequest): Promise<Answer> {
   const { asking, models, ids } = deps;
   const { clock, budget, count } = asking;

@@ -1,5 +1,5 @@
-// A body of POST /v1/chat/completions as the door's own form. Fields that only tune a model's style are accepted and not passed on; what
-// would change the meaning of the answer is refused.
+// Parses the body of POST /v1/chat/completions. Fields that only tune a model's style are accepted and ignored; fields that would change
+// the meaning of the answer are refused.
 
 import * as z from 'zod';
 import type { Asked, Said, WantedOutput } from './asked.ts';
@@ -87,7 +87,7 @@ export function readChat(body: unknown): Asked {
   };
 }
 
-/** A text is an instruction. */
+/** Returns the text of a system or developer message, and any other message as a `Said`. */
 function take(one: z.infer<typeof message>, param: string): Said | string {
   const { text, images } = readContent(one.content ?? '', param);
   if (one.role === 'user') return { role: 'user', text, images };

@@ -1,4 +1,4 @@
-// Bodies of Ollama's API as the doors' own form. Options that only tune a model's style are accepted and not passed on.
+// Parses the bodies of Ollama's API. Options that only tune a model's style are accepted and ignored.
 
 import * as z from 'zod';
 import type { Asked, Said, WantedOutput } from './asked.ts';
@@ -36,7 +36,7 @@ const chatSchema = z.looseObject({
 
 const generateSchema = z.looseObject({ ...shared, prompt: z.string().default(''), system: z.string().nullish(), images });
 
-/** Models go by their ids; clients add a tag. */
+/** Removes the tag that clients add to model ids. */
 export function modelIn(name: string): string {
   return name.endsWith(':latest') ? name.slice(0, -':latest'.length) : name;
 }
@@ -65,7 +65,7 @@ function askedOf({ model, stream, format: wanted, options: tuned }: Shared): Omi
   const most = tuned?.num_predict ?? null;
   return {
     model: modelIn(model),
-    // Less than one is no limit there.
+    // In Ollama's API, values below 1 mean no limit.
     maxOutputTokens: most === null || most < 1 ? null : most,
     output: outputOf(wanted),
     stream: stream !== false,
@@ -84,14 +84,14 @@ function userOf(text: string, given: z.infer<typeof images>, param: string): Sai
   return { role: 'user', ...joinContent([text], read, param) };
 }
 
-/** Images come without their kind; its beginning shows it. */
+/** Ollama's API sends images without their media type, so the first bytes decide. */
 function mediaTypeOf(base64: string): string {
   if (base64.startsWith('/9j/')) return 'image/jpeg';
   if (base64.startsWith('R0lGOD')) return 'image/gif';
   return base64.startsWith('UklGR') ? 'image/webp' : 'image/png';
 }
 
-/** Calls have no ids there: a result belongs to the first open call, of its tool where it names one. */
+/** Ollama's API has no call ids. A result belongs to the first open call, or to the first open call of its tool if it names a tool. */
 class Turns {
   readonly #open: { readonly id: string; readonly tool: string }[] = [];
 

@@ -1,4 +1,4 @@
-// Reads the parts common to the requests of both APIs: content in parts, images, tools, and errors that name the field.
+// Parses the parts that the APIs have in common: content in parts, images, tools, and errors that name the field.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
@@ -8,7 +8,7 @@ export function refuse(param: string, why: string): AppError {
   return new AppError('invalid_params', why, { data: { param } });
 }
 
-/** Fails with `invalid_params`, naming the first field that does not fit. */
+/** Fails with `invalid_params`, which names the first invalid field. */
 export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -42,7 +42,7 @@ export interface Content {
 
 const IMAGES_MAX = 20;
 const IMAGE_BYTES_MAX = 8_000_000;
-/** The first bytes of each kind: a vendor refuses an image that is none. */
+/** The first bytes of each image type. Vendors reject data that is not an image. */
 const beginnings: Readonly<Record<string, string>> = {
   'image/png': '89504e47',
   'image/jpeg': 'ffd8ff',
@@ -50,7 +50,7 @@ const beginnings: Readonly<Record<string, string>> = {
   'image/webp': '52494646',
 };
 
-/** An image must be in the request: the door fetches no address for a caller. */
+/** Accepts only images that are part of the request; the door fetches no address for a client. */
 export function readImage(url: string, param: string, at: number): ChatImage {
   const [, mediaType = '', base64 = ''] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/]+={0,2})$/.exec(url) ?? [];
   const beginning = beginnings[mediaType];

@@ -1,4 +1,4 @@
-// A body of POST /v1/responses as the door's own form. Items that only repeat what a model thought are left out, and so are tools that run at a vendor.
+// Parses the body of POST /v1/responses. Leaves out items that only repeat a model's reasoning, and tools that run at a vendor.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
@@ -106,13 +106,14 @@ function instructionIn(one: Item, param: string): string | null {
   return readContent(one.content, param).text;
 }
 
-/** Calls of one step follow each other; they belong to one message of the model. */
+/** Adds a call. Consecutive calls belong to one message of the model. */
 function addCall(said: Said[], call: ReplyCall): void {
   const last = said.at(-1);
   if (last?.role === 'assistant') said[said.length - 1] = { ...last, calls: [...last.calls, call] };
   else said.push({ role: 'assistant', text: '', calls: [call] });
 }
 
+/** Adds an item to the conversation. */
 function take(said: Said[], one: Item, param: string): void {
   if (isMessage(one)) {
     const { text, images } = readContent(one.content, param);
@@ -137,7 +138,7 @@ function readContent(given: z.infer<typeof content>, param: string): Content {
   );
 }
 
-/** Tools that run at a vendor are left out: they are not there for the model. */
+/** Leaves out tools that run at a vendor, because the model cannot use them here. */
 function functionsIn(tools: readonly { readonly type: string }[]): z.infer<typeof toolSchema>[] {
   return tools.filter(({ type }) => type === 'function').map((tool) => readBody(toolSchema, tool));
 }

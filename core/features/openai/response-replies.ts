@@ -1,4 +1,4 @@
-// Answers in the form of /v1/responses: one JSON object, or its events in their order, each with its sequence number.
+// Formats answers for /v1/responses: one JSON object, or the API's events in order, each with its sequence number.
 
 import type { ReplyCall, Usage } from '../../contracts/llm.ts';
 import type { Answer, AnswerWriter } from './asked.ts';
@@ -45,7 +45,7 @@ function usageOf({ inputTokens, outputTokens, cachedInputTokens }: Usage): objec
   };
 }
 
-/** The fields that client libraries read of every response. */
+/** The fields that client libraries read from every response. */
 function responseOf({ asked, created, id }: ReplyHead): Record<string, unknown> {
   const { model, instructions, maxOutputTokens, previous, tools } = asked;
   return {
@@ -119,7 +119,7 @@ class ResponseStream implements AnswerWriter {
       this.#openMessage();
       if (this.#text === '' && answer.text !== '') this.text(answer.text);
     }
-    // The message is the streamed text, which may hold more than the end of the turn.
+    // The message is the streamed text, which may contain more than the final text of the turn.
     const whole = this.#text === null ? answer : { ...answer, text: this.#text };
     const items = itemsOf(this.#head.id(), whole);
     this.#keep(givenOf(this.#head.id(), whole));

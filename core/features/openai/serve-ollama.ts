@@ -1,4 +1,5 @@
-// The door that speaks Ollama's API: its routes. Agents and models have the names they have at OpenAI's door. Loaded with the first request.
+// The routes of the door that speaks Ollama's API. Agents and models have the same names as at the OpenAI door. Loaded with the first
+// request.
 
 import * as z from 'zod';
 import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
@@ -12,10 +13,10 @@ import { readBody } from './read-parts.ts';
 
 type Answering = (visit: Visit) => Promise<void> | void;
 
-/** The version of the API it speaks; clients refuse older ones. */
+/** The API version that this door reports. Clients refuse older ones. */
 const API_VERSION = '0.13.0';
 const details = { parent_model: '', format: '', family: 'trayclaw', families: ['trayclaw'], parameter_size: '', quantization_level: '' };
-/** The models are there as long as the program is; clients want a date, a size and a digest. */
+/** A fixed date: clients expect a date, a size and a digest for each model. */
 const modifiedAt = '2026-01-01T00:00:00Z';
 
 const showSchema = z.looseObject({ model: z.string().min(1).max(400).optional(), name: z.string().min(1).max(400).optional() });
@@ -38,7 +39,7 @@ export class OllamaDoor {
     this.#routes = {
       '/api/version': { method: 'GET', answer: ({ reply }) => reply.send(200, { version: API_VERSION }) },
       '/api/tags': { method: 'GET', answer: ({ reply, caller }) => reply.send(200, { models: completions.modelIds(caller).map(listed) }) },
-      // Only the model servers know which models are loaded.
+      // Always empty: only the model servers know which models are loaded.
       '/api/ps': { method: 'GET', answer: ({ reply }) => reply.send(200, { models: [] }) },
       '/api/show': { method: 'POST', answer: (visit) => this.#show(visit) },
       '/api/chat': { method: 'POST', answer: (visit) => this.#answer(visit, 'chat', readOllamaChat) },

@@ -1,4 +1,4 @@
-// The door that speaks OpenAI's API: its routes and its errors. Loaded with the first request.
+// The routes and errors of the door that speaks OpenAI's API. Loaded with the first request.
 
 import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -14,7 +14,7 @@ import { turnError, vendorError } from './vendor-error.ts';
 
 type Answering = (door: OpenAiDoor, visit: Visit) => Promise<void>;
 
-/** The models are there as long as the program is; clients want a date. */
+/** A fixed date in seconds, because clients expect one for each model. */
 const CREATED = 1_767_225_600;
 
 export class OpenAiDoor {
@@ -87,7 +87,7 @@ export class OpenAiDoor {
   }
 }
 
-/** In a stream that has begun, an error is its last piece; client libraries throw it. */
+/** Once a stream has begun, the error is sent as its last event, which client libraries throw. */
 function sendError(reply: DoorReply, error: AppError, begun: boolean): void {
   const { status, body, headers } = begun ? turnError(error) : vendorError(error);
   if (reply.isUnsent) {
@@ -111,7 +111,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not an encoding: then it is not the id of a model either.
+    // Not valid percent-encoding, so it is not the id of a model either.
     return text;
   }
 }

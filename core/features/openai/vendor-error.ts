@@ -1,5 +1,5 @@
-// Errors as programs that speak OpenAI's API expect them: `{error: {message, type, param, code}}` and the HTTP status their client libraries
-// turn into a class.
+// Formats errors as clients of OpenAI's API expect them: `{error: {message, type, param, code}}`, and the HTTP status that their libraries
+// turn into an exception class.
 
 import { refusalHeaders } from '../../contracts/door-route.ts';
 import type { AppError, ErrorCode } from '../../contracts/errors.ts';
@@ -51,7 +51,7 @@ const kinds: Partial<Record<ErrorCode, Kind>> = {
   model_rejected: model,
 };
 
-/** The error of a request for which nothing was done yet. Client libraries may repeat it where the status says so. */
+/** The error of a request that has done nothing yet. Client libraries may repeat it if the status allows that. */
 export function vendorError(error: AppError): VendorError {
   const { status, type, code } = kinds[error.code] ?? { status: 500, type: 'server_error', code: null };
   const { param } = error.data;
@@ -61,8 +61,8 @@ export function vendorError(error: AppError): VendorError {
 }
 
 /**
- * The error of a turn that did not succeed. Client libraries repeat a request on 408, 409, 429 and 5xx; what a turn did must not be done twice, so
- * it gets none of these.
+ * The error of a turn that did not succeed. Client libraries retry requests on 408, 409, 429 and 5xx. A turn must not be repeated, so none
+ * of these statuses is used.
  */
 export function turnError(error: AppError): VendorError {
   const { body } = vendorError(error);

@@ -1,4 +1,4 @@
-// The form of a judgement; without one, measures disagreement as the share of words the answers do not have in common. Pure.
+// The form of a judgement. Also measures disagreement without a judge, as the share of words that the answers do not have in common. Pure.
 
 import * as z from 'zod';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -7,7 +7,7 @@ import { outputOf, type Output } from '../../mind/asking/asking.ts';
 
 export type Judgement = Pick<EventBodies['opinion.judged'], 'verdict' | 'best' | 'disagreement' | 'text' | 'reason'>;
 
-/** `letters`: of the answers there are; another one is no judgement. */
+/** `letters` are the letters of the answers. A judgement that names another letter is invalid. */
 export function judgementOutput(letters: readonly string[]): Output<Judgement> {
   const judgement = z.object({
     verdict: opinionVerdictSchema,
@@ -19,7 +19,7 @@ export function judgementOutput(letters: readonly string[]): Output<Judgement> {
   return outputOf('judgement', judgement);
 }
 
-/** 1 where nothing can be compared: nothing says that they agree. */
+/** Returns 1 if there is nothing to compare, because nothing shows that the answers agree. */
 export function wordDisagreement(texts: readonly string[]): number {
   if (texts.length < 2) return 1;
   const sets = texts.map((text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []));
@@ -36,7 +36,7 @@ export function wordDisagreement(texts: readonly string[]): number {
   return Math.round((sum / pairs) * 100) / 100;
 }
 
-/** In an order that says nothing: a judge prefers what it reads first. */
+/** Shuffles the answers, because a judge prefers the one it reads first. */
 export function shuffle<T>(items: readonly T[], random: () => number): T[] {
   const mixed = [...items];
   for (let last = mixed.length - 1; last > 0; last--) {

@@ -1,5 +1,5 @@
-// Asks for second opinions, one at a time for a turn: each answer is recorded when it is there, so that a budget, a stop or the end of the
-// program keeps what came before it.
+// Asks for second opinions, one request at a time per turn. Each answer is recorded as soon as it arrives, so that a spent budget, a stop
+// or the end of the program keeps the earlier answers.
 
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
@@ -21,15 +21,15 @@ export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger' | 'closing
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
   readonly turns: Pick<TurnPort, 'appendToTurn'>;
-  /** Takes secrets out of what models answered. */
+  /** Redacts secrets from the answers of models. */
   redactPrompt(text: string): string;
-  /** [0, 1). */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
 }
 
 export interface OpinionRequest {
   readonly turnId: string;
-  /** A panel or a model; null for whichever is found. */
+  /** A panel or a model. Null lets `choosePanel` decide. */
   readonly of: string | null;
   readonly by: string;
   readonly signal?: AbortSignal;
@@ -49,7 +49,7 @@ type Given = EventBodies['opinion.given'];
 const MEMBER_TOKENS = 2_000;
 const JUDGE_TOKENS = 2_500;
 const ANSWER_MS = 180_000;
-/** In the order the judge sees: the answer the person got. */
+/** Marks the answer that the person got, in the order that the judge sees. */
 const given = 'given';
 
 export class OpinionDesk {
@@ -60,7 +60,7 @@ export class OpinionDesk {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, conflict, panic_engaged or no_model before any model is asked; afterwards what goes wrong is part of the opinion. */
+  /** Fails with not_found, conflict, panic_engaged or no_model before any model is asked. Later failures are recorded in the opinion. */
   ask(request: OpinionRequest): Promise<Opinion> {
     if (this.#deps.panic.engaged) return Promise.reject(new AppError('panic_engaged', 'Everything is stopped by the panic stop.'));
     if (this.#running.has(request.turnId))
@@ -76,7 +76,7 @@ export class OpinionDesk {
     return done;
   }
 
-  /** From the log; asks no model. Fails with not_found. */
+  /** Reads the opinions from the log; asks no model. Fails with not_found. */
   list(turnId: string): Opinion[] {
     return foldOpinions(turnId, this.eventsOf(turnId));
   }
@@ -145,7 +145,7 @@ export class OpinionDesk {
         ? await this.#tried(asked, (place) => askValue(this.#deps.asking, { ...about, ...place }, output, signal))
         : { refused: 'no other model answered' };
     const judged = 'refused' in answer ? { error: redactPrompt(answer.refused) } : redacted(answer.value, redactPrompt);
-    // Nothing says that they agree: a person decides, and sees how far the words differ.
+    // Without a judgement nothing shows that the answers agree. A person decides, and sees how far the words differ.
     const open = {
       verdict: 'ask' as const,
       best: null,
@@ -164,7 +164,7 @@ export class OpinionDesk {
     this.#record(asked, { type: 'opinion.judged', turnId, body });
   }
 
-  /** Never fails: what went wrong is the answer. */
+  /** Never throws; returns the reason of a failure instead. */
   async #tried<T>(
     { sessionId, turnId, question, signal }: Asked,
     ask: (about: Pick<ModelQuestion, 'place' | 'timeoutMs'>) => Promise<T>,

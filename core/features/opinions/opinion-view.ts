@@ -1,4 +1,4 @@
-// The opinions on a turn, folded from its events: what the operation returns, and the same again from the log at any time. Pure.
+// Folds the opinions on a turn from its events, so that the log always gives the result that the operation returned. Pure.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Opinion } from '../../contracts/features/opinions.ts';

@@ -1,4 +1,4 @@
-// Second opinions over a real log: a scripted disagreement, a panel with a judge, the budget in the middle, a stop; the same again from the log.
+// Second opinions with a real log: scripted disagreement, a panel with a judge, a spent budget, a stop, and replay from the log.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,10 +24,10 @@ const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 0 };
 const panels: Panels = { careful: { members: ['lab/a', 'cloud/b'], judge: 'cloud/j' } };
 
 interface Options {
-  /** The answer of each model; a model without one does not exist. */
+  /** The answer of each model. Models without an answer do not exist. */
   readonly says: Readonly<Record<string, string>>;
   readonly panels?: Panels;
-  /** How many calls the budget has room for. */
+  /** The number of calls that the budget allows. */
   readonly room?: number;
   readonly known?: readonly string[];
   readonly onAsked?: (ref: string) => void;
@@ -126,12 +126,12 @@ const ask = { turnId: 'trn_1', of: null, by: 'ada' };
 const judged = (more: object) =>
   JSON.stringify({ verdict: 'revise', best: 'B', disagreement: 0.8, text: '', reason: 'They differ by 200,000.', ...more });
 
-test('a panel that disagrees: the judge picks one, sees no names, and all of it is in the log', async () => {
+test('a panel that disagrees: the judge picks one without names, and all is logged', async () => {
   const { desk, asked, reserved, log } = createDesk({
     says: { 'lab/a': 'Berlin has 3.9 million people.', 'cloud/b': 'About 3.7 million.', 'cloud/j': judged({ text: 'About 3.9 million.' }) },
   });
   const opinion = await desk.ask({ ...ask, of: 'careful' });
-  // With this source of chance the order is b, given, a… which the letters hide.
+  // With this random source the order is b, given, a …; the letters hide it.
   const order = log.reads
     .slice('s1', { types: ['opinion.judged'], limit: 1 })
     .flatMap((event) => (event.type === 'opinion.judged' ? [event.body.order] : []))[0];
@@ -168,11 +168,11 @@ test('a panel that disagrees: the judge picks one, sees no names, and all of it 
       .slice('s1', { types: ['opinion.requested', 'opinion.given', 'opinion.judged'], limit: 9 })
       .map(({ type, turnId }) => `${type} ${turnId}`),
   ).toEqual(['opinion.requested trn_1', 'opinion.given trn_1', 'opinion.given trn_1', 'opinion.judged trn_1']);
-  // Replayed: the log alone gives the same.
+  // Replay: the log alone gives the same result.
   expect(desk.list('trn_1')).toEqual([opinion]);
 });
 
-test('one other model answers and compares; of another vendor where there is one', async () => {
+test('one other model answers and compares; another vendor is preferred', async () => {
   const { desk, asked } = createDesk({
     says: {
       'cloud/b': judged({
@@ -192,7 +192,7 @@ test.each([
   [1, [undefined, 'the budget of the day allows no more model calls'], 'the budget of the day allows no more model calls'],
   [2, [undefined, undefined], 'the budget of the day allows no more model calls'],
   [0, ['the budget of the day allows no more model calls', 'the budget of the day allows no more model calls'], 'no other model answered'],
-])('with room for %i calls the budget stops it, and what is there is kept', async (room, errors, stopped) => {
+])('with room for %i calls, the budget stops the rest and keeps what was recorded', async (room, errors, stopped) => {
   const { desk, asked } = createDesk({ says: { 'lab/a': 'one two', 'cloud/b': 'one three', 'cloud/j': judged({}) }, room });
   const opinion = await desk.ask({ ...ask, of: 'careful' });
   expect([opinion.opinions.map(({ error }) => error), opinion.stopped, opinion.verdict]).toEqual([errors, stopped, 'ask']);
@@ -205,20 +205,20 @@ test.each([
   ['another verdict', judged({ verdict: 'maybe' }), 'verdict must be one of'],
   ['a letter no answer has', judged({ best: 'Z' }), 'best must be one of'],
   ['a disagreement beyond all', judged({ disagreement: 7 }), 'disagreement must be'],
-])('a judge that answers twice with %s is no judge: you decide', async (_what, text, why) => {
+])('a judge that answers twice with %s is ignored: the person decides', async (_what, text, why) => {
   const { desk, asked } = createDesk({ says: { 'lab/a': 'yes', 'cloud/b': 'no', 'cloud/j': text } });
   const opinion = await desk.ask({ ...ask, of: 'careful' });
   expect(opinion).toMatchObject({ verdict: 'ask', stopped: expect.stringContaining(why) as unknown, disagreement: 1, best: null });
   expect([asked.filter(({ ref }) => ref === 'cloud/j').length, opinion.costUsd]).toEqual([2, 0.04]);
 });
 
-test('a member that is not there leaves the others, and is named', async () => {
+test('a missing member is named, and the others still answer', async () => {
   const { desk } = createDesk({ says: { 'lab/a': 'yes', 'cloud/j': judged({ verdict: 'accept' }) } });
   const opinion = await desk.ask({ ...ask, of: 'careful' });
   expect([opinion.verdict, opinion.opinions.map(({ error }) => error)]).toEqual(['accept', [undefined, 'Nothing answers at cloud/b.']]);
 });
 
-test('the panic stop ends it, and lets none begin', async () => {
+test('the panic stop ends a running request and refuses new ones', async () => {
   const parts: { panic?: PanicSwitch } = {};
   const made = createDesk({ says: { 'lab/a': 'yes' }, onAsked: () => parts.panic?.engage(1, 'smoke') });
   parts.panic = made.panic;
@@ -227,7 +227,7 @@ test('the panic stop ends it, and lets none begin', async () => {
   await expect(made.desk.ask(ask)).rejects.toMatchObject({ code: 'panic_engaged' });
 });
 
-test('what cannot be had is said before any model is asked', async () => {
+test('invalid requests are refused before any model is asked', async () => {
   const { desk, asked } = createDesk({ says: {}, panels: {} });
   await expect(desk.ask({ ...ask, turnId: 'trn_9' })).rejects.toMatchObject({ code: 'not_found' });
   await expect(desk.ask({ ...ask, of: 'nope' })).rejects.toMatchObject({ code: 'not_found' });
@@ -236,14 +236,14 @@ test('what cannot be had is said before any model is asked', async () => {
   expect(asked).toEqual([]);
 });
 
-test('two at once on one turn are refused', async () => {
+test('a second request on the same turn is refused while the first one runs', async () => {
   const { desk } = createDesk({ says: { 'lab/a': 'yes', 'cloud/b': 'yes', 'cloud/j': judged({}) } });
   const first = desk.ask({ ...ask, of: 'careful' });
   await expect(desk.ask(ask)).rejects.toMatchObject({ code: 'conflict' });
   expect((await first).finished).toBe(true);
 });
 
-test('no secret of an answer gets into the log', async () => {
+test('secrets in answers are redacted before they are logged', async () => {
   const { desk } = createDesk({ says: { 'lab/a': 'the key is sk-live-1', 'cloud/b': 'x', 'cloud/j': judged({}) } });
   expect((await desk.ask({ ...ask, of: 'careful' })).opinions[0]?.text).toBe('the key is [redacted:KEY]');
 });
@@ -262,7 +262,7 @@ test('an agent or the governor requests an opinion automatically, once per turn'
   expect(wantedFor([...events, assessed(['second_opinion']), requested], { agents: {} })).toBe(null);
 });
 
-test('panels, words and chance', () => {
+test('chooses panels, measures disagreement, and shuffles', () => {
   const models = { list: () => ({ models: [] }) };
   expect(choosePanel('lab/x', null, { panels, models })).toEqual({ name: null, members: ['lab/x'], judge: 'lab/x' });
   expect(choosePanel(null, null, { panels: { solo: { members: ['lab/a', 'lab/a'] } }, models })).toEqual({

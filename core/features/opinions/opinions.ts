@@ -1,4 +1,5 @@
-// Second opinions: on request, for agents that have one in config.yaml, and where the governor wants one. A turn that has none pays nothing.
+// Second opinions: on request, for agents configured to have them, and when the governor asks for one. Turns without a second opinion pay
+// nothing for this feature.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';

@@ -1,4 +1,4 @@
-// Second opinions as operations: ask for one, and list those there are.
+// Operations on second opinions: request one, and list those of a turn.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { opinionOps } from '../../contracts/features/opinions.ts';

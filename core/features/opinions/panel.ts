@@ -1,23 +1,23 @@
-// Who is asked for a second opinion: a panel of config.yaml, a named model, or another model than the one that answered. Pure.
+// Chooses the models for a second opinion: a panel of config.yaml, a named model, or a model other than the one that answered. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Panels } from '../../contracts/features/opinions.ts';
 
 export interface Panel {
-  /** Null for one other model. */
+  /** Null if a single model is asked. */
   readonly name: string | null;
   readonly members: readonly string[];
   readonly judge: string;
 }
 
 export interface KnownModels {
-  /** Without asking any server. */
+  /** Lists the known models without contacting a server. */
   list(): { readonly models: readonly { readonly ref: string }[] };
 }
 
 const demoPrefix = 'demo/';
 
-/** Fails with `not_found` for a panel that is none, and with `no_model` where no other model is known. */
+/** Fails with `not_found` if there is no such panel, and with `no_model` if no other model is known. */
 export function choosePanel(
   wanted: string | null,
   answeredBy: string | null,
@@ -37,7 +37,7 @@ export function choosePanel(
     .models.map(({ ref }) => ref)
     .filter((ref) => ref !== answeredBy && !ref.startsWith(demoPrefix));
   const vendor = answeredBy?.split('/')[0];
-  // Another vendor's model errs in other places.
+  // A model of another vendor is preferred, because it makes different mistakes.
   const other = others.find((ref) => ref.split('/')[0] !== vendor) ?? others[0];
   if (other !== undefined) return single(other);
   throw new AppError('no_model', 'There is no other model that could give a second opinion.', {

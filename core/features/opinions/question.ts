@@ -1,5 +1,5 @@
-// Builds the question for a second opinion: the message of the turn and its tool results, without the answer; for the judge, all answers
-// without names. Pure.
+// Builds the question for a second opinion: the message of the turn and its tool results, without the answer. For the judge, also all
+// answers without the names of their models. Pure.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 
@@ -68,7 +68,7 @@ accept: the answer marked as given is right as it is. revise: another answer, or
 export interface Candidate {
   readonly letter: string;
   readonly text: string;
-  /** The answer the person got. */
+  /** Whether this is the answer the person got. */
   readonly isGiven: boolean;
 }
 

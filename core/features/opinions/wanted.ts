@@ -1,11 +1,11 @@
-// Whether a turn that has just ended is to get a second opinion, and of whom: by its agent's settings, or by the governor. Pure.
+// Decides whether a turn that has just ended gets a second opinion, and from whom: by the settings of its agent, or by the governor. Pure.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 
 export interface Wanted {
-  /** A panel, another model, or null for whichever is found. */
+  /** A panel or a model. Null lets `choosePanel` decide. */
   readonly of: string | null;
   readonly by: string;
 }

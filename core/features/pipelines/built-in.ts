@@ -1,4 +1,4 @@
-// The pipelines that come with the program. Plain data, in the form of a file.
+// The built-in pipelines. Plain data, in the form of a pipeline file.
 
 import { pipelineFileSchema, type PipelineFile } from '../../contracts/features/pipelines.ts';
 

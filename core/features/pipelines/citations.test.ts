@@ -17,7 +17,7 @@ test.each<[string, string, number, number]>([
   expect(checkCitations(text, pages)).toMatchObject({ cited, valid });
 });
 
-test.each(builtInNames)('the pipeline %s has no fault', (name) => {
+test.each(builtInNames)('the built-in pipeline %s has no fault', (name) => {
   const file = builtInPipeline(name);
   expect(file === null ? ['missing'] : graphFaults(file)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Checks the citations of a text against the pages that were fetched: every address must be one of them, and a quotation right before an
+// Checks the citations of a text against the pages that were fetched: every address must be one of them, and a quotation directly before an
 // address must be on that page. Pure.
 
 export interface Page {
@@ -9,12 +9,12 @@ export interface Page {
 export interface CitationCheck {
   readonly cited: number;
   readonly valid: number;
-  /** A sentence for each that is not. */
+  /** One sentence for each invalid citation. */
   readonly faults: readonly string[];
 }
 
 const QUOTE_CHARS_MIN = 12;
-/** How far before an address its quotation may begin. */
+/** The maximum distance, in characters, between an address and the beginning of its quotation. */
 const NEAR_CHARS = 400;
 
 export function checkCitations(text: string, pages: readonly Page[]): CitationCheck {
@@ -43,7 +43,7 @@ function quotationsIn(text: string): string[] {
   return [...text.matchAll(/["“]([^"“”]+)["”]/g)].flatMap(([, quote = '']) => (quote.length >= QUOTE_CHARS_MIN ? [quote] : []));
 }
 
-/** A fragment, a slash at the end and the case of the host make no other page. */
+/** Normalizes an address: the fragment, a trailing slash and the case of the host do not matter. */
 function plainUrl(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return url;

@@ -1,4 +1,4 @@
-// The state of a pipeline from its events, and which nodes run next. Pure: a restart decides the same again.
+// Folds the state of a pipeline run from its events, and decides which nodes run next. Pure, so that a restart makes the same decisions.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { PipelineFile, PipelineNode } from '../../contracts/features/pipelines.ts';
@@ -9,7 +9,7 @@ export interface PipelineState {
   readonly sessionId: string;
   readonly startedAtMs: number;
   readonly started: EventBodies['pipeline.started'];
-  /** Ended rounds by node, the oldest first. */
+  /** The rounds of each node that have ended, oldest first. */
   readonly ended: ReadonlyMap<string, readonly Finished[]>;
   readonly begun: readonly EventBodies['pipeline.node_started'][];
   readonly finished: EventBodies['pipeline.finished'] | null;
@@ -18,7 +18,7 @@ export interface PipelineState {
 
 export type ReviewNode = Extract<PipelineNode, { review: string }>;
 
-/** Null where it did not begin. */
+/** Returns null if the run did not begin. */
 export function foldPipeline(events: readonly AnyEvent[]): PipelineState | null {
   const ended = new Map<string, Finished[]>();
   const begun: EventBodies['pipeline.node_started'][] = [];
@@ -34,7 +34,7 @@ export function foldPipeline(events: readonly AnyEvent[]): PipelineState | null 
   return head === null ? null : { ...head, ended, begun, finished, finishedAtMs };
 }
 
-/** The nodes that can run now, with their round, from 1. */
+/** The nodes that can run now, with their round numbers, from 1. */
 export function readyNodes(state: PipelineState): { readonly node: string; readonly round: number }[] {
   const { nodes } = state.started.graph;
   const wanted = roundsWanted(state);
@@ -44,7 +44,7 @@ export function readyNodes(state: PipelineState): { readonly node: string; reado
   );
 }
 
-/** Each review that asked for more makes its `redo`, and all that follows from them, run once more. */
+/** Each review below its threshold makes its `redo` nodes, and all nodes that follow from them, run once more. */
 function roundsWanted(state: PipelineState): ReadonlyMap<string, number> {
   const { nodes } = state.started.graph;
   const wanted = new Map(Object.keys(nodes).map((node) => [node, 1]));
@@ -67,7 +67,7 @@ export function lastOf(state: PipelineState, node: string): Finished | undefined
   return state.ended.get(node)?.at(-1);
 }
 
-/** Findings of the last review that sent a node back; empty without one. */
+/** The findings of the latest reviews that sent this node back; empty if there are none. */
 export function critiqueFor(state: PipelineState, node: string): string {
   const found = Object.entries(state.started.graph.nodes).flatMap(([name, form]) => {
     const last = lastOf(state, name);
@@ -81,13 +81,13 @@ export function isReview(form: PipelineNode): form is ReviewNode {
   return 'review' in form;
 }
 
-/** The nodes that must end before a node begins, including those whose output it takes. */
+/** The nodes that must end before this node begins, including those whose output it uses. */
 export function dependenciesOf(form: PipelineNode): string[] {
   const taken = isReview(form) ? [form.review] : slotsIn(form.ask).filter((slot) => slot !== 'input');
   return [...new Set([...form.after, ...(form.when === undefined ? [] : [form.when.node]), ...taken])];
 }
 
-/** Every mistake of a graph that its schema cannot see: unknown names, circles, reviews that look at nothing. */
+/** The mistakes that the schema cannot detect: unknown names, cycles, and reviews without a criterion. */
 export function graphFaults({ nodes, output }: PipelineFile): string[] {
   const faults = Object.hasOwn(nodes, output) ? [] : [`output names ${output}, which is no node`];
   for (const [node, form] of Object.entries(nodes)) {

@@ -1,5 +1,5 @@
-// Runs one node: a turn of an agent in the node's own session, or a review of another node's output. Turns are met again by their keys, so
-// that a restart runs none twice.
+// Runs one node: a turn of an agent in the node's own session, or a review of another node's output. Turns have deduplication keys, so that
+// a restart never runs one twice.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -25,7 +25,7 @@ export interface NodeRun extends Watching {
   readonly state: PipelineState;
   readonly node: string;
   readonly round: number;
-  /** The rest of the budget of the run. */
+  /** The remaining budget of the run. */
   readonly left: { readonly usd: number | null; readonly tokens: number | null };
   record(body: EventBodies['pipeline.node_started']): void;
 }
@@ -35,7 +35,7 @@ type Ended = Omit<EventBodies['pipeline.node_finished'], 'pipelineId' | 'node' |
 const MINUTE_MS = 60_000;
 const nothing = '(none)';
 
-/** Fails with `cancelled` once the signal aborts, and as a message does where no turn can be started. */
+/** Fails with `cancelled` once the signal aborts, and with the errors of sending a message if no turn can be started. */
 export async function runNode(deps: NodeDeps, run: NodeRun): Promise<Ended> {
   const form = run.state.started.graph.nodes[run.node];
   if (form === undefined || !isWanted(run.state, form)) return { status: 'skipped', text: '', turnId: null };
@@ -68,7 +68,7 @@ async function ask(deps: NodeDeps, form: Exclude<PipelineNode, ReviewNode>, run:
       channel,
       sender: by,
       text: textFor(state, form.ask, node),
-      // A start after a crash meets the turn that was begun.
+      // After a crash, the restart finds the turn that was begun by this key.
       dedupeKey: `${pipelineId}:${node}:${round}:${attempt}`,
       before: deps.log.index.session(sessionId) === null ? [{ type: 'session.created', body: created }] : [],
       // Earlier nodes may have read untrusted content, so their output is marked with its sources.
@@ -125,7 +125,7 @@ function sourcesAbove(deps: NodeDeps, state: PipelineState, node: string): Taint
   return [...ancestorsOf(state.started.graph.nodes, node)].flatMap((one) => [...deps.sourcesOf(sessionOf(state, one))]);
 }
 
-/** The pages that nodes of the run fetched, as the models saw them. */
+/** The pages that the nodes of this run fetched, as the models saw them. */
 function pagesFetched(log: SessionLog, state: PipelineState): Page[] {
   const sessions = new Set(state.begun.map(({ sessionId }) => sessionId));
   return [...sessions].flatMap((sessionId) => {

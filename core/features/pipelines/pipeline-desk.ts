@@ -1,5 +1,5 @@
-// Drives pipelines: starts every node that can run, side by side, and records each end before what follows from it begins. All of its state is
-// in the log, so a restart continues at the nodes that were interrupted.
+// Drives pipelines: starts all nodes that can run, in parallel, and records the end of each before its followers begin. All state is in the
+// log, so that a restart continues with the interrupted nodes.
 
 import type { IdSource } from '../../base/ids.ts';
 import type { EventType } from '../../contracts/events.ts';
@@ -40,7 +40,7 @@ export class PipelineDesk {
     return pipelineId;
   }
 
-  /** Until nothing is ready and nothing runs: then the output is final. */
+  /** Runs until no node is ready or running. The output is final then. */
   async #drive(pipelineId: string, watching: Watching): Promise<void> {
     const running = new Map<string, Promise<void>>();
     try {
@@ -59,7 +59,7 @@ export class PipelineDesk {
         await Promise.race(running.values());
       }
     } finally {
-      // A failure of one node leaves no other running unheard.
+      // If one node fails, waits for the others, so that no rejection goes unhandled.
       await Promise.allSettled(running.values());
     }
   }

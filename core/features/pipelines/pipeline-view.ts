@@ -1,4 +1,4 @@
-// A run of a pipeline as people see it: node by node, and what it came to. Reads, decides nothing.
+// The view of a pipeline run that people see: its nodes and its result. Reads only; decides nothing.
 
 import type { PipelineView } from '../../contracts/features/pipelines.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -24,7 +24,7 @@ export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'
       ...standingOf(state, node),
       sessionId: isReview(form) ? null : sessionOf(state, node),
     })),
-    // Only calls of its turns ask a person; a pipeline itself asks nothing.
+    // Only calls in its turns need approval. A pipeline itself asks nothing.
     waitsFor: waitsFor.flatMap(({ approvalId, text }) => (approvalId === null ? [] : { approvalId, text })),
     ...spentBy(state, log),
     startedAtMs: state.startedAtMs,

@@ -1,4 +1,5 @@
-// Pipelines: graphs of agents, run to the end across restarts, and compared with other ways to do the same. Turns that belong to none pay nothing.
+// Pipelines: graphs of agents that run to the end across restarts, and comparisons with other ways to do the same task. Turns outside of
+// pipelines pay nothing for this feature.
 
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -83,7 +84,7 @@ function readYaml(named: string): unknown {
   }
 }
 
-/** One after the other, so that none waits for another's model. Fails before anything runs where a name is none. */
+/** Measures one after the other, so that none waits for another's model. Fails before anything runs if a name is invalid. */
 async function compare(parts: Parts, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<OpResult<'pipeline.compare'>> {
   for (const name of params.with) {
     const kind = kindOf(name);
@@ -123,7 +124,7 @@ async function viaPipeline(desk: PipelineDesk, name: string, text: string, calle
   return { status, reason, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
 }
 
-/** Model-driven: one turn, in which the agent calls tools and other agents as it sees fit. */
+/** The model-driven way: one turn, in which the agent calls tools and other agents as it sees fit. */
 async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: string, caller: Caller): Promise<Measured> {
   const isAgent = kindOf(name) === 'agent';
   const agentId = isAgent ? name.slice('agent:'.length) : 'main';
@@ -152,7 +153,7 @@ async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: 
   }
 }
 
-/** Null where there is no usable judgement: a comparison says so, it does not fail. */
+/** Returns null if there is no usable judgement. The comparison shows that instead of failing. */
 async function judgeAnswer(
   { asking, models, closing }: Parts,
   { text: goal, rubric = usualRubric, judge }: OpParsed<'pipeline.compare'>,

@@ -1,5 +1,5 @@
-// The plan tool: proposes a plan in a session where one comes first, and asks for its next step. It changes nothing itself; the gate asks a
-// person about each call, and an approval ends what holds the turn to reading.
+// The plan tool: proposes a plan in a session that requires one, and asks for its next step. The tool itself changes nothing. The gate asks
+// a person about each call, and an approval ends the restriction of the turn to reading.
 
 import * as z from 'zod';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -10,7 +10,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 
 const STEPS_MAX = 20;
 const STEP_CHARS_MAX = 300;
-/** Shown with the question. */
+/** Shown with the approval request. */
 const meaning = 'A yes lets the agent begin. Each of its calls is then judged as usual.';
 
 const step = z.string().trim().min(1).max(STEP_CHARS_MAX);
@@ -57,7 +57,7 @@ function createPlan(log: Log): ToolDefinition {
   });
 }
 
-/** A step is one of the approved plan, and none is left out. */
+/** Why the call is refused, or null. A step must be part of the approved plan, and no step may be skipped. */
 function whyNot(log: Log, sessionId: string, args: PlanArgs): string | null {
   if ((log.index.session(sessionId)?.planFirst ?? null) === null) return 'No plan is asked for in this session.';
   if (args.action === 'propose') return null;

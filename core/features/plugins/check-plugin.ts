@@ -1,5 +1,5 @@
-// Checks the form of a plugin: its name is valid, everything it adds carries that name, and its schemas are schemas. Its behaviour is not
-// checked.
+// Checks the form of a plugin: its name is valid, its migrations and channel carry that name, and its schemas are schemas. Does not check
+// its behaviour.
 
 import { AppError } from '../../contracts/errors.ts';
 import { pluginNameSchema } from '../../contracts/features/plugins.ts';
@@ -7,7 +7,7 @@ import { opTable } from '../../contracts/ops.ts';
 import type { Plugin, PluginParts } from '../../contracts/plugin.ts';
 
 const LOCAL_NAME = /^[a-z][A-Za-z0-9_]{0,60}$/;
-/** Families of the program's own operations. */
+/** Families of the built-in operations. */
 const taken: ReadonlySet<string> = new Set(Object.keys(opTable).map((name) => name.split('.')[0] ?? ''));
 
 /** Fails with invalid_config. */
@@ -47,7 +47,7 @@ export function assertParts(made: unknown, plugin: string): asserts made is Plug
   }
 }
 
-/** A plugin may bundle its own copy of the schema library, so this checks only the members in use. */
+/** Checks only the members in use, because a plugin may bundle its own copy of the schema library. */
 function assertSchema(given: unknown, what: string): void {
   if (typeof given === 'object' && given !== null && 'safeParse' in given && 'def' in given) return;
   throw refuse(`${what} must be a schema of zod.`);

@@ -1,4 +1,4 @@
-// Health checks of plugins: those that wait for approval, and those that cannot be loaded. Nothing if there are none.
+// Health checks of plugins: reports plugins that wait for approval or cannot be loaded. Without plugins there is no check.
 
 import { counted, unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';

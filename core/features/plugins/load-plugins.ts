@@ -1,5 +1,5 @@
-// Loads the plugin files named in config.yaml: only with the content a person approved, and only from places the agent may not write. A
-// plugin that cannot be loaded is reported and stops nothing.
+// Loads the plugin files named in config.yaml, only with content that a person approved, and only from places where the agent may not
+// write. A plugin that cannot be loaded is reported and does not stop the program.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,21 +18,21 @@ export interface PluginFile extends Pick<PluginView, 'path' | 'sha256' | 'state'
 
 export interface PluginWish {
   readonly home: string;
-  /** Handed in by the host program. */
+  /** Supplied by the host program. */
   readonly given: readonly Plugin[];
   readonly config: Pick<Config, 'plugins' | 'workspace'>;
   /** The content a person approved at a path. */
   approved(path: string): string | null;
 }
 
-/** Those of the program, then those of the files. Of two with one name the first counts. */
+/** The plugins of the host program, then those of the files. If two have the same name, the first is used. */
 export async function findPlugins(wish: PluginWish): Promise<PluginFile[]> {
   const found = wish.given.map((plugin): PluginFile => {
     assertPlugin(plugin);
     return { path: null, sha256: null, state: 'loaded', problem: null, plugin };
   });
   const { path = 'workspace', extraFolders } = wish.config.workspace;
-  // The agent may write in these.
+  // The folders in which the agent may write.
   const written = (): string[] => [path, ...extraFolders].map((folder) => realOf(resolve(wish.home, folder)));
   for (const file of wish.config.plugins.files) {
     const loaded = await loadOne({ ...wish, written: written() }, resolve(wish.home, file));
@@ -65,7 +65,7 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
     return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
   }
   try {
-    // The content is part of the address, so that a changed file is a different module.
+    // The content hash is part of the address, so that a changed file is loaded as a different module.
     const module: unknown = await import(`${pathToFileURL(content.entry).href}?${content.sha256.slice(0, 16)}`);
     const plugin = isPlainObject(module) || typeof module === 'object' ? featureOf(module) : undefined;
     assertPlugin(plugin);

@@ -1,4 +1,4 @@
-// Operations on plugins: listing them, approving the current content of one, and calling an operation of one.
+// Operations on plugins: list them, approve the current content of one, and call an operation of one.
 
 import { resolve } from 'node:path';
 import { doors } from '../../contracts/doors.ts';
@@ -27,7 +27,7 @@ export function createPluginOps(spine: Taken, all: readonly RunningPlugin[]): Pl
   };
 }
 
-/** Fails unless the plugin is unchanged since the person reviewed it. */
+/** Fails unless the content is unchanged since the person reviewed it. */
 function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>, caller: Caller): OpResult<'plugin.approve'> {
   if (!doors[caller.channel].isPersonal) throw new AppError('forbidden', 'A plugin is approved in the window or on the command line.');
   if (panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');

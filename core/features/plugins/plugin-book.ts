@@ -1,5 +1,5 @@
-// The rows of plugins: their tables are created at the start, and their own events applied inside the transaction of each. A program
-// without plugins has none of it.
+// The rows of plugins: creates their tables at the start, and applies their events in the transaction of each event. Without plugins it
+// does nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Plugin, PluginDatabase, PluginEvent } from '../../contracts/plugin.ts';
@@ -16,14 +16,14 @@ export class PluginBook {
     for (const { plugin } of files) if (plugin !== null) this.#rows.set(plugin, this.#open(storage, plugin));
   }
 
-  /** Fails as its migrations or its rows did at the start. */
+  /** Throws the error that the migrations or rows of the plugin caused at the start. */
   rowsOf(plugin: Plugin): unknown {
     const opened = this.#rows.get(plugin);
     if (opened?.ok === false) throw opened.error;
     return opened?.value;
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event, inside its transaction. */
   apply({ type, body, seq, atMs }: AnyEvent): void {
     if (type === 'plugin.recorded') this.#appliers.get(body.plugin)?.({ seq, atMs, name: body.name, body: body.body });
   }

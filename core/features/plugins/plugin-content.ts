@@ -1,4 +1,4 @@
-// Hashes the content of a plugin's file or folder: every byte that may run. Only reads.
+// Hashes every byte that may run in a plugin's file or folder. Only reads.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface PluginContent {
 const BYTES_MAX = 50_000_000;
 const FILES_MAX = 10_000;
 
-/** Throws an Error that names the problem. */
+/** Throws an Error that describes the problem. */
 export function readPluginContent(given: string): PluginContent {
   const path = realpathSync(given);
   const isFolder = statSync(path).isDirectory();
@@ -29,7 +29,7 @@ export function readPluginContent(given: string): PluginContent {
     if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
     if (!isFolder && namesOtherFiles(content.toString('utf8')))
       throw new Error('It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.');
-    // Lengths before texts: no two trees are written alike.
+    // Each text is preceded by its length, so that two different trees never hash the same bytes.
     const name = relative(path, file).split(sep).join('/');
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
   }

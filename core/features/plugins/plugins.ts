@@ -1,5 +1,5 @@
-// Plugins: features added by the host program or by an approved file. Their tools pass the same gate, their events go to the same log,
-// their operations are served by the same doors. Connects plugins to the program; does not know what one does.
+// Plugins: features added by the host program or by an approved file. Their tools pass the same gate, their events are stored in the same
+// log, and the same doors serve their operations. Connects plugins to the program; does not know what they do.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { pluginChecks } from './checks.ts';
@@ -14,7 +14,7 @@ export { PluginBook } from './plugin-book.ts';
 
 type Taken = PluginGround &
   Pick<Spine, 'home' | 'panic'> & {
-    /** The plugins of the host program, and the files of config.yaml as found at the start. */
+    /** The plugins of the host program, and those of the files in config.yaml, as found at the start. */
     readonly pluginFiles: readonly PluginFile[];
     readonly pluginBook: PluginBook;
   };

@@ -1,4 +1,4 @@
-// The approved content of each plugin path: rows kept in step with the log, read before any code of a plugin.
+// The approved content of each plugin path: rows derived from the log, read before any plugin code runs.
 
 import { byType } from '../../contracts/event-table.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -25,7 +25,7 @@ export class PluginRows {
     this.#sql = new Statements(db);
   }
 
-  /** The content last approved there. */
+  /** The hash of the content last approved at this path. */
   approved(path: string): string | null {
     return this.#sql.value<string>('SELECT sha256 FROM plugin_approvals WHERE path = ?', path) ?? null;
   }

@@ -1,5 +1,5 @@
-// One plugin in this run: all of what it adds, or nothing and the reason. Calls what the plugin wrote; whatever that throws while it starts
-// is the plugin's failure and not the program's.
+// One plugin in this run of the program: everything it adds, or the reason why it adds nothing. An error that its code throws during start
+// fails the plugin, not the program.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
@@ -29,7 +29,7 @@ export class RunningPlugin {
   #withdraw: (() => void)[] = [];
   #problem: string | null = null;
 
-  /** Throws the plugin's error if the embedding program supplied the plugin, so that it learns of it at start. */
+  /** Throws the plugin's error if the embedding program supplied the plugin, so that the program learns of it at start. */
   constructor(spine: PluginGround, file: PluginFile, book: PluginBook) {
     this.#spine = spine;
     this.#file = file;
@@ -53,12 +53,12 @@ export class RunningPlugin {
     });
   }
 
-  /** Everything it adds; empty after a failure. */
+  /** Everything the plugin adds; empty after a failure. */
   get parts(): PluginParts {
     return this.#parts ?? {};
   }
 
-  /** They outlive a failure of `begin`, and then have nothing to say. */
+  /** Remain registered after a failure of `begin`, but then return nothing. */
   get packSources(): PackSource[] {
     return (this.parts.packSources ?? []).map((source) => ({
       section: source.section,
@@ -81,7 +81,7 @@ export class RunningPlugin {
       assertParts(made, plugin.name);
       this.#parts = made;
       for (const tool of made.tools ?? []) this.#withdraw.push(tools.register(tool));
-      // Whatever cannot be told to a model or a person shows now, not in a turn.
+      // Schemas that cannot be converted fail here, not in a turn.
       tools.schemas();
       for (const { params } of this.operations) jsonSchemaOf(params);
     } catch (cause) {
@@ -106,7 +106,7 @@ export class RunningPlugin {
     }
   }
 
-  /** Fails with invalid_config where its settings do not fit. */
+  /** Fails with invalid_config if the settings do not match the schema of the plugin. */
   #spineOf(plugin: Plugin): PluginSpine<unknown> {
     const { config, clock, logger, facts, closing } = this.#spine;
     return {

@@ -11,7 +11,7 @@ export function changesOf(list: PriceList, book: Pick<PriceBook, 'find'>) {
       const now = book.find(vendor, model);
       const before = now === null ? null : shown(now);
       const after = shown(listed);
-      // The built-in list says no windows: one that is only new there is no change of a price.
+      // The built-in list has no context windows. A window that only the new list has is not a change of the price.
       const isSame = before !== null && isEqual({ ...before, contextTokens: before.contextTokens ?? after.contextTokens }, after);
       return isSame ? [] : [{ vendor, model, before, after }];
     }),

@@ -1,5 +1,5 @@
-// The public price list: downloaded only when a person asks, shown before it is used, and kept in the data folder. Which price counts is the
-// model module's work.
+// The public price list: downloaded only when a person asks, shown before it is used, and stored in the data folder. The model module
+// decides which price applies.
 
 import { createHash } from 'node:crypto';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -18,7 +18,7 @@ type Taken = Pick<Spine, 'clock' | 'closing' | 'logger' | 'panic'> & {
 };
 
 export const catalogueUrl = 'https://models.dev/api.json';
-/** The catalogue has about 5 MB. */
+/** The catalogue has a size of about 5 MB. */
 const limits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 2 * 60_000, bytesMax: 32 * 1024 * 1024 };
 
 type PricesHandlers = Pick<OpHandlers, 'prices.get' | 'prices.check' | 'prices.use' | 'prices.forget'>;

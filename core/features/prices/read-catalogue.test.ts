@@ -10,7 +10,7 @@ const model = (cost: unknown, context: unknown = 400_000) => ({ id: 'x', name: '
 const catalogue = (models: Record<string, unknown>, more: Record<string, unknown> = {}): string =>
   JSON.stringify({ openai: { id: 'openai', models }, 'some-other': { models: { y: { cost: { input: -1 } } } }, ...more });
 
-test('prices, windows and long requests of the known vendors are read', () => {
+test('reads prices, context windows and long-request rates of the known vendors', () => {
   const tiers = [{ input: 10, output: 45, cache_read: 1, tier: { type: 'context', size: 272_000 } }];
   const text = catalogue({
     'gpt-6': model({ input: 5, output: 30, cache_read: 0.5, cache_write: 6, tiers, context_over_200k: { input: 9, output: 40 } }),
@@ -59,12 +59,12 @@ test.each<[string, string, string]>([
   ['a model that is a word', catalogue({ a: 'free' }), 'The entry openai/a has another form'],
   ['a name with a line break', catalogue({ 'a\nb': model({ input: 1, output: 2 }) }), 'is no name of a model'],
   ['too many models', catalogue(Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`m${at}`, 1]))), 'at most 2000'],
-])('a list with %s is refused whole, in a sentence', (_what, text, why) => {
+])('a list with %s is refused as a whole, with a sentence that says why', (_what, text, why) => {
   expect(() => readCatalogue(text, 0)).toThrow(/^The price list was refused, and nothing of it is used\./);
   expect(() => readCatalogue(text, 0)).toThrow(why);
 });
 
-test('a name that objects have anyway is a name like any other', () => {
+test('model names that are also object members are ordinary names', () => {
   const list = readCatalogue(
     '{"openai":{"models":{"__proto__":{"cost":{"input":1,"output":2}},"toString":{"cost":{"input":1,"output":2}}}}}',
     0,
@@ -74,7 +74,7 @@ test('a name that objects have anyway is a name like any other', () => {
   expect(new PriceBook(null).find('openai', '__proto__')).toBeNull();
 });
 
-test('a loaded list beats the built-in one by exact name, survives a start, and can be forgotten', () => {
+test('a loaded list beats the built-in one by name, survives a restart, can be removed', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-prices-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const book = new PriceBook(home);
@@ -89,7 +89,7 @@ test('a loaded list beats the built-in one by exact name, survives a start, and 
   expect(new PriceBook(home).loaded).toBeNull();
 });
 
-test('the difference shows rising prices first, then falling ones, then what is new', () => {
+test('shows price rises first, then price cuts, then new models', () => {
   const list = readCatalogue(
     catalogue({
       new: model({ input: 1, output: 1 }),

@@ -1,5 +1,5 @@
-// Reads the public catalogue of models (models.dev): the vendors whose prices this program keeps, each model checked strictly. One odd number
-// refuses the whole list, since the rest of it is then no better. Pure.
+// Reads the public catalogue of models (models.dev): the vendors whose prices this program keeps, each model checked strictly. One invalid
+// number refuses the whole list, because the rest of it cannot be trusted either. Pure.
 
 import * as z from 'zod';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -8,10 +8,10 @@ import { listedModelSchema, vendors, type ListedModel, type PriceList } from '..
 
 const MODELS_MAX = 2_000;
 const NAME_CHARS_MAX = 200;
-/** Older entries state one threshold by this name. */
+/** Older entries state a single threshold, which is part of the field name context_over_200k. */
 const OVER_TOKENS = 200_000;
 
-/** Numbers are judged with the name of their model at hand. */
+/** Numbers are checked later, so that the error can name the model. */
 const anything = z.unknown().optional();
 const ratesSchema = z.object({ input: anything, output: anything, cache_read: anything });
 const entrySchema = z.object({
@@ -25,7 +25,7 @@ const entrySchema = z.object({
 });
 type Rates = z.infer<typeof ratesSchema>;
 
-/** Fails with fetch_failed, and names the entry that is odd. */
+/** Fails with fetch_failed, which names the invalid entry. */
 export function readCatalogue(text: string, atMs: number): PriceList {
   const parsed = parseJson(text);
   if (!parsed.ok || !isPlainObject(parsed.value)) throw refused('It is no JSON object.');
@@ -51,7 +51,7 @@ function modelsOf(vendor: string, given: unknown): Record<string, ListedModel> {
   return Object.fromEntries(read);
 }
 
-/** Null for a model without a price of text. */
+/** Returns null for a model without text prices. */
 function modelOf(about: string, name: string, given: unknown): ListedModel | null {
   if (name === '' || name.length > NAME_CHARS_MAX || /[^\u0021-\u007e]/.test(name))
     throw refused(`${JSON.stringify(about)} is no name of a model.`);
@@ -76,7 +76,7 @@ function isEmpty({ input, output }: Rates): boolean {
   return (input ?? null) === null && (output ?? null) === null;
 }
 
-/** The catalogue says 0 where it does not know. */
+/** The catalogue uses 0 for an unknown window. */
 function windowOf(context: unknown): unknown {
   return context === 0 ? null : (context ?? null);
 }
@@ -85,7 +85,7 @@ function ratesOf({ input, output, cache_read: cachedInput }: Rates) {
   return { input, output, cachedInput: cachedInput ?? null };
 }
 
-/** The first threshold; a second one is rare, and its rates are higher still. */
+/** Only the first threshold is kept. A second one is rare, and its rates are even higher. */
 function longOf({ tiers = [], context_over_200k: over }: NonNullable<z.infer<typeof entrySchema>['cost']>) {
   const [first] = tiers.filter(({ tier }) => tier.type === 'context').toSorted((a, b) => a.tier.size - b.tier.size);
   if (first !== undefined) return { ...ratesOf(first), overTokens: first.tier.size };

@@ -1,5 +1,5 @@
-// The example folder for the first tasks: a few small files of an imagined shop, made in the configured workspace when a person asks. Never
-// replaces a file that is there.
+// Creates the example folder for first tasks, a few small files of a fictional shop, in the configured workspace when a person asks. Never
+// replaces an existing file.
 
 import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 const name = 'example';
-/** As any folder of the person's. */
+/** As for any folder that a person creates. */
 const FOLDER_MODE = 0o777;
 
 const files: Readonly<Record<string, string>> = {
@@ -39,11 +39,11 @@ const files: Readonly<Record<string, string>> = {
 
 export interface ExampleFolder {
   readonly folder: string;
-  /** Below it, of this time. */
+  /** The files created by this call, relative to the folder. */
   readonly made: string[];
 }
 
-/** Fails with `conflict` where something else has the name. */
+/** Fails with `conflict` if something else has the name. */
 export function makeExample(workspace: string): ExampleFolder {
   const folder = join(workspace, name);
   const made: string[] = [];
@@ -51,7 +51,7 @@ export function makeExample(workspace: string): ExampleFolder {
     for (const [path, text] of Object.entries(files)) {
       const target = join(folder, path);
       makeFolders({ mkdirSync, statSync }, dirname(target), FOLDER_MODE);
-      // A link there would lead out of the workspace.
+      // A link in its place would lead out of the workspace.
       if (realpathSync(dirname(target)) !== dirname(target)) throw new AppError('conflict', `${dirname(target)} leads to another folder.`);
       if (writeNew(target, text)) made.push(path);
     }

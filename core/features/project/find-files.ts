@@ -1,4 +1,4 @@
-// Files of a folder for mentions: found by a part of their path, the best first. Bounded; leaves out what .gitignore names and protected
+// Finds files of a folder for mentions by a part of their path, best match first. Bounded; leaves out files in .gitignore and protected
 // places. Reads names only.
 
 import { basename, relative, sep } from 'node:path';
@@ -28,7 +28,7 @@ export async function findFiles(folders: FactContext, query: string, signal: Abo
   return { files: found.slice(0, FOUND_MAX).map(({ path }) => path), isCut: report.stopped };
 }
 
-/** Lower is better; null where it does not fit. */
+/** Lower is better; null if the path does not match. */
 function rankOf(path: string, wanted: string): number | null {
   if (path === wanted) return 0;
   const name = basename(path);

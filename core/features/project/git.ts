@@ -1,4 +1,5 @@
-// The few git commands for worktrees, with arguments made here, and what they say. No hook and no file monitor of the repository runs.
+// Runs the few git commands for worktrees, with arguments made here, and parses their output. Hooks and file monitors of the repository
+// never run.
 
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +10,13 @@ export interface GitRun {
   readonly argv: readonly string[];
   /** Real path. */
   readonly cwd: string;
-  /** The repository, real path: a worktree keeps its history there. */
+  /** Real path of the repository, where a worktree keeps its history. */
   readonly workspace: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The gate decided on it as a call; otherwise it is confined like every command. */
+  /** Whether the gate decided on this run as a call. Otherwise the run is confined like every command. */
   readonly attended: boolean;
-  /** Of the call, where it belongs to one. */
+  /** The process marker of the call, if the run belongs to a call. */
   readonly marker?: Readonly<Record<string, string>>;
 }
 
@@ -27,12 +28,12 @@ const TIMEOUT_MS = 60_000;
 const LISTED_MAX = 200;
 const FOLDER = join('.trayclaw', 'worktrees');
 
-/** Where the worktrees of a repository are: inside of it, so that the trust in it covers them. */
+/** Where the worktrees of a repository are: inside it, so that they are trusted together with it. */
 export function worktreesOf(repository: string): string {
   return join(repository, FOLDER);
 }
 
-/** Fails with `tool_failed`, with what git said. */
+/** Fails with `tool_failed`, which contains the output of git. */
 async function git(run: RunGit, place: GitPlace, args: readonly string[]): Promise<string> {
   const program = findProgram('git');
   if (program === null) throw new AppError('tool_failed', 'There is no git on this computer.', { data: { hint: 'Install git.' } });
@@ -61,7 +62,7 @@ export interface ListedWorktree {
   readonly branch: string | null;
 }
 
-/** Those of the repository, without the repository itself. */
+/** The worktrees of the repository, without its main worktree. */
 export async function listWorktrees(run: RunGit, place: GitPlace): Promise<ListedWorktree[]> {
   const output = await git(run, place, ['worktree', 'list', '--porcelain', '-z']);
   return output
@@ -82,7 +83,7 @@ export async function uncommittedIn(run: RunGit, place: GitPlace): Promise<strin
   return entries.slice(0, LISTED_MAX).map((entry) => entry.slice(3));
 }
 
-/** Its commits would be on no branch once it is gone. */
+/** Whether the commits of the worktree would be on no branch once it is removed. */
 export async function isOnNoBranch(run: RunGit, place: GitPlace): Promise<boolean> {
   return (await git(run, place, ['for-each-ref', '--contains', 'HEAD', '--count=1', '--format=%(refname)'])).trim() === '';
 }

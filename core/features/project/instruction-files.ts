@@ -1,9 +1,9 @@
-// Reads the instructions of a folder from the disk.
+// Reads the instruction files of a folder.
 
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import type { ProjectFiles } from './instructions.ts';
 
-/** Plain files alone: a link could lead out of the folder. */
+/** Reads plain files only, because a link could lead out of the folder. */
 export const projectFiles: ProjectFiles = {
   stamp: (path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -13,7 +13,7 @@ export const projectFiles: ProjectFiles = {
     try {
       return readBeginning(path, bytesMax);
     } catch {
-      // Gone, or not to be read: as if it were not there.
+      // A file that has disappeared or cannot be read is treated as missing.
       return null;
     }
   },

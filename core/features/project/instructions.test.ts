@@ -1,5 +1,5 @@
-// The project file as a part of a pack: read once until it changes, with how it may be cut after redaction, AGENTS.md before CLAUDE.md;
-// instructions only while it is the text that was accepted.
+// The project file as a part of the context pack: read only when it changes, cut only after redaction, AGENTS.md before CLAUDE.md. It is an
+// instruction only while its text is the accepted one.
 
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -30,7 +30,7 @@ function rig(files: Record<string, { stamp: string; text: string | null }>) {
   return { reads, select, instructs, accepted, source, files };
 }
 
-test('it is read once, and again when it changed', async () => {
+test('the file is read once, and again after a change', async () => {
   const { reads, select, files } = rig({ '/p/AGENTS.md': { stamp: '1', text: 'one' }, '/p/CLAUDE.md': { stamp: '1', text: 'other' } });
   const part = {
     id: 'project:/p/AGENTS.md',
@@ -49,19 +49,19 @@ test('it is read once, and again when it changed', async () => {
   expect(await select('elsewhere')).toEqual([]);
 });
 
-test('its secrets are taken out before a cut can go through one', async () => {
+test('secrets are redacted before the text is cut', async () => {
   const text = `${'x'.repeat(7_990)}the-secret-key and more`;
   const { select } = rig({ '/p/AGENTS.md': { stamp: '1', text } });
   const [part] = await select();
   expect(part?.text).toBe(`${'x'.repeat(7_990)}[redacted:key] and more`);
 });
 
-test('an empty file and one that cannot be read are no part', async () => {
+test('empty and unreadable files add no part', async () => {
   expect(await rig({ '/p/AGENTS.md': { stamp: '1', text: ' \n' } }).select()).toEqual([]);
   expect(await rig({ '/p/AGENTS.md': { stamp: '1', text: null } }).select()).toEqual([]);
 });
 
-test('an accepted text instructs, and any other text is material again', async () => {
+test('an accepted text instructs; a changed text is untrusted material again', async () => {
   const { select, instructs, accepted, source, files } = rig({ '/p/AGENTS.md': { stamp: '1', text: 'Use tabs.' } });
   expect([source.stateOf('/p').state, await instructs()]).toEqual(['new', []]);
   accepted.set('/p/AGENTS.md', createHash('sha256').update('Use tabs.').digest('hex'));

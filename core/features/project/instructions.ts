@@ -1,32 +1,32 @@
-// The instructions in a session's folder (AGENTS.md, else CLAUDE.md) as a part of a pack. Checked once a turn and reread only if the file
-// changed. A text that a person accepted instructs, as long as it is that text; any other is material and instructs nothing. Neither allows
-// anything.
+// The instructions in a session's folder (AGENTS.md, else CLAUDE.md) as a part of the context pack. Checked once per turn and reread only
+// if the file changed. A text instructs the agent only while it is the text a person accepted; any other text is untrusted material.
+// Neither grants permission for anything.
 
 import { createHash } from 'node:crypto';
 import type { Project } from '../../contracts/features/project.ts';
 import type { PackPart, PackSource, PackSourceRequest } from '../../contracts/pack-source.ts';
 
-/** The state of a path: enough to detect a change. Null if it is not a plain file. */
+/** Access to the files. A stamp is enough to detect a change; it is null if the path is not a plain file. */
 export interface ProjectFiles {
   stamp(path: string): string | null;
-  /** Null if it cannot be read. Never more than `bytesMax`. */
+  /** Reads at most `bytesMax` bytes. Null if the file cannot be read. */
   read(path: string, bytesMax: number): string | null;
 }
 
 export interface InstructionDeps {
   readonly files: ProjectFiles;
-  /** Absolute real path of the folder the session works in; null while it may not be looked into. */
+  /** Absolute real path of the folder the session works in; null if the folder must not be read. */
   folderOf(sessionId: string): string | null;
   join(folder: string, name: string): string;
   redact(text: string): string;
-  /** The digest of the text that a person accepted; null where none was. */
+  /** The hash of the text that a person accepted; null if none was accepted. */
   accepted(path: string): string | null;
 }
 
 interface ProjectText {
   readonly name: string;
   readonly path: string;
-  /** Of the file as it was read, before redaction. */
+  /** Hash of the file as it was read, before redaction. */
   readonly sha256: string;
   readonly text: string;
 }
@@ -39,19 +39,19 @@ const FOLDERS_KEPT = 32;
 
 export class Instructions {
   readonly #deps: InstructionDeps;
-  /** By path. */
+  /** Cached texts by path. */
   readonly #kept = new Map<string, ProjectText & { readonly stamp: string }>();
 
   constructor(deps: InstructionDeps) {
     this.#deps = deps;
   }
 
-  /** A text that is not accepted, shown as words of the folder. */
+  /** A text that is not accepted, as untrusted content of the folder. */
   get material(): PackSource {
     return { section: 'project', select: (request) => Promise.resolve(this.#materialOf(request)) };
   }
 
-  /** The accepted text, among the instructions. */
+  /** The accepted text, as an instruction. */
   get accepted(): PackSource {
     return { section: 'task', select: (request) => Promise.resolve(this.#acceptedOf(request)) };
   }

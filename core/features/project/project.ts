@@ -1,5 +1,5 @@
-// The folder a session works in, as a project: its instructions in the pack, files for mentions, a git worktree for a session. A turn in the
-// configured workspace pays nothing for it.
+// Treats the folder a session works in as a project: its instructions in the context pack, its files for mentions, and a git worktree for a
+// session. Turns in the configured workspace pay nothing for this feature.
 
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
@@ -61,7 +61,10 @@ interface Desk extends Taken {
   readonly instructions: Instructions;
 }
 
-/** Of folders a person let a session work in. In the configured workspace the agent itself may have written such a file. */
+/**
+ * Reads instructions only in folders a person opened for a session. In the configured workspace, the agent itself may have written such a
+ * file.
+ */
 function instructionsOf({ log, redactPrompt, workspaces }: Taken, rows: ProjectRows): Instructions {
   return new Instructions({
     files: projectFiles,
@@ -85,7 +88,7 @@ function describe({ workspaces, instructions }: Desk, given: string): Project {
   };
 }
 
-/** Fails with `denied` in a folder that is not trusted, `not_found` without a file, `conflict` where its text is another one by now. */
+/** Fails with `denied` if the folder is not trusted, `not_found` if there is no file, and `conflict` if its text has changed since. */
 function accept(desk: Desk, { folder, sha256 }: OpParsed<'project.accept'>, { actor }: Caller): Project {
   const found = describe(desk, folder);
   if (!desk.workspaces.holds(found.folder)) throw new AppError('denied', `${found.folder} is not trusted.`);

@@ -1,4 +1,4 @@
-// The project files whose text a person accepted as instructions, kept in step with the log. Decides nothing.
+// The project files whose text a person accepted as instructions, as rows derived from the log. Decides nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -24,7 +24,7 @@ export class ProjectRows {
     this.#sql = new Statements(db);
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event, inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'project.accepted') this.#sql.run(statements.put, event.body.path, event.body.sha256);
     if (event.type === 'project.withdrawn') this.#sql.run('DELETE FROM project_accepted WHERE path = ?', event.body.path);

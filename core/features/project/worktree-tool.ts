@@ -1,5 +1,5 @@
-// The git_worktree tool: adds a worktree for a session, or removes one. Only the program calls it, for a person; the gate sees every path. A
-// removal looks once more at what it would delete, right before.
+// The git_worktree tool: adds a worktree for a session, or removes one. Only the program calls it, for a person, and the gate sees every
+// path. A removal checks directly before deleting what would be lost.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { realpath, stat, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const input = z.discriminatedUnion('action', [
 ]);
 type Args = z.infer<typeof input>;
 
-/** As any folder of the person's. */
+/** As for any folder that a person creates. */
 const FOLDER_MODE = 0o777;
 
 export function createWorktreeTool(run: RunGit): ToolDefinition {
@@ -39,7 +39,7 @@ export function createWorktreeTool(run: RunGit): ToolDefinition {
   });
 }
 
-/** The path is named as one that is read: a checkpoint cannot bring a worktree back, and its undo must not be offered. */
+/** States the path as read, not written: a checkpoint cannot restore a worktree, so undo must not be offered. */
 function factsOf(args: Args, context: FactContext): CallFacts {
   const insideWorkspace = isInside(args.path, context.workspace);
   const protectedBy = protectionOf(args.path, context);
@@ -56,9 +56,9 @@ async function add(run: RunGit, { repository, path, branch }: Extract<Args, { ac
   const holder = worktreesOf(repository);
   if (!isBelow(path, holder)) throw new AppError('tool_failed', `${path} is not below ${holder}.`);
   makeFolders({ mkdirSync, statSync }, holder, FOLDER_MODE);
-  // A link there would lead the checkout elsewhere.
+  // A link in its place would lead the checkout elsewhere.
   if ((await realpath(holder)) !== holder) throw new AppError('tool_failed', `${holder} leads to another folder.`);
-  // The repository itself must not see its worktrees as new files.
+  // Keeps the worktrees from appearing as new files in the repository.
   await writeFile(join(repository, '.trayclaw', '.gitignore'), '*\n');
   await addWorktree(run, placeOf(context, repository, repository), { path, branch });
   return { forModel: `Added the worktree ${path} on the branch ${branch}.` };
@@ -76,7 +76,7 @@ async function remove(run: RunGit, { repository, path, discard }: Extract<Args, 
   return { forModel: `Removed the worktree ${path}; its branch stays.` };
 }
 
-/** Fails with `conflict`, naming what a removal would lose. */
+/** Fails with `conflict`, which names what a removal would lose. */
 export async function assertNothingLost(run: RunGit, place: GitPlace): Promise<void> {
   const files = await uncommittedIn(run, place);
   if (files.length > 0) {
@@ -92,7 +92,7 @@ export async function assertNothingLost(run: RunGit, place: GitPlace): Promise<v
   }
 }
 
-/** Not confined: the gate decided on exactly this call, and the sandbox holds on to folders of git that a removal deletes. */
+/** Not confined, because the gate decided on exactly this call, and the sandbox holds open the git folders that a removal deletes. */
 function placeOf({ signal, processMarker }: ToolContext, cwd: string, workspace: string): GitPlace {
   return { cwd, workspace, signal, attended: true, marker: processMarker };
 }

@@ -1,5 +1,5 @@
-// Git worktrees of sessions: begins a session in a new one, lists them, removes one. Every change is a call of the worktree tool behind the
-// gate; this looks beforehand whether it can work, and what it would lose.
+// Git worktrees of sessions: begins a session in a new worktree, lists worktrees, removes one. Every change is a call of the worktree tool,
+// which passes the gate. This module checks beforehand whether the call can work and what it would lose.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync } from 'node:fs';
@@ -100,7 +100,7 @@ export class Worktrees {
     return this.#deps.log.index.sessions({ archived: false, workspace: path, limit: 1 })[0]?.sessionId ?? null;
   }
 
-  /** Its real path. Fails with `denied` for a folder that no person trusts: git reads the settings of a repository. */
+  /** The real path of the folder. Fails with `denied` if no person trusts it, because git reads the settings of a repository. */
   #trusted(folder: string): string {
     const { path, state, reason } = this.#deps.workspaces.look(folder);
     if (state === 'trusted' || state === 'configured') return path;
@@ -109,7 +109,7 @@ export class Worktrees {
     });
   }
 
-  /** Confined: it only reads, and no approval covers it. */
+  /** Confined, because it only reads and no approval covers it. */
   #place(cwd: string, workspace: string): GitPlace {
     return { cwd, workspace, signal: this.#deps.closing, attended: false };
   }
@@ -122,12 +122,12 @@ export class Worktrees {
   }
 }
 
-/** A folder: that of a worktree or a submodule is a file. */
+/** True only if .git is a folder; in a worktree or a submodule it is a file. */
 export function isRepository(folder: string): boolean {
   return lstatSync(join(folder, '.git'), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Letters that every branch, folder and shell takes. */
+/** Reduces a name to characters that every branch, folder and shell accepts. */
 function nameOf(given: string): string {
   const name = given
     .toLowerCase()

@@ -1,5 +1,5 @@
-// Collects the files of a report from the state of the program. Everything in them is a number, a word of the program or a sentence that it
-// wrote; messages are in it only where a person names the conversation.
+// Collects the files of a report from the state of the program. They contain only numbers, the program's own keywords and sentences it
+// wrote. Messages are included only if a person names the conversation.
 
 import { existsSync, openSync, closeSync, fstatSync, readSync } from 'node:fs';
 import { arch, platform, release, homedir, totalmem, freemem } from 'node:os';
@@ -68,7 +68,7 @@ function logLines(path: string): string[] {
   const lines = endOf(path).split('\n').filter((line) => line !== '').slice(-LOG_LINES_MAX); // prettier-ignore
   return lines.flatMap((line) => {
     const json = parseJson(line);
-    // The first may be cut.
+    // The first line may be cut off.
     if (!json.ok || typeof json.value !== 'object' || json.value === null) return [];
     const { at, level, message, data } = json.value as Readonly<Record<string, unknown>>;
     const details =
@@ -94,7 +94,7 @@ function endOf(path: string): string {
   }
 }
 
-/** Known secrets and their forms, personal data, and the names of this person's folders. */
+/** Redacts known secrets in all their forms, personal data, and the names of this person's folders. */
 function cleanerOf({ safety, home, environment }: CollectDeps): (text: string) => string {
   const personal = new Redactor({ personal: ['card', 'iban', 'email', 'phone'] });
   const inJson = (path: string): string => JSON.stringify(path).slice(1, -1);

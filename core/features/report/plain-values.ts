@@ -1,10 +1,10 @@
-// Keeps of a value what cannot be anybody's text: its form, numbers, switches, and the words that the program itself uses. Pure.
+// Reduces a value to the parts that cannot contain a person's text: its structure, numbers, booleans, and the program's own keywords. Pure.
 
 const DEPTH_MAX = 8;
 const ENTRIES_MAX = 100;
 const FRAMES_MAX = 20;
 
-/** Modes and kinds: `workspace-free`, `openai-compatible`. Anything longer or with other letters may be a name or a key. */
+/** Matches modes and kinds such as `workspace-free` and `openai-compatible`. Longer text, or other characters, may be a name or a key. */
 const isWord = (text: string): boolean => /^[a-z][a-z-]{0,23}$/.test(text);
 
 export function plainValue(value: unknown, depth = 0): unknown {
@@ -17,7 +17,7 @@ export function plainValue(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.map(([key, one], at) => [nameOf(key, at), plainValue(one, depth + 1)]));
 }
 
-/** Where in the program an error arose: its frames, without its message. */
+/** The stack frames of an error, without its message. */
 export function framesOf(text: string): readonly string[] {
   const frames = text.split('\n').flatMap((line) => /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
   return frames.slice(0, FRAMES_MAX);

@@ -1,4 +1,4 @@
-// A report for a bug: made, shown, and saved exactly as it was shown. Loaded when a person asks for one; sends nothing.
+// A bug report: created, shown, and saved exactly as it was shown. Loaded when a person asks for one; sends nothing.
 
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// Writes the files of a report into one archive that only this person can read.
+// Writes the files of a report to one archive that only this user can read.
 
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

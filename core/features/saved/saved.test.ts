@@ -1,10 +1,10 @@
-// Saved prompts through the whole program: kept over a restart, offered for /prompt, sent with what follows.
+// Saved prompts through the whole program: kept across a restart, offered for /prompt, and sent with additional text.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { TestHome } from '../../../tests/faults/test-home.ts';
 import { ScriptedModel } from '../../../tests/doubles/scripted-model.ts';
 
-test('a prompt is saved, completed by its name, sent with a further text, and removed', async () => {
+test('a prompt is saved, completed by name, sent with further text, and removed', async () => {
   const model = await ScriptedModel.start([{ answer: { text: 'Done.' } }]);
   const home = new TestHome();
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-// Prompts that a person saved to use again, kept in step with the log. They are words of the person; nothing is sent from here.
+// Prompts that a person saved to use again, as rows derived from the log. They are the person's own text; nothing is sent from here.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
@@ -32,7 +32,7 @@ class SavedRows {
     this.#sql = new Statements(db);
   }
 
-  /** Called for every event inside its transaction. */
+  /** Called for every event, inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'saved.written') this.#sql.run(statements.put, event.body.name, event.body.text, event.atMs);
     if (event.type === 'saved.removed') this.#sql.run('DELETE FROM saved_prompts WHERE name = ?', event.body.name);

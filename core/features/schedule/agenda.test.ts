@@ -36,7 +36,7 @@ function open(sources: readonly TaintSource[] = []) {
     assertAgent: () => undefined,
   });
   const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: () => sources });
-  /** A turn of the session, started by a schedule where one is named. */
+  /** Starts a turn in the session; with `scheduleId`, that schedule started it. */
   const turn = (turnId: string, more: { readonly scheduleId?: string; readonly bounds?: TurnBounds } = {}) => {
     const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
     const { scheduleId, bounds } = more;
@@ -49,7 +49,7 @@ function open(sources: readonly TaintSource[] = []) {
   return { agenda, book, clock, log, schedules, turn, plan };
 }
 
-test('a follow-up of a follow-up is planned three deep and no deeper', () => {
+test('follow-ups can be chained three deep and no deeper', () => {
   const { book, plan, turn } = open();
   const first = plan(turn('trn_1'));
   const second = plan(turn('trn_2', { scheduleId: first.scheduleId }));
@@ -58,7 +58,7 @@ test('a follow-up of a follow-up is planned three deep and no deeper', () => {
   expect(() => plan(turn('trn_4', { scheduleId: third.scheduleId }))).toThrow('one more');
 });
 
-test('twenty follow-ups a day, and taking one back makes no room for another', () => {
+test('allows twenty follow-ups a day; cancelling one makes no room for another', () => {
   const { agenda, clock, plan, turn } = open();
   for (let n = 0; n < 20; n++) {
     const place = turn(`trn_${n}`);
@@ -69,7 +69,7 @@ test('twenty follow-ups a day, and taking one back makes no room for another', (
   expect(plan(turn('trn_next')).dueMs).toBe(clock.nowMs() + 300_000);
 });
 
-test('never sooner than a minute, and the same call again is the same follow-up', () => {
+test('refuses times within a minute; a repeated call returns the same follow-up', () => {
   const { agenda, book, clock, plan, turn } = open();
   const place = turn('trn_1');
   const soon = new Date(clock.nowMs() + 59_000).toISOString().slice(0, 16);
@@ -90,12 +90,12 @@ test('a planned turn has no more rights than its planner, and keeps its taint', 
     agentId: 'scout',
     session: 'ses_1',
   });
-  // An attended turn: its grants are valid while it runs.
+  // An attended turn: its grants are valid only while it runs.
   const free = plan(turn('trn_2', { bounds: { ...wholeBounds, grants: true } }));
   expect(book.find(free.scheduleId)?.schedule.bounds.grants).toBe(false);
 });
 
-test('an agent takes back what agents planned here, and nothing of a person', () => {
+test('an agent cancels what agents planned here, but nothing that a person planned', () => {
   const { agenda, clock, schedules, turn } = open();
   const spec = { kind: 'at', atMs: clock.nowMs() + 3_600_000 } as const;
   const wish = { name: 'Mine', prompt: 'x', spec, session: 'ses_1' };
@@ -103,7 +103,7 @@ test('an agent takes back what agents planned here, and nothing of a person', ()
   expect(() => agenda.cancelFollowUp(scheduleId, turn('trn_1'))).toThrow('Nothing with the id');
 });
 
-test('the same call makes the same task; tasks are bounded and keep their taint', () => {
+test('a repeated call returns the same task; tasks are limited and keep their taint', () => {
   const source = { kind: 'message', where: 'webhook build' } as const;
   const { agenda, log, turn } = open([source]);
   const place = turn('trn_1');

@@ -1,5 +1,5 @@
-// The plans an agent makes on its own: tasks, and single times at which it resumes something. Owns the limits: how deep, how many a day,
-// and never more rights than the turn that made the plan.
+// The plans an agent makes without a request: tasks, follow-ups at a single time, and recurring jobs. Owns their limits: how deep, how many
+// a day, and never more rights than the turn that made the plan.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
@@ -17,7 +17,7 @@ export interface FollowUp {
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
 }
 
-/** A job that comes again. */
+/** A recurring job. */
 export interface RecurringJob {
   readonly name?: string | undefined;
   readonly prompt: string;
@@ -32,16 +32,16 @@ export interface AgendaDeps extends Pick<Spine, 'log' | 'clock'> {
   sourcesOf(sessionId: string): readonly TaintSource[];
 }
 
-/** A follow-up of a follow-up of a follow-up is the last one. */
+/** The third follow-up in a chain is the last one. */
 const DEPTH_MAX = 3;
 const PER_DAY = 20;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const NAME_MAX = 60;
-/** Recurring jobs that agents made, at one time. */
+/** The maximum number of recurring jobs made by agents at one time. */
 const RECURRING_MAX = 10;
 const RECURRING_APART_MS = 5 * MINUTE_MS;
-/** Of each run, where the agent names no other. */
+/** The money limit of each run if the agent names none. */
 const RECURRING_USD = 0.25;
 const SHOWN_NEXT = 3;
 
@@ -65,7 +65,7 @@ export class Agenda {
     return this.#deps.schedules.closeTask(taskId, how, this.#agentOf(place));
   }
 
-  /** Fails with denied where it is too deep, too soon or too often, or as a schedule does. */
+  /** Fails with denied if the follow-up is too deep, too soon or too frequent, and with the errors of creating a schedule. */
   followUp({ prompt, when }: FollowUp, place: Place): { scheduleId: string; dueMs: number } {
     const { book, clock, schedules } = this.#deps;
     const scheduleId = `sch_${place.idempotencyKey}`;
@@ -91,7 +91,7 @@ export class Agenda {
     return { scheduleId, dueMs: dueOf(view) };
   }
 
-  /** The next times and the bounds, as a person is shown them. Fails as `repeat` does. */
+  /** The next times and the bounds, as shown to a person. Fails with the errors of `repeat`. */
   previewRecurring(
     job: RecurringJob,
     place: Pick<Place, 'sessionId' | 'turnId'>,
@@ -110,7 +110,7 @@ export class Agenda {
     return { nextMs, bounds: { ...own, tools: within.tools, usd: within.usd, grants: false } };
   }
 
-  /** Fails with denied where it is too often or too many, or as a schedule does. */
+  /** Fails with denied if the job is too frequent or there are too many, and with the errors of creating a schedule. */
   repeat(job: RecurringJob, place: Place): { scheduleId: string; nextMs: readonly number[] } {
     const { book, schedules } = this.#deps;
     const scheduleId = `sch_${place.idempotencyKey}`;
@@ -137,7 +137,7 @@ export class Agenda {
     });
   }
 
-  /** Only for plans of an agent in the same conversation: a person's schedules are the person's. */
+  /** Cancels only plans that an agent made in the same conversation, never a schedule of a person. */
   cancelFollowUp(scheduleId: string, place: Place): void {
     if (!this.#planned(place.sessionId).some((schedule) => schedule.scheduleId === scheduleId)) {
       throw new AppError('not_found', `Nothing with the id ${scheduleId} is planned in this conversation.`);
@@ -152,13 +152,13 @@ export class Agenda {
     return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && isAhead(schedule));
   }
 
-  /** Counted from the log: removing a plan does not make room for another. */
+  /** Counted from the log, so that cancelling a plan does not make room for another. */
   #plannedSince(sinceMs: number): number {
     const made = this.#deps.log.reads.slice(systemSessionId, { types: ['schedule.created'], limit: PER_DAY * 2, newest: true });
     return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && atMs > sinceMs).length;
   }
 
-  /** At most the bounds of the planning turn; otherwise those of any unattended turn. */
+  /** At most the bounds of the planning turn; otherwise the bounds of any unattended turn. */
   #boundsOf(place: Pick<Place, 'sessionId' | 'turnId'>): JobBounds {
     const bounds = this.#startOf(place)?.bounds;
     if (bounds === undefined) return jobBoundsSchema.parse({});

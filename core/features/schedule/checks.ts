@@ -1,4 +1,4 @@
-// Health checks of schedules: a due time must not pass without an outcome.
+// The health check of schedules: a due time must not pass without an outcome.
 
 import type { ScheduleView } from '../../contracts/features/schedule.ts';
 import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
@@ -17,7 +17,7 @@ export function scheduleChecks(checked: Checked): HealthSource {
 function checkSchedules({ schedules, nowMs }: Checked): Finding {
   const enabled = schedules().filter((one) => one.enabled);
   const ill = enabled.flatMap((schedule) => {
-    const why = whyIll(schedule, nowMs());
+    const why = problemOf(schedule, nowMs());
     return why === null ? [] : [`${schedule.name} (${schedule.scheduleId}) ${why}`];
   });
   if (ill.length === 0)
@@ -30,8 +30,8 @@ function checkSchedules({ schedules, nowMs }: Checked): Finding {
   );
 }
 
-/** Returns the problem of a schedule whose due time passed without a report; null if there is none. */
-function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
+/** The problem of a schedule whose due time passed without an outcome, or null. */
+function problemOf({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
   const [newest] = last;
   if (newest?.disposition === 'missed') return 'missed its last time';
   if (newest?.disposition === 'refused') return `could not be started: ${newest.reason ?? 'it was refused'}`;

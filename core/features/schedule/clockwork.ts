@@ -1,5 +1,5 @@
-// The clockwork: checks the clock at least once a minute, settles due and missed times, and wakes other alarms. Owns the one timer;
-// due-times.ts computes what is due, plan-due.ts decides what happens, the port starts turns.
+// Checks the clock at least once a minute, settles due and missed times, and wakes other alarms. Owns the only timer: due-times.ts computes
+// what is due, plan-due.ts decides what happens, and the port starts turns.
 
 import { isAppError } from '../../contracts/errors.ts';
 import type { FiredDisposition, ScheduleFired } from '../../contracts/features/schedule.ts';
@@ -10,7 +10,7 @@ import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
 /** A timed job outside the schedules. */
 export interface Alarm {
-  /** When it wants to be woken; null for never. */
+  /** The moment at which it must be woken, or null for never. */
   nextMs(): number | null;
   wake(nowMs: number): void;
 }
@@ -21,18 +21,21 @@ export interface ClockworkDeps extends Pick<Spine, 'clock' | 'logger' | 'later'>
   readonly panic: { readonly engaged: boolean };
   readonly alarms: readonly Alarm[];
   isOpen(turnId: string): boolean;
-  /** Starts the turn of a due time: its message, its turn and this entry in one transaction. Fails as a message does. */
+  /**
+   * Starts the turn of a due time. Its message, its turn and this entry are stored in one transaction. Fails with the errors of sending a
+   * message.
+   */
   fire(kept: KeptSchedule, entry: ScheduleFired): void;
-  /** Writes down what became of due times that start nothing. */
+  /** Records the outcome of due times that start nothing. */
   record(entries: readonly ScheduleFired[]): void;
   rewind(fromMs: number, toMs: number): void;
 }
 
-/** The maximum time between checks: a timer does not notice that the machine slept or the clock was set. */
+/** The maximum time between checks, because timers do not notice that the machine slept or the clock was set. */
 const LOOK_MS = 60_000;
-/** The maximum due times of one schedule settled in one check; the rest follows at once. */
+/** The maximum number of due times of one schedule that one check settles. The next check follows at once. */
 const CHUNK = 200;
-/** A clock that is further back than this was set back; below, it is just not there yet. */
+/** A clock that is behind by more than this was set back. A smaller difference resolves without a change. */
 const REWIND_MS = 60_000;
 const JUMP_MS = 90_000;
 
@@ -44,9 +47,9 @@ const reasons: Readonly<Partial<Record<FiredDisposition, string>>> = {
 
 export class Clockwork {
   readonly #deps: ClockworkDeps;
-  /** Due times up to here had run before the clock was set back. */
+  /** The last due time of a schedule that had run before the clock was set back. */
   readonly #passed = new Map<string, number>();
-  /** The next due time of a schedule, with the inputs of the computation. */
+  /** The cached next due time of a schedule, with the inputs of its computation as key. */
   readonly #next = new Map<string, { readonly key: string; readonly dueMs: number | null }>();
   #stopTimer: (() => void) | null = null;
   #last: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
@@ -61,7 +64,7 @@ export class Clockwork {
     return this.#jump;
   }
 
-  /** Checks at once, then regularly. */
+  /** Checks at once, and then regularly. */
   start(): void {
     this.look();
   }
@@ -72,12 +75,12 @@ export class Clockwork {
     this.#stopTimer = null;
   }
 
-  /** A schedule changed or a turn ended: look soon, outside of what happens now. */
+  /** Called when a schedule changed or a turn ended. Checks soon, but not within the current call. */
   poke(): void {
     if (this.#stopTimer !== null) this.#arm(0);
   }
 
-  /** Checks the clock once. Never throws: a failed step is retried at the next check. */
+  /** Checks the clock once. Never throws; a failed step is retried at the next check. */
   look(): void {
     const { clock, logger } = this.#deps;
     const nowMs = clock.nowMs();
@@ -87,7 +90,7 @@ export class Clockwork {
       this.#noticeSetBack(nowMs);
       const work = this.#deps.book.all().flatMap((kept) => this.#plan(kept, nowMs));
       hasMore = work.some((one) => one.hasMore);
-      // Over all schedules in the order of their times.
+      // Performs the steps of all schedules in the order of their times.
       for (const { kept, step } of work.flatMap(stepsOf).sort(byTime)) this.#perform(kept, step);
       for (const alarm of this.#deps.alarms) alarm.wake(nowMs);
     } catch (cause) {
@@ -105,7 +108,7 @@ export class Clockwork {
     const { alarms, book, logger } = this.#deps;
     try {
       const next = [...book.all().map((kept) => this.#nextOf(kept)), ...alarms.map((alarm) => alarm.nextMs())];
-      // A due time that is still unsettled waits for a turn, or failed: it must not make this a busy loop.
+      // A due time that is still unsettled waits for a turn, or has failed. Ignoring it here avoids a busy loop.
       return next.reduce<number>((rest, ms) => (ms !== null && ms > nowMs ? Math.min(rest, ms - nowMs) : rest), LOOK_MS);
     } catch (cause) {
       logger.log('error', 'the next due time could not be found', { cause: String(cause) });
@@ -113,7 +116,7 @@ export class Clockwork {
     }
   }
 
-  /** Cheap for any number of schedules: only those with something due are computed in full. */
+  /** The next due time of a schedule, or null. Cached, so that this is cheap for any number of schedules. */
   #nextOf(kept: KeptSchedule): number | null {
     if (!kept.schedule.enabled) return null;
     const { scheduleId, spec } = kept.schedule;
@@ -142,13 +145,13 @@ export class Clockwork {
     const isOpen = kept.lastTurnId !== null && this.#deps.isOpen(kept.lastTurnId);
     if (dues.length < all.length) this.#passOver(scheduleId, all, dues);
     if (all.length < max) return [{ kept, steps: planDue({ dues, nowMs, missed, isOpen, panicEngaged: panic.engaged }), hasMore: false }];
-    // After a long time, due times far from its end count as missed in any case.
+    // After a long pause, all but the last due times count as missed in any case.
     const over = dues.slice(0, Math.max(0, dues.length - madeUpMax));
     const disposition = panic.engaged ? 'panic' : 'missed';
     return [{ kept, steps: over.length === 0 ? [] : [{ kind: 'record', disposition, dues: over }], hasMore: true }];
   }
 
-  /** Settles times that ran before the clock was set back, so that they are not checked again and again. */
+  /** Settles times that ran before the clock was set back, so that they are not checked repeatedly. */
   #passOver(scheduleId: string, all: readonly number[], left: readonly number[]): void {
     const firstLeft = left[0] ?? Number.POSITIVE_INFINITY;
     const passed = all.filter((dueMs) => dueMs < firstLeft).at(-1);
@@ -170,7 +173,7 @@ export class Clockwork {
     }
   }
 
-  /** The wall clock against a steady one: a machine that slept, or a clock that was set. */
+  /** Compares the wall clock with the monotonic clock, to notice that the machine slept or the clock was set. */
   #noticeJump(nowMs: number): void {
     const monotonicMs = this.#deps.clock.monotonicMs();
     const last = this.#last;
@@ -203,7 +206,7 @@ function timeOf(step: DueStep): number {
   return step.kind === 'run' ? step.dueMs : (step.dues[0] ?? 0);
 }
 
-/** One entry for a range of due times. */
+/** Describes a range of due times in one entry. */
 function span(scheduleId: string, disposition: Exclude<FiredDisposition, 'run'>, dues: readonly number[]): ScheduleFired {
   const [first = 0] = dues;
   const reason = reasons[disposition];

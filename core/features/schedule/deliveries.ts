@@ -1,5 +1,5 @@
-// Delivers the answers of scheduled turns to their chats, once each: when a turn ends, and at start for turns that ended while the program
-// was not running.
+// Delivers the answers of scheduled turns to their chats, each exactly once: when a turn ends, and at start for turns that ended while the
+// program was not running.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Schedule } from '../../contracts/features/schedule.ts';
@@ -9,11 +9,14 @@ import type { ScheduleBook } from './rows.ts';
 
 export interface DeliveriesDeps extends Pick<Spine, 'log' | 'logger'> {
   readonly book: ScheduleBook;
-  /** The chat it is queued for, within the transaction that runs; null when there is no such chat. Fails with queue_full or a store error. */
+  /**
+   * Queues the notice within the current transaction. Returns the chat, or null if there is no such chat. Fails with queue_full or a store
+   * error.
+   */
   tell(to: string, notice: Notice): string | null;
 }
 
-/** How many firings of each schedule are checked at start. */
+/** The number of firings of each schedule that are checked at start. */
 const RECENT = 3;
 
 export class Deliveries {
@@ -39,7 +42,7 @@ export class Deliveries {
     }
   }
 
-  /** `schedule` started the turn of the event. */
+  /** Handles the end of a turn or of work that `schedule` started. */
   deliver(event: AnyEvent, { deliver }: Pick<Schedule, 'deliver'>): void {
     if (deliver === null) return;
     const { sessionId } = event;
@@ -57,12 +60,12 @@ export class Deliveries {
     try {
       this.#deps.tell(to, { ...about, key: `schedule ${turnId}` });
     } catch (cause) {
-      // It stays unread in its session.
+      // The answer stays unread in its session.
       this.#deps.logger.log('warn', 'the answer of a scheduled turn could not be sent', { turnId, cause: String(cause) });
     }
   }
 
-  /** Lists denied calls, whatever the model reports. */
+  /** Lists the denied calls of the turn, so that the answer names them whatever the model says. */
   #refused(sessionId: string, turnId: string): string[] {
     const { log } = this.#deps;
     const row = log.index.turn(turnId);

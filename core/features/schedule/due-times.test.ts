@@ -11,7 +11,7 @@ function next(expr: string, zone: string, after: string, max = 3): string[] {
   return found.map((ms) => new Date(ms).toISOString().slice(0, 16));
 }
 
-test('a local time that is skipped is due once, right after the gap; one that comes twice the first time', () => {
+test('a skipped local time is due right after the gap, a repeated one the first time', () => {
   expect(next('30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00Z', 2)).toEqual(['2026-03-29T01:00', '2026-03-30T00:30']);
   expect(next('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z', 2)).toEqual(['2026-10-25T00:30', '2026-10-26T01:30']);
   expect(next('15 2 * * *', 'Australia/Lord_Howe', '2026-10-02T20:00Z', 2)).toEqual(['2026-10-03T15:30', '2026-10-04T15:15']);
@@ -22,7 +22,7 @@ test('a local time that is skipped is due once, right after the gap; one that co
   ]);
 });
 
-test('a line with a step follows real time through the change', () => {
+test('a line with a step follows real time across the clock change', () => {
   expect(next('*/30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z', 4)).toEqual([
     '2026-10-25T00:00',
     '2026-10-25T00:30',
@@ -32,7 +32,7 @@ test('a line with a step follows real time through the change', () => {
   expect(next('*/30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00Z', 1)).toEqual(['2026-03-30T00:00']);
 });
 
-test('an interval is anchored: the time of a check shifts nothing', () => {
+test('an interval is anchored, so the time of a check does not shift it', () => {
   const spec = { kind: 'every', everyMs: 420_000, anchorMs: 1_000 } as const;
   expect(times.nextAfter(spec, 0)).toBe(1_000);
   expect(times.nextAfter(spec, 1_000)).toBe(421_000);
@@ -40,7 +40,7 @@ test('an interval is anchored: the time of a check shifts nothing', () => {
   expect(times.nextAfter(spec, 10_000_000)).toBe(1_000 + 24 * 420_000);
 });
 
-test('a local moment is settled with its zone, also one that does not exist', () => {
+test('a local moment is resolved with its zone, even if it does not exist', () => {
   const now = at('2026-01-01T00:00Z');
   expect(times.settle({ kind: 'at', local: '2026-03-29T02:30' }, now)).toEqual({
     kind: 'at',

@@ -1,8 +1,8 @@
-// Computes due times: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
+// Computes due times: moments, intervals and cron lines across time zones. Reads no clock and sets no timer.
 //
-// Cron lines mean local time. Where clocks go forward, a time that does not exist is due at the first moment after the gap; where they go
-// back, a time that comes twice is due at the first of both. Lines with a * or a step in their hours or minutes follow real time instead:
-// they pass over the gap and are due in both of the repeated hours.
+// Cron lines mean local time. When clocks go forward, a time that does not exist is due at the first moment after the gap. When clocks go
+// back, a time that occurs twice is due the first time. Lines with a * or a step in their hours or minutes follow real time instead: they
+// skip the gap and are due in both of the repeated hours.
 
 import { Cron } from 'croner';
 import { AppError } from '../../contracts/errors.ts';
@@ -15,12 +15,12 @@ export class DueTimes {
   readonly #zone: () => string;
   readonly #lines = new Map<string, Cron>();
 
-  /** `zone` is the default zone: that of this machine. */
+  /** `zone` returns the default time zone, which is that of this machine. */
   constructor(zone: () => string) {
     this.#zone = zone;
   }
 
-  /** Fails with invalid_params for a line, zone or moment that cannot be. */
+  /** Fails with invalid_params if the cron line, zone or moment is invalid or never reached. */
   settle(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
     const spec = this.#fix(input, nowMs);
     if (this.nextAfter(spec, nowMs) === null) {
@@ -29,7 +29,7 @@ export class DueTimes {
     return spec;
   }
 
-  /** The first due time after a moment; null when there is none. */
+  /** The first due time after a moment, or null if there is none. */
   nextAfter(spec: ScheduleSpec, afterMs: number): number | null {
     switch (spec.kind) {
       case 'at':
@@ -43,7 +43,7 @@ export class DueTimes {
     }
   }
 
-  /** The due times in (after, until], oldest first, up to a limit. */
+  /** The due times in (after, until], oldest first, up to `max`. */
   between(spec: ScheduleSpec, span: { readonly afterMs: number; readonly untilMs: number; readonly max: number }): number[] {
     const found: number[] = [];
     let next = this.nextAfter(spec, span.afterMs);
@@ -68,7 +68,7 @@ export class DueTimes {
   #atLocal(local: string, zone: string): ScheduleSpec {
     const [year, month, day, hour, minute] = local.split(/[-T:]/).map(Number);
     const line = checked(() => new Cron(`0 ${minute} ${hour} ${day} ${month} * ${year}`, { ...options(zone), mode: '7-part' }));
-    // No zone is more than a day from UTC.
+    // Local time never differs from UTC by more than a day.
     const atMs = line.nextRun(new Date(Date.parse(`${local}:00Z`) - 2 * DAY_MS))?.getTime();
     if (atMs === undefined) throw new AppError('invalid_params', `There is no day ${local.slice(0, 10)}.`);
     return { kind: 'at', atMs, local, zone };
@@ -95,7 +95,7 @@ export class DueTimes {
   }
 }
 
-/** Without a function to call, it is arithmetic alone and never sets a timer. */
+/** Options without a callback: Croner only computes and never sets a timer. */
 function options(zone: string) {
   return { timezone: zone, fixedTimeRule: 'no-wildcard', paused: true } as const;
 }

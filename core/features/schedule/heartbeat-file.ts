@@ -1,5 +1,5 @@
-// HEARTBEAT.md in the workspace: read within a limit, created if missing. A link is not followed: its target was never meant to instruct
-// the agent.
+// HEARTBEAT.md in the workspace: read up to a size limit, created if missing. Links are not followed, because the file they lead to was not
+// meant to instruct the agent.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { heartbeatTemplate } from './heartbeat-text.ts';
 
 const BYTES_MAX = 64 * 1024;
 
-/** Fails with tool_failed if it is not a plain file, or too large. */
+/** Fails with tool_failed if the path is not a plain file, or the file is too large. */
 export async function readHeartbeatFile(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -39,7 +39,7 @@ function notRegular(): AppError {
   return new AppError('tool_failed', 'HEARTBEAT.md is not an ordinary file.');
 }
 
-/** Another program may have created it meanwhile; then that file counts at the next beat. */
+/** Creates the file with the template. If another program has created it in the meantime, that file is read at the next beat. */
 async function makeTemplate(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644);

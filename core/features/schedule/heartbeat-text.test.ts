@@ -29,13 +29,13 @@ test.each([
   [`HEARTBEAT_OK, but ${'the disk is full. '.repeat(30)}`, false],
   ['The disk is full.', false],
   ['heartbeat_ok', false],
-])('%j tells nothing: %s', (answer, quiet) => {
+])('whether %j reports nothing: %s', (answer, quiet) => {
   expect(isQuiet(answer)).toBe(quiet);
 });
 
 const utc = (): string => 'UTC';
 
-test('active hours go by the clocks of their zone, also over midnight', () => {
+test('active hours use the clock of their zone, also across midnight', () => {
   const noonUtc = Date.parse('2026-07-01T12:00Z');
   expect(isActive(undefined, noonUtc, utc)).toBe(true);
   expect(isActive({ from: '08:00', to: '22:00' }, noonUtc, utc)).toBe(true);
@@ -45,7 +45,7 @@ test('active hours go by the clocks of their zone, also over midnight', () => {
   expect(isActive({ from: '09:00', to: '09:00' }, noonUtc, utc)).toBe(true);
 });
 
-test('the file is made where it is missing, and is never a link or too long', async () => {
+test('the file is created if missing, and refused if it is a link or too long', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-heartbeat-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'HEARTBEAT.md');

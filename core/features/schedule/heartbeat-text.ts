@@ -1,11 +1,12 @@
-// Finds the tasks in HEARTBEAT.md, words the request to the agent, and decides whether its answer is worth reporting: text only.
+// The texts of the heartbeat: finds the tasks in HEARTBEAT.md, formats the request to the agent, and decides whether its answer is worth
+// reporting. Text only.
 
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import { localMoment, minuteOfDay } from './local-time.ts';
 
 const marker = 'Add your heartbeat tasks below this line:';
 
-/** The content of a new file. It contains no task. */
+/** The content of a new file. It contains no tasks. */
 export const heartbeatTemplate = `# Heartbeat
 
 TrayClaw reads this file regularly and does the tasks in it. As long as there is nothing below the last line, no model is
@@ -17,7 +18,7 @@ asked and nothing is spent. Lines that begin with # are passed over. Examples:
 ${marker}
 `;
 
-/** The text that asks for something; null when there is nothing to do. */
+/** The tasks in the file, or null if there are none. */
 export function tasksIn(text: string): string | null {
   const at = text.indexOf(marker);
   const wanted = (at < 0 ? text : text.slice(at + marker.length)).trim();
@@ -46,10 +47,10 @@ export function heartbeatPrompt(about: {
   ].join('\n\n');
 }
 
-/** An answer with at most this much text besides the word itself still reports nothing. */
+/** An answer with at most this many characters besides the marker word still reports nothing. */
 const BESIDE_MAX = 300;
 
-/** The word alone, or at the beginning or the end of little else. */
+/** Whether the answer is the marker word alone, or begins or ends with it and contains little else. */
 export function isQuiet(answer: string): boolean {
   const text = answer.trim().replace(/^[`*_"'\s]+|[`*_"'.!\s]+$/g, '');
   if (text === '') return true;
@@ -63,7 +64,7 @@ export interface ActiveHours {
   readonly zone?: string | undefined;
 }
 
-/** Hours that pass midnight are written like 22:00 to 06:00; from equal to to is the whole day. */
+/** Hours may cross midnight, such as 22:00 to 06:00. Equal `from` and `to` mean the whole day. */
 export function isActive(hours: ActiveHours | undefined, nowMs: number, zone: () => string): boolean {
   if (hours === undefined || hours.from === hours.to) return true;
   const minute = minuteOfDay(nowMs, hours.zone ?? zone());

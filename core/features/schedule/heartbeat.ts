@@ -1,5 +1,5 @@
-// The heartbeat: regularly asks the agent to do the tasks in HEARTBEAT.md. If the file has none, no model is asked and nothing is recorded.
-// Owns when it beats and what happens to the answer; the runtime runs the turn, a port delivers the report.
+// The heartbeat: regularly asks the agent to do the tasks in HEARTBEAT.md. If the file has no tasks, no model is asked and nothing is
+// recorded. Decides when to beat and how to handle the answer; the runtime runs the turn, and a port delivers the report.
 
 import { hash } from 'node:crypto';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -20,14 +20,17 @@ export interface HeartbeatDeps extends DeliveriesDeps {
     readonly activeHours?: ActiveHours | undefined;
     readonly deliver: string;
   };
-  /** The zone of this machine. */
+  /** The time zone of this machine. */
   readonly zone: () => string;
   readonly panic: { readonly engaged: boolean };
-  /** The file's text; it is created if missing. `untrusted`: the untrusted sources it may derive from. Rejects when unreadable. */
+  /**
+   * The text of the file, which is created if missing. `untrusted` are the untrusted sources the text may derive from. Rejects if the file
+   * is unreadable.
+   */
   readonly file: { readonly path: string; read(): Promise<{ readonly text: string; readonly untrusted: readonly TaintSource[] }> };
-  /** The instructions before the tasks. */
+  /** The instructions that precede the tasks. */
   instructions(): string;
-  /** Starts the turn of a beat. Fails as a message does. */
+  /** Starts the turn of a beat. Fails with the errors of sending a message. */
   beat(about: {
     readonly sessionId: string;
     readonly title: string;
@@ -38,7 +41,7 @@ export interface HeartbeatDeps extends DeliveriesDeps {
 }
 
 const MINUTE_MS = 60_000;
-/** A start is no reason to beat at once. */
+/** The delay of the first beat, so that a start does not cause one at once. */
 const FIRST_MS = 60_000;
 const SAME_AGAIN_MS = 86_400_000;
 const TASKS_TOLD = 50;
@@ -68,10 +71,10 @@ export class Heartbeat implements Alarm {
     return this.#nextMs;
   }
 
-  /** Called by the clockwork; does nothing if no beat is due. */
+  /** Called by the clockwork. Does nothing if no beat is due. */
   wake(nowMs: number): void {
     if (this.#nextMs === null) return;
-    // A clock that was set back must not put the next beat out of reach.
+    // If the clock was set back, the next beat must not be out of reach.
     if (this.#nextMs - nowMs > this.#everyMs + MINUTE_MS) this.#nextMs = nowMs + this.#everyMs;
     if (nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + this.#everyMs;
@@ -82,7 +85,7 @@ export class Heartbeat implements Alarm {
     void this.run();
   }
 
-  /** Runs one beat. Never two at once: while one is running, this does nothing. Never rejects. */
+  /** Runs one beat. Does nothing while another one is running. Never rejects. */
   async run(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -96,7 +99,7 @@ export class Heartbeat implements Alarm {
     }
   }
 
-  /** Settles turns that ended while the program was not running: call once at start. */
+  /** Settles turns that ended while the program was not running. Called once at start. */
   settle(): void {
     for (const beat of this.#deps.book.openBeats()) this.#settleEnded(beat);
   }
@@ -143,14 +146,14 @@ export class Heartbeat implements Alarm {
     this.#outcome = { text: 'A turn was started.', atMs: nowMs };
   }
 
-  /** Counted only: a log that grows because nothing happened would be a leak. */
+  /** Counts a beat without a turn. It is not logged, because a log that grows while nothing happens would be a leak. */
   #rest(why: string): void {
     this.#idle += 1;
     this.#idleSinceEnd += 1;
     this.#outcome = { text: why, atMs: this.#deps.clock.nowMs() };
   }
 
-  /** Yesterday's conversation leaves the list once it was read. */
+  /** Archives the conversation of an earlier day once it has been read. */
   #archiveEarlier(sessionId: string): void {
     const { book, log } = this.#deps;
     const last = book.lastBeat();
@@ -184,7 +187,7 @@ export class Heartbeat implements Alarm {
             : null;
         const body: EventBodies['heartbeat.ended'] = { turnId, outcome, textHash, to, idle: this.#idleSinceEnd };
         log.append(systemSessionId, [{ type: 'heartbeat.ended', body }]);
-        // Only news is shown as unread.
+        // Marks the session as read unless there is news.
         if (outcome === 'quiet' || outcome === 'repeated') log.append(sessionId, [seen(log.lastSeq)]);
       }, true);
       this.#idleSinceEnd = 0;

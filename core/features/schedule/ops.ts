@@ -14,7 +14,7 @@ interface Handled {
   readonly schedules: Schedules;
   readonly heartbeat: Heartbeat;
   readonly clockwork: Pick<Clockwork, 'clockJump'>;
-  /** Starts the turn of a schedule. Fails as a message does. */
+  /** Starts the turn of a schedule. Fails with the errors of sending a message. */
   readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): ScheduledTask };
   readonly fire: (kept: KeptSchedule, entry: ScheduleFired) => { sessionId: string; turnId: string };
 }
@@ -27,12 +27,12 @@ export function createScheduleOps({ schedules, heartbeat, clockwork, fire, work 
     'schedule.list': () => ({ schedules: schedules.list(), clockJump: clockwork.clockJump }),
     'schedule.get': ({ scheduleId, limit }) => schedules.get(scheduleId, limit),
     'schedule.create': (wish, caller) => {
-      const asked = whatIsAsked(work, wish, caller);
-      if (asked === null) throw eitherOr();
+      const asked = requestOf(work, wish, caller);
+      if (asked === null) throw eitherPromptOrTask();
       return schedules.create(asked, { by: caller.actor });
     },
     'schedule.update': ({ scheduleId, ...wish }, caller) =>
-      schedules.update(scheduleId, whatIsAsked(work, wish, caller) ?? withoutFile(wish), caller.actor),
+      schedules.update(scheduleId, requestOf(work, wish, caller) ?? withoutFile(wish), caller.actor),
     'schedule.remove': ({ scheduleId }, caller) => {
       schedules.remove(scheduleId, caller.actor);
       return { scheduleId };
@@ -59,16 +59,19 @@ interface Asked {
   readonly file?: string | undefined;
 }
 
-/** With the prompt, or with the task and its goal as the prompt; null where nothing is named. Fails with invalid_params where both are. */
-function whatIsAsked<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
+/**
+ * Returns the request with its prompt, or with its task and the task's goal as prompt. Null if neither is given. Fails with invalid_params
+ * if they disagree.
+ */
+function requestOf<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
   const { prompt, task, file } = wish;
   if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };
   const read = work.read({ task, file }, caller);
-  if (prompt !== undefined && prompt !== read.goal) throw eitherOr();
+  if (prompt !== undefined && prompt !== read.goal) throw eitherPromptOrTask();
   return { ...withoutFile(wish), prompt: read.goal, task: read };
 }
 
-function eitherOr(): AppError {
+function eitherPromptOrTask(): AppError {
   return new AppError('invalid_params', 'Give either `prompt`, or `task` or `file`.');
 }
 

@@ -8,12 +8,12 @@ const plan = (given: Partial<DueSituation>) =>
     step.kind === 'run' ? ['run', step.dueMs] : [step.disposition, ...step.dues],
   );
 
-test('on time it runs, whatever the policy', () => {
+test('a due time that is on time runs under every policy', () => {
   for (const missed of ['skip', 'once', 'all'] as const) expect(plan({ missed })).toEqual([['run', nowMs - 5]]);
   expect(plan({ dues: [] })).toEqual([]);
 });
 
-test('missed times are skipped, made up for once, or one after the other', () => {
+test('missed times are skipped, made up for once, or made up for one by one', () => {
   const dues = late(3);
   expect(plan({ dues, missed: 'skip' })).toEqual([['missed', ...dues]]);
   expect(plan({ dues, missed: 'once' })).toEqual([
@@ -28,11 +28,11 @@ test('missed times are skipped, made up for once, or one after the other', () =>
   ]);
 });
 
-test('while its last turn is open nothing starts', () => {
+test('nothing starts while the last turn is open', () => {
   expect(plan({ isOpen: true })).toEqual([['overlap', nowMs - 5]]);
   expect(plan({ isOpen: true, missed: 'all' })).toEqual([]);
 });
 
-test('under the panic stop everything is recorded and nothing runs', () => {
+test('under the panic stop every due time is recorded and nothing runs', () => {
   for (const missed of ['skip', 'once', 'all'] as const) expect(plan({ missed, panicEngaged: true })).toEqual([['panic', nowMs - 5]]);
 });

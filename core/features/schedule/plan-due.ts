@@ -2,17 +2,17 @@
 
 import type { FiredDisposition, MissedPolicy } from '../../contracts/features/schedule.ts';
 
-/** A due time that is this late still counts as on time: the clock is checked at least once a minute. */
+/** A due time that is late by at most this counts as on time, because the clock is checked only once a minute. */
 export const graceMs = 90_000;
-/** The maximum number of missed due times that `all` makes up for. */
+/** The maximum number of missed due times that the policy `all` makes up for. */
 export const madeUpMax = 10;
 
 export interface DueSituation {
-  /** Unsettled and passed, oldest first. */
+  /** Due times that have passed and are unsettled, oldest first. */
   readonly dues: readonly number[];
   readonly nowMs: number;
   readonly missed: MissedPolicy;
-  /** Its last turn has not ended. */
+  /** Whether the last turn of the schedule has not ended. */
   readonly isOpen: boolean;
   readonly panicEngaged: boolean;
 }
@@ -21,7 +21,7 @@ export type DueStep =
   | { readonly kind: 'run'; readonly dueMs: number }
   | { readonly kind: 'record'; readonly disposition: Exclude<FiredDisposition, 'run'>; readonly dues: readonly number[] };
 
-/** In execution order. Due times of `all` without a step wait for the turn before them. */
+/** The steps in execution order. Under the policy `all`, due times without a step wait for the turn before them. */
 export function planDue({ dues, nowMs, missed, isOpen, panicEngaged }: DueSituation): readonly DueStep[] {
   const last = dues.at(-1);
   if (last === undefined) return [];

@@ -1,4 +1,4 @@
-// Schedules, outcomes of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
+// Schedules, outcomes of their due times, heartbeats and tasks, as rows derived from the log. Decides nothing.
 
 import { byType } from '../../contracts/event-table.ts';
 import type { EventBodies, EventOf } from '../../contracts/events.ts';
@@ -56,7 +56,7 @@ export interface BeatRow {
   readonly textHash: string | null;
 }
 
-/** Kept of each schedule, and of the beats; the log has all. */
+/** The number of rows kept per schedule, and of heartbeats. The log contains all of them. */
 const FIRES_KEPT = 500;
 const BEATS_KEPT = 200;
 
@@ -70,7 +70,7 @@ const statements = {
   one: 'SELECT body, done_ms AS doneMs, last_turn_id AS lastTurnId FROM schedules WHERE schedule_id = ?',
   advance: 'UPDATE schedules SET done_ms = max(done_ms, ?) WHERE schedule_id = ?',
   putFire: 'INSERT OR IGNORE INTO schedule_fires (schedule_id, seq, due_ms, at_ms, turn_id, body) VALUES (?, ?, ?, ?, ?, ?)',
-  // The newest stay; the place is found from the end of the index.
+  // Keeps the newest rows. OFFSET finds the oldest row to keep from the end of the index.
   pruneFires: `DELETE FROM schedule_fires WHERE schedule_id = @id AND seq <= (
        SELECT seq FROM schedule_fires WHERE schedule_id = @id ORDER BY seq DESC LIMIT 1 OFFSET @kept)`,
   fires: `SELECT ${fired} WHERE schedule_id = ? ORDER BY seq DESC LIMIT ?`,
@@ -90,13 +90,13 @@ interface StoredSchedule {
   readonly lastTurnId: string | null;
 }
 
-/** The size of the cache of parsed rows, which are read every minute. */
+/** The size of the cache of parsed schedules, which are read every minute. */
 const READ_KEPT = 1_000;
 
 export class ScheduleBook {
   readonly #sql: Statements;
   readonly #fires: HeldRows;
-  /** By the stored text, which changes with the schedule. */
+  /** Keyed by the stored text, which changes with the schedule. */
   readonly #read = new Map<string, Schedule>();
 
   readonly apply = byType({
@@ -131,7 +131,7 @@ export class ScheduleBook {
     return row === undefined ? null : this.#readSchedule(row);
   }
 
-  /** The latest moment up to which any of them is settled; null without schedules. */
+  /** The latest moment up to which any schedule is settled; null if there are no schedules. */
   furthestMs(): number | null {
     return this.#sql.value('SELECT max(done_ms) FROM schedules') as number | null;
   }
@@ -146,7 +146,7 @@ export class ScheduleBook {
     return this.#sql.value(statements.ran, scheduleId, dueMs) !== undefined;
   }
 
-  /** The schedule that started a turn, or work. */
+  /** The schedule that started this turn or work, or null. */
   ofTurn(turnId: string): Schedule | null {
     if (!this.#fires.any) return null;
     const scheduleId = this.#sql.value<string>('SELECT schedule_id FROM schedule_fires WHERE turn_id = ?', turnId);
@@ -157,7 +157,7 @@ export class ScheduleBook {
     return this.#sql.row<BeatRow>(`SELECT ${beat} ORDER BY seq DESC LIMIT 1`) ?? null;
   }
 
-  /** Beats whose end has not been settled yet. */
+  /** Heartbeats whose end has not been settled yet. */
   openBeats(): BeatRow[] {
     return this.#sql.rows<BeatRow>(`SELECT ${beat} WHERE outcome IS NULL ORDER BY seq LIMIT 20`);
   }
@@ -171,7 +171,7 @@ export class ScheduleBook {
     return body === undefined ? null : taskSchema.parse(JSON.parse(body));
   }
 
-  /** The open ones oldest first, or all, newest first. */
+  /** The open tasks, oldest first; or all tasks, newest first. */
   tasks(which: 'open' | 'all', limit: number): Task[] {
     const rows =
       which === 'open' ? this.#sql.values<string>(statements.openTasks, limit) : this.#sql.values<string>(statements.allTasks, limit);

@@ -1,4 +1,4 @@
-// Schedules, the heartbeat and the task list: automatic work and its times. A due time and a beat become a signal, and the signal a turn.
+// Schedules, the heartbeat and the task list: work that starts at a time. A due time or heartbeat becomes a signal, and the signal a turn.
 
 import { join } from 'node:path';
 import { noSession } from '../../contracts/errors.ts';
@@ -33,27 +33,27 @@ const MINUTE_MS = 60_000;
 const APPROVAL_MS = 30 * MINUTE_MS;
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'> & {
-  /** Instructions of the program's own, as the person left them. */
+  /** The program's own instructions, as edited by the person. */
   readonly prompt: PromptText;
   readonly signals: SignalPort;
   readonly work: WorkPort;
 };
 
-/** Work with criteria, in place of a turn. */
+/** Starts work with criteria instead of a turn. */
 interface WorkPort {
   /** Fails with invalid_params, not_found or denied. */
   read(given: { readonly file?: string | undefined; readonly task?: ScheduledTask | undefined }, caller: Caller): ScheduledTask;
-  /** Its session. `alongside` is in the same transaction. Fails as a message does. */
+  /** Begins the work and returns its session. `alongside` runs in the same transaction. Fails with the errors of sending a message. */
   begin(
     task: ScheduledTask,
     about: { readonly taskId: string; readonly by: string; readonly bounds: TurnBounds; alongside(sessionId: string): void },
   ): string;
-  /** Null where there is none. */
+  /** Null if there is no such work. */
   statusOf(taskId: string): string | null;
 }
 
 interface SignalPort {
-  /** The turn it started. Fails as a message does. */
+  /** Returns the turn that the signal started. Fails with the errors of sending a message. */
   receive(signal: {
     readonly source: 'schedule' | 'heartbeat';
     readonly name: string;
@@ -140,7 +140,7 @@ function createHeartbeat({ config, prompt, signals, ...spine }: Taken, book: Sch
     book,
     config: config.heartbeat,
     instructions: () => prompt('trayclaw-heartbeat'),
-    // An agent that had read untrusted content may have written the file; then it is untrusted too.
+    // If an agent that had read untrusted content wrote the file, the file is untrusted too.
     file: { path, read: async () => ({ text: await readHeartbeatFile(path), untrusted: sources.ofFile(path) }) },
     beat: ({ prompt: text, sessionId, title, ...about }) => {
       signals.receive({
@@ -183,7 +183,7 @@ function startTask(
   { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: ScheduledTask },
   entry: ScheduleFired,
 ): { sessionId: string; turnId: string } {
-  // Begun with its record in one transaction: a due time starts it once.
+  // The work and its record are stored in one transaction, so that a due time starts it once.
   const taskId = `wrk_${scheduleId}_${entry.dueMs}`;
   const sessionId = work.begin(task, {
     taskId,
@@ -200,7 +200,7 @@ function assertSession(log: Spine['log'], sessionId: string): void {
   }
 }
 
-/** The schedule whose turn, or work, has ended. */
+/** The schedule whose turn or work this event ends, or null. */
 function scheduleEndedBy(book: ScheduleBook, { type, turnId, body }: AnyEvent): Schedule | null {
   if (type === 'work.finished') return book.ofTurn(body.taskId);
   return type === 'turn.finished' && turnId !== null ? book.ofTurn(turnId) : null;
@@ -210,7 +210,7 @@ function isOpen(status: string | null): boolean {
   return status !== null && openStatuses.includes(status);
 }
 
-/** Of turns, and of work. */
+/** The states of turns and of work that has not ended. */
 const openStatuses = ['queued', 'running', 'waiting', 'working', 'checking'];
 
 function sessionOf({ session, scheduleId }: KeptSchedule['schedule'], dueMs: number): string {

@@ -1,4 +1,4 @@
-// Schedules and the task list: creates, changes and lists them. Every change is recorded as an event before it takes effect; turns start
+// Schedules and the task list: creates, changes and lists them. Every change is recorded as an event before it takes effect. Turns start
 // only through the port of the clockwork.
 
 import { AppError } from '../../contracts/errors.ts';
@@ -24,7 +24,7 @@ export interface ScheduleWish {
   readonly task?: ScheduledTask | undefined;
 }
 
-/** The fields of an agent's schedule that come from its turn, not from its request. */
+/** The fields of an agent's schedule that its turn determines, not its request. */
 export interface Origin {
   readonly by: string;
   readonly depth?: number;
@@ -39,9 +39,9 @@ export interface SchedulesDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
   readonly dueTimes: DueTimes;
   readonly defaultAgentId: string;
   readonly approvalMs: number;
-  /** Of what a due time started. */
+  /** The state of the turn or work that a due time started. */
   readonly statusOf: (fired: ScheduleFired) => string | null;
-  /** Fails with not_found for an id no session has. */
+  /** Fails with not_found if there is no such session. */
   assertSession(sessionId: string): void;
   assertAgent(agentId: string): void;
 }
@@ -50,9 +50,9 @@ const SCHEDULES_MAX = 200;
 const TASKS_MAX = 200;
 const SHOWN_NEXT = 5;
 const SHOWN_LAST = 5;
-/** A finished schedule is kept this long, so that a person sees its outcome. */
+/** How long a finished schedule is kept, so that a person sees its outcome. */
 const OVER_MS = 7 * 86_400_000;
-/** Due times counted in the entry of a pause; a longer one says "at least". */
+/** The maximum number of due times counted when a pause ends. Beyond it, the entry says "at least". */
 const PAUSE_COUNT_MAX = 1_000;
 
 export class Schedules {
@@ -73,7 +73,7 @@ export class Schedules {
     return this.#view(this.#find(scheduleId), fires);
   }
 
-  /** Fails with invalid_params, not_found for its session or agent, or queue_full. */
+  /** Fails with invalid_params or queue_full, and with not_found if its session or agent does not exist. */
   create(wish: ScheduleWish, origin: Origin): ScheduleView {
     const { log, clock, ids, dueTimes, defaultAgentId, approvalMs } = this.#deps;
     const agentId = wish.agentId ?? defaultAgentId;
@@ -132,7 +132,7 @@ export class Schedules {
     return dueTimes.between(dueTimes.settle(spec, nowMs), { afterMs: nowMs, untilMs: Infinity, max: count });
   }
 
-  /** A firing outside its due times. */
+  /** An entry for a firing outside the due times. */
   firingNow(scheduleId: string, by: string): { kept: KeptSchedule; entry: ScheduleFired } {
     return { kept: this.#find(scheduleId), entry: { scheduleId, dueMs: this.#deps.clock.nowMs(), disposition: 'run', by } };
   }
@@ -153,7 +153,7 @@ export class Schedules {
     return this.#deps.book.tasks(which, limit);
   }
 
-  /** Fails with queue_full. `taskId` makes a repeated call the same task. */
+  /** Fails with queue_full. A repeated call with the same `taskId` returns the same task. */
   addTask(task: { readonly text: string; readonly taskId?: string; readonly sessionId?: string }, origin: Origin): Task {
     const { log, ids, book } = this.#deps;
     const { text, taskId = ids.next('tsk'), sessionId = null } = task;
@@ -202,7 +202,7 @@ export class Schedules {
     return session;
   }
 
-  /** Times that are over leave first when there are too many. */
+  /** Drops finished one-time schedules before a new one is added. Fails with queue_full if there are still too many schedules. */
   #makeRoom(nowMs: number): AnyDraft[] {
     const all = this.#deps.book.all();
     const over = all.filter(
@@ -214,7 +214,7 @@ export class Schedules {
     return over.map(({ schedule }) => ({ type: 'schedule.removed', body: { scheduleId: schedule.scheduleId, by: 'schedule' } }));
   }
 
-  /** The due times of a pause that ends, in one entry. */
+  /** One entry for all due times of a pause that ends. */
   #pausedTimes({ schedule, doneMs }: KeptSchedule, nowMs: number): AnyDraft[] {
     const dues = this.#deps.dueTimes.between(schedule.spec, { afterMs: doneMs, untilMs: nowMs, max: PAUSE_COUNT_MAX });
     const [first] = dues;

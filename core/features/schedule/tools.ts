@@ -1,5 +1,5 @@
-// The tasks and schedule tools: a to-do list, and times at which the agent resumes work. The feature keeps both, and the limits on what an
-// agent may plan.
+// The tasks and schedule tools: a to-do list, and times at which the agent resumes work. The schedule feature stores both, and owns the
+// limits of what an agent may plan.
 
 import * as z from 'zod';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -21,7 +21,7 @@ const taskInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('drop'), taskId: taskIdInput }),
 ]);
 
-/** The agent's own note: it changes nothing outside the list, so the gate treats it as reading. */
+/** The tasks are the agent's own notes. They change nothing outside the list, so the gate treats these calls as reads. */
 const ownNotes: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
 export function createAgendaTools(agenda: Agenda): readonly ToolDefinition[] {
@@ -138,7 +138,7 @@ function createSchedule(agenda: Agenda): ToolDefinition {
 
 type FollowUpArgs = Extract<ScheduleArgs, { action: 'follow_up' }>;
 
-/** Starts a turn unattended: needs an approval, whatever the turn will do. */
+/** The planned turn runs unattended, so planning it needs an approval, whatever the turn will do. */
 function plannedFacts(args: FollowUpArgs): CallFacts {
   return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start on its own ${timeWords(args)}.`] };
 }
@@ -158,7 +158,7 @@ function jobOf({ prompt, name, tools, usd, ...time }: RepeatArgs): RecurringJob 
   return { prompt, name, tools, usd, when: rhythmOf(time) };
 }
 
-/** Fails with invalid_arguments unless exactly one way is named. */
+/** Fails with invalid_arguments unless exactly one of cron and everyMinutes is given. */
 function rhythmOf({ cron, everyMinutes, zone }: Pick<RepeatArgs, 'cron' | 'everyMinutes' | 'zone'>): ScheduleSpecInput {
   if ((cron === undefined) === (everyMinutes === undefined)) {
     throw new AppError('invalid_arguments', 'Give either cron or everyMinutes.');
@@ -172,7 +172,7 @@ function rhythmWords({ cron, everyMinutes, zone }: RepeatArgs): string {
   return cron === undefined ? `every ${everyMinutes ?? 0} minutes` : `at ${cron}${zone === undefined ? '' : ` (${zone})`}`;
 }
 
-/** A person sees when it will start, and what it may do then, before saying yes. */
+/** Shows the person, before the approval, when the job will start and what it may do. */
 function recurringFacts(agenda: Agenda, args: RepeatArgs, { sessionId = '', turnId = '' }: FactContext): CallFacts {
   const facts: CallFacts = { class: 'write', paths: [], command: null, hosts: [] };
   try {

@@ -1,5 +1,5 @@
-// Watched files and folders: a change becomes one signal once it has settled. The system's watcher is only a hint to check; the files
-// themselves count, so a watcher that misses changes costs at most a minute. Links are not followed; a missing folder is awaited.
+// Watched files and folders: a change becomes one signal once it has settled. The system's watcher only hints at changes, and the files are
+// checked at least once a minute, so that missed hints only cause a delay. Links are not followed; a missing folder is awaited.
 
 import { watch, type FSWatcher } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -14,21 +14,21 @@ import type { SignalHub } from './signal-hub.ts';
 
 export interface FileWatchDeps extends Pick<Spine, 'clock' | 'logger' | 'later'> {
   readonly hub: Pick<SignalHub, 'receive'>;
-  /** Relative paths are below the workspace. */
+  /** Relative paths are resolved against the workspace. */
   readonly workspace: string;
-  /** TrayClaw's own data: never watched, or it would wake itself. */
+  /** TrayClaw's own data. It is never watched, because the program would wake itself. */
   readonly home: string;
   readonly watch: readonly (SignalTarget & { readonly path: string; readonly name?: string | undefined })[];
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
 }
 
-/** Changes within this time are one. */
+/** Changes within this time become one signal. */
 const SETTLE_MS = 500;
-/** The interval of checks without a hint, also for a missing folder. */
+/** The interval of checks without a hint, also for missing folders. */
 const LOOK_MS = 60_000;
 /** The maximum number of files checked in a folder. */
 const ENTRIES_MAX = 2_000;
-/** Files a signal names. */
+/** The maximum number of files that a signal names. */
 const NAMED_MAX = 20;
 
 type Seen = ReadonlyMap<string, string>;
@@ -62,7 +62,7 @@ class WatchedPlace {
   readonly #name: string;
   #watcher: FSWatcher | null = null;
   #callOff: (() => void) | null = null;
-  /** The state at the last check; null before the first, which only records it. */
+  /** The state at the last check. Null before the first check, which only records the state. */
   #seen: Seen | null = null;
   #isLooking = false;
   #isDisposed = false;
@@ -108,7 +108,7 @@ class WatchedPlace {
     }
   }
 
-  /** Names with what tells one state of a file from another. Empty when nothing is there. */
+  /** Maps file names to a string that changes with the file. Empty if the path does not exist. */
   async #read(): Promise<Seen> {
     const seen = new Map<string, string>();
     const own = await lstat(this.#path).catch(() => null);
@@ -124,7 +124,7 @@ class WatchedPlace {
     return seen;
   }
 
-  /** A watcher ends with its target, and some file systems support none: then the regular check counts. */
+  /** Starts the system's watcher. It ends when its target disappears, and some file systems have none; the regular check covers both. */
   #listen(): void {
     if (this.#watcher !== null || this.#isDisposed) return;
     try {

@@ -1,5 +1,5 @@
-// Webhooks: their list, the check of a caller, and the content of a call. The secret is compared in constant time, guesses are slowed down,
-// and the whole body is untrusted content.
+// Webhooks: their list, the check of a caller, and the content of a call. The secret is compared in constant time, wrong guesses are
+// rate-limited, and the whole body is untrusted content.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
@@ -22,7 +22,7 @@ export interface HookGateDeps {
   readonly hub: Pick<SignalHub, 'receive'>;
   readonly clock: Clock;
   readonly webhooks: Readonly<Record<string, SignalTarget & { readonly secret: string }>>;
-  /** Fails where the secret is missing. */
+  /** Fails if the secret is missing. */
   secret(ref: string): Promise<string>;
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
 }
@@ -40,14 +40,14 @@ const TEXT_KEYS = ['text', 'message', 'title'] as const;
 
 export class HookGate {
   readonly #deps: HookGateDeps;
-  /** When wrong secrets came within the last minute, over all names: a guesser of names is one as well. */
+  /** The times of wrong names or secrets within the last minute, over all webhooks, because names can be guessed too. */
   #guesses: number[] = [];
 
   constructor(deps: HookGateDeps) {
     this.#deps = deps;
   }
 
-  /** Fails with unauthorized for a wrong name or secret alike, rate_limited, or as a signal does. */
+  /** Fails with unauthorized for a wrong name or a wrong secret, with rate_limited, and with the errors of a signal. */
   async call(call: HookCall): Promise<SignalResult> {
     const hook = Object.hasOwn(this.#deps.webhooks, call.name) ? this.#deps.webhooks[call.name] : undefined;
     const expected = hook === undefined ? '' : await this.#deps.secret(hook.secret);
@@ -70,7 +70,7 @@ export class HookGate {
     });
   }
 
-  /** The right secret always passes, so that guessing cannot lock the sender out. */
+  /** Limits only wrong guesses, so that guessing cannot lock out the sender with the right secret. */
   #refuse(): AppError {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#guesses = this.#guesses.filter((atMs) => nowMs - atMs < MINUTE_MS);
@@ -80,7 +80,7 @@ export class HookGate {
   }
 }
 
-/** A body that is JSON is kept as data, and says its text itself where it has one; anything else is the text. */
+/** A JSON body is kept as data, and one of its fields may contain the text. Any other body is the text. */
 function readBody(body: string): { text: string; data: string | null } {
   const parsed = parseJson(body);
   if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null) return { text: body, data: null };

@@ -1,4 +1,4 @@
-// Operations on signals: the list, a signal from a program of this user, and one from a webhook.
+// Operations on signals: list them, send one from a program of this user, and receive one from a webhook.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -28,7 +28,7 @@ const DATA_MAX = 100_000;
 export function createSignalOps(deps: Handled): SignalOps {
   return {
     'signal.list': ({ source, before = Number.MAX_SAFE_INTEGER, limit = SHOWN }) => {
-      // One extra row tells whether there is a next page.
+      // One extra row shows whether there is a next page.
       const rows = deps.book.page({ source, before, limit: limit + 1 });
       const signals = rows.slice(0, limit);
       return { signals, nextBefore: rows.length > limit ? (signals.at(-1)?.seq ?? null) : null };
@@ -56,13 +56,13 @@ function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.
     attention,
     session: { sessionId, title: `Signals of ${name}` },
     agentId,
-    // A program may pass on anything: its words are not the person's.
+    // A program may pass on any content, so its text is not the person's own.
     untrusted: [signalOrigin({ source: 'app', name })],
     bounds: deps.boundsOf({}),
   });
 }
 
-/** The window is a web page: its content must not be able to call webhooks. */
+/** Refuses the window: it is a web page, and its content must not be able to call webhooks. */
 function assertDoor(caller: Caller): void {
   if (caller.channel === 'window') throw new AppError('forbidden', 'A webhook is called over its own address.');
 }

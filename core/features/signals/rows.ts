@@ -1,4 +1,4 @@
-// Earlier signals, for deduplication, and signals that wait for the next turn of their session: rows kept in step with the log.
+// Earlier signals, for deduplication, and signals that wait for the next turn of their session, as rows derived from the log.
 
 import { byType } from '../../contracts/event-table.ts';
 import type { EventOf } from '../../contracts/events.ts';
@@ -26,7 +26,7 @@ export const signalMigrations: readonly Migration[] = [
 
 export type SignalRow = SignalReceived & { readonly seq: number; readonly atMs: number };
 
-/** A key that came this many signals ago is forgotten; the log keeps all of them. */
+/** The number of signals kept for deduplication. Older keys are forgotten; the log contains all signals. */
 const SIGNALS_KEPT = 10_000;
 
 const columns = 'body, seq, at_ms AS atMs FROM signals';
@@ -78,7 +78,7 @@ export class SignalBook {
     return (rows as StoredSignal[]).map(readSignal);
   }
 
-  /** Turns that signals from outside started. */
+  /** The number of turns that outside signals have started since this moment. */
   runsSince(ms: number): number {
     return this.#sql.value(statements.runsSince, ms) as number;
   }

@@ -1,5 +1,5 @@
-// The bus of signals: every event from outside or from the clock gets one form, is compared with earlier ones, and gets the configured
-// attention. Owns deduplication and limits; the turn runtime starts turns, the gate decides what they may do.
+// The hub of signals: converts every event from outside or from the clock to one form, compares it with earlier ones, and gives it the
+// configured attention. Owns deduplication and limits; the turn runtime starts turns, and the gate decides what they may do.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -19,10 +19,10 @@ export interface Signal {
   readonly attention: Attention;
   readonly session: { readonly sessionId: string; readonly title: string };
   readonly agentId: string;
-  /** The untrusted sources of the text, if it is not the person's own. */
+  /** The untrusted sources of the text; empty if the person wrote it. */
   readonly untrusted: readonly TaintSource[];
   readonly bounds: TurnBounds;
-  /** Further events for the transaction that starts its turn. In the system session. */
+  /** Further events for the system session, stored in the transaction that starts the turn. */
   also?(turnId: string): readonly AnyDraft[];
 }
 
@@ -41,7 +41,7 @@ export interface SignalHubDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
   readonly turns: TurnPort;
 }
 
-/** The parts of the turn runtime that the bus uses. */
+/** The part of the turn runtime that the hub uses. */
 interface TurnPort {
   submit(message: {
     readonly sessionId: string;
@@ -64,14 +64,16 @@ const NAMES_MAX = 1_000;
 
 export class SignalHub {
   readonly #deps: SignalHubDeps;
-  /** When signals of a name came within the last minute. */
+  /** The times of the signals of the last minute, by source and name. */
   readonly #recent = new Map<string, number[]>();
 
   constructor(deps: SignalHubDeps) {
     this.#deps = deps;
   }
 
-  /** On the disk before it returns. Fails with rate_limited, and with the errors of a message if a turn is to start. */
+  /**
+   * Stores the signal durably before it returns. Fails with rate_limited, and with the errors of sending a message if a turn has to start.
+   */
   receive(signal: Signal): SignalResult {
     const { book } = this.#deps;
     const known = book.find(signal.source, signal.name, signal.dedupeKey);
@@ -101,7 +103,7 @@ export class SignalHub {
     }
   }
 
-  /** Null when no turn of its session is under way. */
+  /** Adds the signal to the running turn of its session. Returns null if no turn is running. */
   #steer(signal: Signal): SignalReceived | null {
     const { log, turns, limits } = this.#deps;
     const { sessionId } = signal.session;
@@ -143,10 +145,10 @@ export class SignalHub {
           received = tell(started);
         },
       });
-      // The message was recorded before this signal: records the rest now.
+      // The message had been stored before this signal, so the other events are recorded now.
       return received ?? log.transact(() => tell(turnId), true);
     } catch (cause) {
-      // The clockwork records its own times; for a signal from outside, the reason why it was dropped is recorded.
+      // The clockwork records its own times. For an outside signal, the reason why it was dropped is recorded.
       if (!isOutside || !isAppError(cause) || cause.code.startsWith('store_')) throw cause;
       return this.#record(signal, 'refused', { sessionId, reason: cause.message });
     }
@@ -166,14 +168,14 @@ export class SignalHub {
     const { source, name, dedupeKey, attention } = signal;
     const { textMax } = this.#deps.limits;
     const { sessionId = null, ...rest } = more;
-    // The text of a turn is in its message.
+    // If the signal starts a turn, the text is in the message of the turn.
     const text = disposition === 'run' ? '' : signal.text.slice(0, textMax);
     const data = disposition === 'run' ? null : (signal.data?.slice(0, textMax) ?? null);
     const signalId = this.#deps.ids.next('sig');
     return { signalId, source, name, dedupeKey, text, data, attention, disposition, sessionId, ...rest };
   }
 
-  /** Before anything is written: a flood of signals must not become a flood of entries. */
+  /** Checked before anything is written, because a flood of signals must not become a flood of log entries. */
   #assertRate({ source, name }: Signal): void {
     const { clock, limits } = this.#deps;
     const key = `${source} ${name}`;

@@ -1,4 +1,4 @@
-// Words a signal for the model: what it is, where it comes from, and that it is not the person speaking.
+// Formats a signal as text for the model: its origin, its content, and that the person did not write it.
 
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { SignalReceived } from '../../contracts/features/signals.ts';
@@ -16,7 +16,7 @@ const origins = {
 
 const sourceKinds = { webhook: 'message', file: 'file', app: 'message', schedule: 'message', heartbeat: 'message' } as const;
 
-/** A schedule and the heartbeat state what the person asked for; every other signal is presented as information. */
+/** Schedules and the heartbeat state the person's own request. Every other signal is presented as information, not as instructions. */
 export function frameSignal({ source, name, text, data }: Told, charsMax: number): string {
   if (source === 'schedule' || source === 'heartbeat') return text;
   const parts = [
@@ -27,12 +27,12 @@ export function frameSignal({ source, name, text, data }: Told, charsMax: number
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-/** The untrusted source of a signal from outside. */
+/** The untrusted source of an outside signal. */
 export function signalOrigin({ source, name }: Pick<Told, 'source' | 'name'>): TaintSource {
   return { kind: sourceKinds[source], where: `${source} ${name}` };
 }
 
-/** Adds signals to a turn next to its message, which stays the person's own: the session is marked first. */
+/** The events that add signals to a turn. The session is marked as tainted first; the person's message stays untainted. */
 export function tellSignals(turnId: string, signals: readonly Told[], charsMax: number): AnyDraft[] {
   if (signals.length === 0) return [];
   const sources = signals.map(signalOrigin);

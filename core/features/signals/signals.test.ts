@@ -54,7 +54,7 @@ const signal = (key: string, more: Partial<Signal> = {}): Signal => ({
   ...more,
 });
 
-test('the same key is the same signal, and another source may use it as well', () => {
+test('signals with the same key are one; another source may use the key too', () => {
   const { hub, recorded } = openHub();
   expect(hub.receive(signal('a')).repeated).toBe(false);
   expect(hub.receive(signal('a', { attention: 'run' }))).toMatchObject({ repeated: true, disposition: 'recorded' });
@@ -62,7 +62,7 @@ test('the same key is the same signal, and another source may use it as well', (
   expect(recorded()).toBe(2);
 });
 
-test('turns an hour, notes a session and signals a minute are limited; a refused flood is not written down', () => {
+test('limits turns, notes and signals, and does not record a refused flood', () => {
   const { hub, clock, recorded } = openHub();
   const dispositions = [1, 2, 3, 4].map((n) => hub.receive(signal(`run ${n}`, { attention: 'run', name: `n${n}` })).disposition);
   expect(dispositions).toEqual(['run', 'run', 'run', 'limited']);
@@ -88,7 +88,7 @@ test('a turn that cannot start is recorded with the reason; a schedule gets the 
   expect(() => hub.receive(signal('a', { source: 'schedule', attention: 'run' }))).toThrow('no room');
 });
 
-test('a webhook is let in by its secret alone, and guesses are slowed down for the guesser only', async () => {
+test('a webhook needs its secret; wrong guesses slow down only the guesser', async () => {
   const { hub, clock } = openHub({ perMinute: 100 });
   const webhooks = { build: { secret: 'env:S', attention: 'observe' as const } };
   const gate = new HookGate({ hub, clock, webhooks, secret: () => Promise.resolve('right secret'), boundsOf: () => wholeBounds });
@@ -108,7 +108,7 @@ test('a webhook is let in by its secret alone, and guesses are slowed down for t
   expect(await call('build', 'right secret', 'not json')).toMatchObject({ text: 'not json', data: null });
 });
 
-test('a watched folder tells new, changed and gone files once, survives being moved away, and follows no link', async () => {
+test('a watched folder reports each change once, also after a move; links are ignored', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-watch-')));
   const inbox = join(root, 'workspace', 'inbox');
   mkdirSync(inbox, { recursive: true });
@@ -153,7 +153,7 @@ test('a watched folder tells new, changed and gone files once, survives being mo
     watch.dispose();
     rmSync(root, { recursive: true, force: true });
   });
-  // Runs all pending checks at once: the test controls the time.
+  // Runs all pending checks at once, because the test controls the time.
   const look = (): void => {
     for (const wake of Array.from(wakes)) {
       wakes.delete(wake);

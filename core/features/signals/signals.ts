@@ -1,5 +1,5 @@
-// Signals: the one bus for events from outside and from the clock, and its sources: webhooks, watched files, programs of this user. The
-// bounds of a turn that a signal starts are set before it starts.
+// Signals: one path for events from outside and from the clock, and its sources: webhooks, watched files, programs of this user. The bounds
+// of a turn that a signal starts are fixed before it starts.
 
 import { systemSessionId } from '../../contracts/events.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';

@@ -1,5 +1,5 @@
-// For people who write skills: a skill to start from, a check by its own cases, one archive, and a market of one's own that any web server
-// can serve. Writes only to the folders that the caller names.
+// Operations for people who write skills: create a skill from a template, test it with its own cases, pack it as one archive, and publish
+// it to the author's market, which any web server can serve. Writes only to folders that the caller names.
 
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -18,7 +18,7 @@ type RanCases = Omit<OpResult<'eval.run'>, 'exported'>;
 
 export interface AuthoringDeps extends PrepareDeps {
   readonly workspace: string;
-  /** Runs the cases in a folder with the skill at hand and trusted. */
+  /** Runs the cases in a folder with the skill available and trusted. */
   runCases(params: OpParsed<'eval.run'>, skill: { readonly folder: string; readonly sha256: string }): Promise<RanCases>;
 }
 
@@ -68,7 +68,7 @@ export class Authoring {
     return { name, version: head.version, archive, sizeBytes: bytes.length, sha256: sha256Of(bytes), contentSha256 };
   }
 
-  /** A version stays what it is: other content under a published version is refused. */
+  /** Versions are immutable: different content under a published version is refused. */
   async publish({ path, to, name: market, revoke }: OpParsed<'skill.publish'>): Promise<OpResult<'skill.publish'>> {
     const { prepared } = this.#read(path);
     const { name, head, files, findings } = prepared.inspected;
@@ -121,7 +121,7 @@ export class Authoring {
     return { folder, prepared: prepare({ read: readFolder(folder), source, risks: [] }, { name: null, version: null }, this.#deps) };
   }
 
-  /** The folder itself, or that of the skill of this name. */
+  /** The folder at the path. If there is none, the folder of the skill with that name. */
   #folderOf(path: string): string {
     const given = this.#path(path);
     const named = existsSync(given) ? undefined : this.#deps.shelf.standing().find(({ name }) => name === basename(given));

@@ -1,4 +1,4 @@
-// Skills that a person names directly: a folder, an archive, an address, a folder of a repository. Reads; installs nothing.
+// Skills that a person names directly: a folder, an archive, an address, a folder of a repository. Only reads; installs nothing.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
@@ -17,9 +17,9 @@ export interface DirectDeps extends IndexDeps {
 
 export interface DirectWish {
   readonly ref: string;
-  /** Published for it; null where none is known. */
+  /** The published hash; null if none is known. */
   readonly sha256: string | null;
-  /** Exactly this commit, of a repository. */
+  /** For a repository: fetch exactly this commit. */
   readonly commit?: string | null;
 }
 
@@ -31,7 +31,7 @@ export function isDirect(ref: string): boolean {
   return isRemote(ref) || /^(?:\.{0,2}|~|[A-Za-z]:)[/\\]/.test(ref) || ref === '.';
 }
 
-/** Each skill that is there: one, or of a folder all below it. Fails with an AppError. */
+/** Returns the skill that the wish names; for a folder, every skill at or below it. Fails with an AppError. */
 export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: AbortSignal): Promise<readonly Delivered[]> {
   const git = gitAddressOf(wish.ref);
   if (git !== null) return [await fromRepository(wish, git, deps, signal)];
@@ -87,7 +87,7 @@ async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDep
   return { ...rest, source: { ...source, verified: kept }, isFixedRef: ref.startsWith('refs/tags/') || ref === commit };
 }
 
-/** `github:owner/repo/folder/of/skill@v1.2` is the archive that GitHub makes of that commit, tag or branch. */
+/** `github:owner/repo/folder/of/skill@v1.2` means the archive that GitHub creates of that commit, tag or branch. */
 function addressOnGitHub(ref: string): string {
   const [, owner, repo, folder = '', version = 'HEAD'] = /^github:([\w.-]+)\/([\w.-]+)((?:\/[\w. -]+)*)(?:@([\w./-]+))?$/.exec(ref) ?? [];
   if (owner === undefined || repo === undefined) {

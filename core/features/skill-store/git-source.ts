@@ -1,5 +1,5 @@
-// A repository that a git server offers over HTTPS: which commit a branch or a tag is now, and the files of that commit. Speaks version 2
-// of the protocol through the guard, so that no git program, no credential and no other protocol has a part in it.
+// A repository that a git server offers over HTTPS: the current commit of a branch or tag, and the files of that commit. Implements version
+// 2 of the git protocol on the guarded fetch, so that no git program, credential or other protocol is involved.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillSource } from '../../contracts/features/skill-store.ts';
@@ -9,17 +9,17 @@ import { filesOfCommit } from './read-pack.ts';
 import { hostOf, type StoreWeb } from './store-web.ts';
 
 export interface GitAddress {
-  /** Of the repository. */
+  /** The address of the repository. */
   readonly url: string;
-  /** The folder of the skill; null for the only one in it. */
+  /** The folder of the skill; null for the only skill in the repository. */
   readonly folder: string | null;
-  /** A branch, a tag or a whole commit id; null for the branch the server calls its own. */
+  /** A branch, a tag or a full commit id; null for the server's default branch. */
   readonly ref: string | null;
 }
 
 export interface GitCommit {
   readonly commit: string;
-  /** As the server names it: `refs/tags/v1.2`; the id itself where one was given. */
+  /** As the server names it, such as `refs/tags/v1.2`; the commit id itself if one was given. */
   readonly ref: string;
 }
 
@@ -28,7 +28,10 @@ const LINES_MAX = 100_000;
 const flush = '0000';
 const delimiter = '0001';
 
-/** `https://host/repo.git#folder@ref` or with `git+` before it; null for an address of another kind. Fails with invalid_params. */
+/**
+ * Parses `https://host/repo.git#folder@ref`, optionally with the prefix `git+`. Null for other kinds of addresses. Fails with
+ * invalid_params.
+ */
 export function gitAddressOf(text: string): GitAddress | null {
   const [, plus, url = '', rest = ''] = /^(git\+)?([^#]+)(?:#(.*))?$/s.exec(text) ?? [];
   if (/^(?:ssh|git|file):|^[\w.-]+@[\w.-]+:/.test(url)) throw notThere(text);
@@ -56,7 +59,7 @@ export class GitServer {
     this.#signal = signal;
   }
 
-  /** Fails with not_found for a name that the repository does not have, with an AppError for a server that cannot be used. */
+  /** Fails with not_found if the repository has no such name, and with an AppError if the server cannot be used. */
   async resolve(ref: string | null): Promise<GitCommit> {
     if (ref !== null && COMMIT.test(ref)) return { commit: ref, ref };
     const base = await this.#base();
@@ -79,7 +82,7 @@ export class GitServer {
     return readEntries(filesOfCommit(packIn(answer), commit), { below: folder, commit, archiveSha256: null });
   }
 
-  /** Where it is after redirects; fails for a server that does not speak version 2 with SHA-1 ids. */
+  /** The address of the repository after redirects. Fails if the server does not support protocol version 2 with SHA-1 ids. */
   async #base(): Promise<string> {
     const { status, body, url } = await this.#web.ask(`${this.#url}/info/refs?service=git-upload-pack`, this.#signal, {
       headers: { 'git-protocol': 'version=2' },
@@ -112,7 +115,7 @@ export class GitServer {
   }
 }
 
-/** The new commit of the source, in words; null where it is the installed one. */
+/** Describes the new commit of the source, or returns null if it is the installed one. */
 export async function newCommitOf(
   { ref, commit }: Pick<SkillSource, 'ref' | 'commit'>,
   web: StoreWeb,
@@ -128,7 +131,9 @@ function packet(text: string): string {
   return (text.length + 4).toString(16).padStart(4, '0') + text;
 }
 
-/** The packets of an answer; null for what divides them. Fails where it is cut off, and with the server's own words. */
+/**
+ * The packets of an answer; null for separators. Fails if the answer is truncated, and with the server's message if it reports an error.
+ */
 function* packets(answer: Buffer): Generator<Buffer | null> {
   let left = LINES_MAX;
   for (let at = 0; at < answer.length; left -= 1) {
@@ -147,7 +152,7 @@ function textLines(answer: Buffer): readonly string[] {
   return [...packets(answer)].flatMap((line) => (line === null ? [] : [line.toString('utf8').replace(/\n$/, '')]));
 }
 
-/** `ID NAME symref-target:NAME peeled:ID`. */
+/** Parses `ID NAME symref-target:NAME peeled:ID`. */
 function refIn(line: string): [string, { readonly commit: string; readonly target: string | null }][] {
   const [id = '', name, ...more] = line.split(' ');
   if (name === undefined || !COMMIT.test(id)) return [];
@@ -155,7 +160,7 @@ function refIn(line: string): [string, { readonly commit: string; readonly targe
   return [[name, { commit: said('peeled:') ?? id, target: said('symref-target:') }]];
 }
 
-/** Of the answer to a fetch: its section `packfile`, whose packets say in their first byte what they carry. */
+/** The pack in the answer to a fetch: the section `packfile`, in which the first byte of each packet names its channel. */
 function packIn(answer: Buffer): Buffer {
   const parts: Buffer[] = [];
   let isPack = false;

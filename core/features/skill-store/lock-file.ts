@@ -1,5 +1,5 @@
-// The lock file, written from the rows for people and for other machines, and the cache of installed packages that makes it work without a
-// network. Neither is trusted: what is read from them is checked against hashes, and shown again before it is installed.
+// The lock file, which is written from the rows for people and other machines, and the cache of installed packages, which makes it usable
+// without a network. Neither is trusted: their content is checked against hashes, and shown again before it is installed.
 
 import {
   closeSync,
@@ -30,7 +30,7 @@ const CACHE_BYTES_MAX = 200_000_000;
 
 export const lockFileName = 'skills-lock.json';
 
-/** Replaces a file whole or not at all. */
+/** Replaces a file atomically. */
 export function replaceFile(path: string, content: Uint8Array | string): void {
   makeFolders({ mkdirSync, statSync }, dirname(path));
   const temporary = `${path}.new`;
@@ -78,7 +78,7 @@ export class PackageCache {
     this.#prune(path);
   }
 
-  /** Null where it is not there; the caller compares the content. */
+  /** The cached package, or null. The caller compares its content. */
   get(sha256: string): ReadPackage | null {
     const path = this.#path(sha256);
     return existsSync(path) ? readArchive(readFileSync(path)) : null;
@@ -88,7 +88,7 @@ export class PackageCache {
     return join(this.#folder, `${sha256}.zip`);
   }
 
-  /** The oldest go first; what was just put stays. */
+  /** Deletes the oldest packages above the size limit, but keeps the one just stored. */
   #prune(kept: string): void {
     const all = readdirSync(this.#folder).map((name) => {
       const path = join(this.#folder, name);

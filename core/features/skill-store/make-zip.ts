@@ -1,6 +1,6 @@
-// Makes one archive of a skill's files: the same bytes for the same files, on every machine and day.
+// Packs a skill's files into one archive. The same files give the same bytes on every machine and day.
 
-/** The first moment a ZIP archive can name, in local time as the format has it. */
+/** The earliest time a ZIP archive can contain. The format uses local time. */
 const epoch = new Date(1980, 0, 1);
 
 export async function makeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
-// A ClawHub registry as its documents describe it: what it calls malware, suspicious or deleted, content it does not know, a skill that lies
-// on GitHub, and its limits. The double answers nothing that the registry would not.
+// The ClawHub registry as its documentation describes it: malware, suspicious and deleted skills, unknown content, skills hosted on GitHub,
+// and rate limits. The fake answers only as the registry would.
 
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const sha = (content: string): string => createHash('sha256').update(content).di
 interface Skill {
   readonly moderation?: Readonly<Record<string, unknown>>;
   readonly download: () => Partial<WebAnswer>;
-  /** The content that it knows, by fingerprint. */
+  /** The content that the registry knows: fingerprint to version. */
   readonly known?: Readonly<Record<string, string>>;
 }
 
@@ -66,7 +66,7 @@ const newest = async (market: ClawHubMarket) => {
   return found;
 };
 
-test('the fingerprints are those of the documents: sorted lines, and without names that begin with a dot', () => {
+test('fingerprints follow the documentation: sorted lines, no dotfiles', () => {
   const files = new Map([['b.md', Buffer.from('2')], ['a/.x', Buffer.from('3')], ['a.md', Buffer.from('1')]] as const); // prettier-ignore
   expect(fingerprint(files)).toBe(sha(`a.md:${sha('1')}\nb.md:${sha('2')}`));
   expect(contentHashOf(files)).toBe(sha(`a.md\u{0}1\u{0}${sha('1')}\na/.x\u{0}1\u{0}${sha('3')}\nb.md\u{0}1\u{0}${sha('2')}`));
@@ -98,7 +98,7 @@ test('content that the registry does not know, or knows as another version, is r
   }
 });
 
-test('what the registry blocks is withdrawn, what it suspects is a danger, what it deleted is gone', async () => {
+test('blocked skills are withdrawn, suspicious ones are a danger, deleted ones fail', async () => {
   const blocked = await newest(marketOf({ moderation: { isMalwareBlocked: true, summary: 'It steals keys.' }, download: () => ({}) }));
   expect(blocked.revoked).toBe('the registry blocked it as malware (It steals keys.)');
   const print = fingerprint(new Map([['SKILL.md', Buffer.from(text)]]));

@@ -1,5 +1,5 @@
-// Skills of a ClawHub registry, by its HTTP API: search, versions, the registry's own judgement, and the archive of a version, whose content
-// the registry is asked about again. Reads; installs nothing.
+// Skills of a ClawHub registry, through its HTTP API: search, versions, the registry's verdict, and the archive of a version, whose content
+// the registry must confirm. Only reads; installs nothing.
 
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
@@ -33,7 +33,7 @@ const skillSchema = z.object({
 });
 const versionsSchema = z.object({ items: z.array(z.object({ version: z.string() })) });
 const resolveSchema = z.object({ match: z.object({ version: z.string() }).nullable() });
-/** The answer of `download` for a skill that is kept on GitHub. */
+/** The answer of `download` for a skill that is hosted on GitHub. */
 const elsewhereSchema = z.object({ repo: z.string(), commit: z.string(), path: z.string(), contentHash: z.string(), archiveUrl: z.url() });
 
 type Listed = z.infer<typeof skillSchema>;
@@ -104,7 +104,7 @@ export class ClawHubMarket implements Market {
     return { read, source, risks: [...suspicions(moderation), ...leftOutRisk(read.leftOut)] };
   }
 
-  /** The registry publishes no hash beforehand: it is asked whether this content is the version. */
+  /** The registry publishes no hashes in advance, so it is asked whether this content belongs to the version. */
   async #archive(slug: string, { version, status, body }: { version: string | null; status: number; body: Buffer }, signal: AbortSignal) {
     if (status !== 200) throw this.#failed(status, body);
     const read = readArchive(body);
@@ -140,7 +140,7 @@ export class ClawHubMarket implements Market {
     return parsed.data;
   }
 
-  /** The registry's errors are a sentence for people. */
+  /** The registry reports errors as a sentence for people. */
   #failed(status: number, body: Buffer): AppError {
     const said = body.toString('utf8').trim().slice(0, 200);
     const hint = status === 429 ? 'Wait a minute; the registry limits how often it may be asked.' : 'Nothing was changed.';
@@ -154,7 +154,7 @@ function suspicions(moderation: Listed['moderation']): SkillRisk[] {
   return [sourceRisk('danger', 'registry-suspects', `The registry calls it suspicious${reasons === '' ? '' : `: ${reasons}`}.`)];
 }
 
-/** ClawHub's: the lines `path:sha256`, sorted by path; names with a part that begins with a dot do not count. */
+/** ClawHub's fingerprint: the hash of the lines `path:sha256`, sorted by path, without paths that contain a part with a leading dot. */
 export function fingerprint(files: ReadonlyMap<string, Uint8Array>): string {
   const lines = [...files].filter(([path]) => !path.split('/').some((part) => part.startsWith('.')));
   return sha256Of(

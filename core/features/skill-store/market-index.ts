@@ -1,5 +1,6 @@
-// Markets that are one list of skills with their hashes: the index.json of the layers project, the well-known index of a site, and our own,
-// which adds versions, requirements and withdrawals to the first. A file or an address. Reads; installs nothing.
+// Markets that are a single list of skills with hashes: the index.json of the layers project, the well-known index of a site, and our own
+// format, which extends the first with versions, requirements and withdrawals. The list is a file or an address. Only reads; installs
+// nothing.
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +17,7 @@ import { fetched, hostOf, type StoreWeb } from './store-web.ts';
 
 const INDEX_BYTES_MAX = 10_000_000;
 const ENTRIES_MAX = 20_000;
-/** The files that the hash of the layers project covers. */
+/** The files that the layers project's hash covers. */
 export const layersFiles: readonly string[] = ['SKILL.md', 'skill.py', 'policy.yaml'];
 
 const entrySchema = z.object({
@@ -54,7 +55,7 @@ export interface IndexPlace {
 export interface IndexDeps {
   readonly web: StoreWeb;
   readonly signer: FindSigner;
-  /** As published: over everything, and over what the layers project covers. */
+  /** The published hashes: over all files, and over the files that the layers project covers. */
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
 }
 
@@ -65,7 +66,7 @@ export class IndexMarket implements Market {
   readonly #deps: IndexDeps;
   #index: MarketIndex | null = null;
 
-  /** `index`: as read already, where finding out the kind of market took reading it. */
+  /** `index` is passed if it was already read to detect the kind of market. */
   constructor(place: IndexPlace, deps: IndexDeps, index: MarketIndex | null = null) {
     this.name = place.name;
     this.kind = place.kind;
@@ -160,7 +161,9 @@ export class IndexMarket implements Market {
     return pinned === null ? { read, verified: nothing } : this.#coveredBy(pinned, read);
   }
 
-  /** The published hash is of all files, or of the three of the layers project; then every other file is left out. */
+  /**
+   * The published hash covers either all files or the three files of the layers project. In the second case every other file is left out.
+   */
   #coveredBy(pinned: string, read: ReadPackage): { read: ReadPackage; verified: string } {
     const { content, layers } = this.#deps.hashes(read.files);
     if (content === pinned) return { read, verified: 'All its files have the SHA-256 that the market publishes.' };
@@ -202,7 +205,7 @@ export class IndexMarket implements Market {
   }
 }
 
-/** The real path; null for a missing file and for one outside the folder of the index. */
+/** The real path of a file; null if it is missing or outside the folder of the index. */
 function fileBeside(at: string, given: string): string | null {
   const folder = realpathSync(dirname(at));
   const full = join(folder, given);
@@ -211,7 +214,7 @@ function fileBeside(at: string, given: string): string | null {
   return isInside(real, folder) ? real : null;
 }
 
-/** An index names files next to it; the well-known one may also name other places over HTTPS. */
+/** The address of a file next to the index. A well-known index may also name other HTTPS addresses. Null for any other address. */
 function addressBeside(at: string, given: string, mayBeElsewhere: boolean): string | null {
   const address = URL.canParse(given, at) ? new URL(given, at) : null;
   if (address === null) return null;
@@ -245,7 +248,7 @@ function readIndexFile(path: string): Buffer {
   return readFileSync(path);
 }
 
-/** Fails with denied where it says two things of one version. */
+/** Fails with fetch_failed if the index is invalid, and with denied if it lists one version twice with different content. */
 export function parseIndex(bytes: Buffer, market: string): MarketIndex {
   const problem = (why: string) =>
     new AppError('fetch_failed', `The index of the market ${market} cannot be used: ${why}.`, { data: { hint: 'Nothing was changed.' } });
@@ -267,7 +270,7 @@ export function parseIndex(bytes: Buffer, market: string): MarketIndex {
   return parsed.data;
 }
 
-/** Null without one. Fails with denied for what is no SHA-256. */
+/** The published hash, or null if there is none. Fails with denied if it is not a SHA-256. */
 function pinOf({ sha256, digest }: IndexEntry): string | null {
   const given = sha256 ?? digest;
   if (given === undefined) return null;

@@ -1,5 +1,5 @@
-// The markets of config.yaml, opened when they are first asked: what kind each is follows from what it answers. One that cannot be asked
-// does not keep the others from answering.
+// The markets of config.yaml, opened when first used. The kind of a market is detected from its answer. A market that fails does not
+// prevent the others from answering.
 
 import { isAbsolute, join } from 'node:path';
 import { existsSync, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ export class Markets {
     return this.#configured.map(({ name }) => name);
   }
 
-  /** Every market, or the one that is named. Fails with not_found for a name that config.yaml does not have. */
+  /** Asks every market, or only the named one. Fails with not_found if config.yaml has no market of that name. */
   async ask(
     only: string | null,
     question: (market: Market) => Promise<readonly Offer[]>,
@@ -48,7 +48,7 @@ export class Markets {
         try {
           return await question(await this.#open(market, signal));
         } catch (cause) {
-          // Of one market, its own failure is the answer.
+          // If only one market is asked, its failure is thrown.
           if (signal.aborted || asked.length === 1) throw cause;
           problems.push({ market: market.name, problem: toAppError(cause).message });
           return [];
@@ -69,7 +69,7 @@ export class Markets {
     });
   }
 
-  /** Reads it each time: a market may change while the program runs. */
+  /** Opens the market each time, because it may change while the program runs. */
   async #open({ name, url }: SkillMarket, signal: AbortSignal): Promise<Market> {
     if (!/^https?:/i.test(url)) return this.#file(name, url);
     const address = new URL(url);

@@ -9,13 +9,13 @@ type News = Omit<OpResult<'skill.outdated'>['skills'][number], 'state' | 'isPinn
 
 export interface Offered {
   readonly offers: readonly Offer[];
-  /** Why its source could not be asked, or offers it no longer. */
+  /** Why the source could not be asked or no longer offers the skill; null if there is no problem. */
   readonly problem: string | null;
-  /** Of a repository: what it has now, if that is another commit. */
+  /** For a repository: its current commit, if that differs from the installed one. */
   readonly newCommit?: string | null;
 }
 
-/** `all`: what is installed, whose requirements bound how new it may be. */
+/** `all` are the installed skills, whose requirements limit how new this one may be. */
 export function newsOf(lock: LockEntry, all: readonly LockEntry[], { offers, problem, newCommit = null }: Offered): News {
   const ranges = all.flatMap(({ requires }) => requires.filter(({ name }) => name === lock.name).map(({ range }) => range));
   const newer = offers

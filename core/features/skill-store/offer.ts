@@ -1,4 +1,4 @@
-// One version of one skill as a source offers it, and how to get its files. Every kind of source brings its skills into this form.
+// One version of a skill as a source offers it, and how to get its files. Every kind of source converts its skills to this form.
 
 import { skillNameSchema } from '../../contracts/skill-parts.ts';
 import type { SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
@@ -15,25 +15,25 @@ export interface Delivered {
   readonly source: SkillSource;
   /** Risks that the source itself reports. */
   readonly risks: readonly SkillRisk[];
-  /** Of a repository: what was named is not meant to be another commit later. */
+  /** For a repository: the named ref, such as a tag, is not expected to move to another commit. */
   readonly isFixedRef?: boolean;
 }
 
 export interface Offer {
   readonly name: string;
-  /** As stated; null where the source states none. */
+  /** The version as stated; null if the source states none. */
   readonly version: string | null;
   readonly description: string;
   readonly market: string | null;
   readonly publisher: string | null;
-  /** The source's own judgement in a sentence. */
+  /** The verdict of the source in a sentence. */
   readonly verdict: string | null;
   readonly deprecation: Deprecation | null;
-  /** The source withdrew it, for this reason. */
+  /** Why the source withdrew this version; null if it did not. */
   readonly revoked: string | null;
-  /** Null where only its files say it. */
+  /** Null if only the files of the skill state its requirements. */
   readonly requires: readonly Need[] | null;
-  /** Downloads and verifies it. Fails with an AppError. */
+  /** Downloads and verifies the skill. Fails with an AppError. */
   deliver(signal: AbortSignal): Promise<Delivered>;
 }
 
@@ -45,7 +45,7 @@ export interface Market {
   offers(name: string, signal: AbortSignal): Promise<readonly Offer[]>;
 }
 
-/** `Error_Budget` is `error-budget`; null for what is no name. */
+/** Normalizes a name: `Error_Budget` becomes `error-budget`. Null if it is not a valid name. */
 export function nameOfSkill(text: string): string | null {
   const name = text.trim().toLowerCase().replaceAll('_', '-');
   return skillNameSchema.safeParse(name).success ? name : null;

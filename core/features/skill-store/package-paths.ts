@@ -1,17 +1,16 @@
-// Which names the files of a package may have: plain relative ones that mean the same on every system and hide nothing from a reader.
-// Decides only.
+// Decides which file names a package may contain: plain relative paths that mean the same on every system and hide nothing from a reader.
 
 import { AppError } from '../../contracts/errors.ts';
 import { revealed } from '../../base/visible-text.ts';
 
 export const FILES_MAX = 500;
 export const PACKAGE_BYTES_MAX = 50_000_000;
-/** Entries of an archive: a repository has more files than a skill. */
+/** The maximum number of entries in an archive. It is higher than the file limit, because a repository has more files than a skill. */
 export const ENTRIES_MAX = 20_000;
 const PATH_CHARS_MAX = 200;
 const DEPTH_MAX = 6;
 
-/** Never part of a skill: trust does not cover what is in them, so they are left out everywhere. */
+/** Never part of a skill. Trust does not cover their content, so they are left out everywhere. */
 const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.DS_Store', '__MACOSX']);
 const devices = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$/i;
 const letters = /^[\p{L}\p{N}\p{M} !#$%&'()+,.;=@[\]^_`{}~-]+$/u;
@@ -20,7 +19,7 @@ export function isLeftOut(path: string): boolean {
   return path.split('/').some((part) => leftOut.has(part));
 }
 
-/** Why a path is not taken; null for a good one. */
+/** Why a path is refused, or null if it is valid. */
 export function refusePath(path: string): string | null {
   const parts = path.split('/');
   if (path === '' || path.length > PATH_CHARS_MAX) return `is longer than ${PATH_CHARS_MAX} characters`;
@@ -35,7 +34,7 @@ export function refusePath(path: string): string | null {
   return parts.some((part) => devices.test(part)) ? 'is the name of a device on Windows' : null;
 }
 
-/** Collects the files of a package. Fails with denied at the first that is not one, is there twice, or is too much. */
+/** Collects the files of a package. Fails with denied at the first path that is invalid, occurs twice, or exceeds a limit. */
 export class PackageFiles {
   readonly files = new Map<string, Uint8Array>();
   readonly #seen = new Map<string, string>();
@@ -47,7 +46,7 @@ export class PackageFiles {
     return [...this.#leftOut];
   }
 
-  /** False for a file that is left out; then its content is not needed. */
+  /** False for a file that is left out, whose content is not needed. */
   takes(path: string): boolean {
     const why = refusePath(path);
     if (why !== null) throw refusal(`the name ${shown(path)} ${why}`);
@@ -68,7 +67,7 @@ export class PackageFiles {
     if (this.#bytes > PACKAGE_BYTES_MAX) throw refusal('it unpacks to more than 50 MB');
   }
 
-  /** A name may not be a file here and a folder there, nor a folder have two spellings. */
+  /** Refuses a name that is both a file and a folder, and a folder with two spellings. */
   #assertNoFolder(folded: string, path: string): void {
     const both = (what: string) => refusal(`${shown(what)} is both a file and a folder`);
     for (let at = folded.lastIndexOf('/'); at > 0; at = folded.lastIndexOf('/', at - 1)) {
@@ -83,7 +82,7 @@ export class PackageFiles {
   }
 }
 
-/** A package that cannot be what it says. Nothing of it is kept. */
+/** The error of a package that violates the rules. None of it is kept. */
 export function refusal(why: string): AppError {
   return new AppError('denied', `The package was refused: ${why}.`, {
     data: { hint: 'Nothing of it was installed or run. Report it to its publisher, or get the skill from another source.' },

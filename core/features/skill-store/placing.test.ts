@@ -1,5 +1,5 @@
-// An installation that is cut off at each of its calls of the file system, and one cut off while it is taken back: the old state or the new
-// one, never anything between, and nothing left lying about.
+// An installation that is interrupted at each of its file system calls, and one that is interrupted while it is undone. The result is the
+// old state or the new one, never a mixture, and no leftover files.
 
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(root, { recursive: true, force: true }));
 
-/** Every file below a folder with its content; null where there is none. */
+/** A hash of every file below a folder with its content; null if the folder does not exist. */
 function contentOf(folder: string): string | null {
   if (!fs.existsSync(folder)) return null;
   const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -35,7 +35,7 @@ function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
 
 const killed = new Error('killed');
 
-/** Performs so many calls, then nothing more, as a process that is gone. */
+/** Performs this many calls and then fails, like a killed process. */
 function dyingFs(calls: number): { fs: StoreFs; used: () => number } {
   let left = calls;
   const guard =
@@ -56,7 +56,7 @@ function dyingFs(calls: number): { fs: StoreFs; used: () => number } {
       writeSync: guard((handle: number, content: Uint8Array, at: number) =>
         fs.writeSync(handle, content, at, Math.ceil((content.length - at) / 2)),
       ),
-      // Counted, and not waited for.
+      // Counted, but performs no sync.
       fsyncSync: guard(() => undefined),
       closeSync: (handle) => fs.closeSync(handle),
       readdirSync: guard((path: string) => fs.readdirSync(path)),
@@ -66,7 +66,7 @@ function dyingFs(calls: number): { fs: StoreFs; used: () => number } {
   };
 }
 
-/** Plays the data folder: the intention, and whether it was carried out. */
+/** Replaces the data folder: the recorded moves, and whether they were committed. */
 interface Journal {
   open: readonly SkillMove[] | null;
   isDone: boolean;
@@ -124,7 +124,7 @@ function recover(journal: Journal, folder: string, with_: StoreFs = fs): void {
   sweep(folder, with_);
 }
 
-test('an installation that is cut off at any call leaves the old state or the new one', () => {
+test('an installation interrupted at any call leaves the old state or the new one', () => {
   const whole = install(Number.POSITIVE_INFINITY, prepare('whole'));
   expect(stateOf(join(root, 'whole'))).toEqual(after);
   expect(whole.journal.isDone).toBe(true);
@@ -151,7 +151,7 @@ function countCalls(): number {
   }
 }
 
-test('a recovery that is cut off at any call is ended by the next one', () => {
+test('a recovery interrupted at any call is completed by the next one', () => {
   const total = countCalls();
   for (let calls = Math.floor(total / 2); calls < total; calls += soak(5, 1)) {
     for (let again = 0; again < 12; again += 1) {
@@ -170,7 +170,7 @@ test('a recovery that is cut off at any call is ended by the next one', () => {
   }
 });
 
-test('a failure that the process survives is taken back at once', () => {
+test('a failure that the process survives is undone at once', () => {
   const folder = prepare('full');
   let renames = 0;
   const failing: StoreFs = {
@@ -197,7 +197,7 @@ test('a failure that the process survives is taken back at once', () => {
   expect([told, stateOf(folder)]).toEqual([['ENOSPC'], before]);
 });
 
-test('files that changed since the plan was shown stay as they are', () => {
+test('files that changed since the plan was shown are left alone', () => {
   const folder = prepare('changed');
   fs.writeFileSync(join(folder, 'old-one', 'SKILL.md'), 'mine');
   const arrivals: Arrival[] = [{ name: 'old-one', files: filesOf('two'), sha256: hashOf(filesOf('two')), before: hashOf(filesOf('old')) }];

@@ -1,5 +1,5 @@
-// Installs planned skills all or nothing: complete files in staging folders, the intention on the disk, renames, then one commit that also
-// trusts exactly these files. An installation that ends before the commit is undone, at once or at the next start.
+// Installs planned skills all or nothing: writes complete files to staging folders, records the intended moves durably, renames, and then
+// commits once, which also trusts exactly these files. An installation that ends before the commit is undone, at once or at the next start.
 
 import { dirname, join } from 'node:path';
 import { makeFolders, type FolderCalls } from '../../base/make-folders.ts';
@@ -7,7 +7,7 @@ import { renameOver, type RenameCall } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillMove } from '../../contracts/features/skill-store.ts';
 
-/** The part of `node:fs` used here. */
+/** The part of `node:fs` that is used here. */
 export interface StoreFs extends FolderCalls, RenameCall {
   existsSync(path: string): boolean;
   openSync(path: string, flags: string, mode?: number): number;
@@ -20,11 +20,11 @@ export interface StoreFs extends FolderCalls, RenameCall {
 
 export interface PlacingDeps {
   readonly fs: StoreFs;
-  /** The hash of a folder's files as they are now; null where there is none. */
+  /** The hash of a folder's current files; null if the folder does not exist. */
   readonly contentOf: (path: string) => string | null;
-  /** Waits for the disk. */
+  /** Records the moves durably before it returns. */
   begin(moves: readonly SkillMove[]): void;
-  /** Records what is installed now, and the trust in it, in one transaction. Waits for the disk. */
+  /** Records the installed skills, and the trust in them, in one durable transaction. */
   commit(): void;
   undone(reason: string): void;
 }
@@ -33,7 +33,7 @@ export interface Arrival {
   readonly name: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly sha256: string;
-  /** The content at the time of the plan; null for none. */
+  /** The hash of the content when the plan was made; null if there was none. */
   readonly before: string | null;
 }
 
@@ -41,7 +41,7 @@ const PRIVATE = 0o600;
 const COMING = '.coming-';
 const LEAVING = '.leaving-';
 
-/** `tag` is new each time. Fails with conflict where the files changed since the plan; then nothing was changed. */
+/** `tag` is different for each installation. Fails with conflict if the files have changed since the plan; nothing is changed then. */
 export function place(arrivals: readonly Arrival[], folder: string, tag: string, deps: PlacingDeps): void {
   const moves = arrivals.map(({ name, before, sha256 }): SkillMove => {
     const beside = (prefix: string): string => join(folder, `${prefix}${tag}-${name}`);
@@ -64,7 +64,7 @@ export function place(arrivals: readonly Arrival[], folder: string, tag: string,
   }
 }
 
-/** Removes the staging folders: after the commit, and those of a killed process. */
+/** Removes the staging folders, after the commit and after a killed process. */
 export function sweep(folder: string, fs: StoreFs): void {
   if (!fs.existsSync(folder)) return;
   for (const name of fs.readdirSync(folder)) {
@@ -72,7 +72,7 @@ export function sweep(folder: string, fs: StoreFs): void {
   }
 }
 
-/** Puts back what was there before. May itself be cut off and run again. */
+/** Restores the earlier state. May be interrupted and run again. */
 export function takeBack(moves: readonly SkillMove[], { fs, contentOf }: Pick<PlacingDeps, 'fs' | 'contentOf'>): void {
   for (const { place: at, coming, leaving, before, after } of moves.toReversed()) {
     const isOldAside = fs.existsSync(leaving);
@@ -100,7 +100,7 @@ function stage({ fs, contentOf }: PlacingDeps, { coming, after, name }: SkillMov
     });
 }
 
-/** Never over a file, never with the right to be run. */
+/** Never overwrites a file, and never makes one executable. */
 function writeNew(fs: StoreFs, path: string, content: Uint8Array): void {
   const handle = fs.openSync(path, 'wx', PRIVATE);
   try {
@@ -130,7 +130,7 @@ function assertUnchanged({ fs, contentOf }: PlacingDeps, at: string, before: str
   });
 }
 
-/** Windows opens no folder; there a rename is on the disk with the file system's own journal. */
+/** Windows cannot open folders; there the file system's journal makes a rename durable. */
 function syncFolder(fs: StoreFs, folder: string): void {
   if (process.platform === 'win32') return;
   const handle = fs.openSync(folder, 'r');

@@ -1,5 +1,5 @@
-// Plans what is to be installed: finds out what is meant, gathers the versions there are, resolves what they need, downloads and prepares
-// what is new. Changes nothing.
+// Plans an installation: resolves the requested names, collects the available versions, resolves their requirements, and downloads and
+// prepares what is new. Changes nothing.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { LockEntry, PlannedSkill, SkillPlan } from '../../contracts/features/skill-store.ts';
@@ -21,7 +21,7 @@ export interface PlanWish {
   readonly wants: readonly string[];
   readonly isUpdate: boolean;
   readonly sha256: string | null;
-  /** Contents of a lock file, in place of all else. */
+  /** The skills of a lock file, which are installed exactly as locked. */
   readonly exact: readonly Prepared[];
 }
 
@@ -34,12 +34,12 @@ interface Wanted extends Need {
   readonly market: string | null;
 }
 
-/** One version of one skill, however it is had. */
+/** One version of a skill, from any source. */
 interface Candidate extends Choosable {
   requires: readonly Need[];
   readonly stated: string | null;
   readonly offer: Offer | null;
-  /** Null where it is there already, or is still to be downloaded. */
+  /** Null if it is installed already or not downloaded yet. */
   prepared: Prepared | null;
   readonly isThere: boolean;
 }
@@ -61,7 +61,7 @@ export class Planner {
     this.#signal = signal;
   }
 
-  /** Fails with an AppError that says what does not fit, was not found or was refused; then nothing was changed. */
+  /** Fails with an AppError that says what conflicts, was not found or was refused. Nothing is changed then. */
   async plan({ wants, sha256, exact }: PlanWish): Promise<PlannedInstall> {
     for (const prepared of exact) this.#putDirect(prepared);
     for (const ref of wants) await this.#want(ref, sha256);
@@ -112,7 +112,7 @@ export class Planner {
       await this.#want(lock.source.ref, null);
       return;
     }
-    // A skill from one market is not taken from another market that offers the same name.
+    // A skill from one market is not replaced by a skill of the same name from another market.
     this.#wanted.set(wanted.name, { ...wanted, market: wanted.market ?? lock?.source.market ?? null });
   }
 
@@ -125,7 +125,7 @@ export class Planner {
     this.#wanted.set(name, { name, range: '*', market: null });
   }
 
-  /** All names that could be needed, from those that are wanted on. */
+  /** Collects the candidates of every name that could be needed, starting with the requested ones. */
   async #gather(first: readonly (Need & { readonly from: string | null })[]): Promise<void> {
     const queue = [...first];
     const asked = new Map<string, string[]>();
@@ -166,7 +166,7 @@ export class Planner {
     return prepared;
   }
 
-  /** For a dependency the installed version comes first; for a skill that the person wants, the newest. */
+  /** For a dependency the installed version comes first; for a requested skill, the newest. */
   async #poolOf(name: string, from: string | null): Promise<Candidate[]> {
     const { standing, lock } = this.#deps.before(name);
     const wanted = this.#wanted.get(name);
@@ -195,7 +195,7 @@ export class Planner {
     return [...newer, ...there];
   }
 
-  /** An installed skill is looked up in its own market; other markets count only once that one is no longer configured. */
+  /** Asks the market of an installed skill. Other markets count only if that one is no longer configured. */
   async #offersOf(name: string, from: string | null, lock: LockEntry | null): Promise<readonly Offer[]> {
     const { markets } = this.#deps;
     const wanted = this.#wanted.get(name);
@@ -210,7 +210,10 @@ export class Planner {
   }
 }
 
-/** Two markets that offer one name need not offer one skill. */
+/**
+ * Two markets that offer the same name need not offer the same skill. Prefers the market of the skill that needs it, and fails if that is
+ * ambiguous.
+ */
 function oneMarket(name: string, offers: readonly Offer[], from: string | null): readonly Offer[] {
   const sources = [...new Set(offers.map(({ market }) => market ?? ''))];
   if (sources.length < 2) return offers;
@@ -228,7 +231,7 @@ function needsText(needs: readonly Need[]): string {
     .join('\n');
 }
 
-/** `market/name@range`. */
+/** Parses `market/name@range`. */
 export function parseWant(ref: string): Wanted {
   const [, market = null, given = '', range = '*'] = /^(?:([a-z0-9][a-z0-9-]*)\/)?([A-Za-z0-9][\w-]*)(?:@(.+))?$/.exec(ref.trim()) ?? [];
   const name = nameOfSkill(given);

@@ -1,4 +1,5 @@
-// Makes of a delivered package what a person is shown and what is installed: read, looked through, compared with what is there. Pure.
+// Turns a delivered package into what a person is shown and what is installed: reads it, scans it, and compares it with the installed
+// version. Pure.
 
 import { diffLines } from '../../base/diff-lines.ts';
 import { revealed } from '../../base/visible-text.ts';
@@ -29,7 +30,7 @@ const LINE_CHARS_MAX = 1_000;
 const BODY_CHARS_MAX = 100_000;
 const NEAR_CHARS_MIN = 5;
 
-/** Fails with denied for what is no skill, or another one than was asked for. */
+/** Fails with denied if the package is not a skill or not the requested one. */
 export function prepare(
   delivered: Delivered,
   asked: { readonly name: string | null; readonly version: string | null },
@@ -52,17 +53,17 @@ export function prepare(
 
 /** The state of a skill before the installation. */
 export interface Before {
-  /** The skill of this name that counts now, wherever it is. */
+  /** The skill with this name that is in use, wherever it is. */
   readonly standing: Standing | null;
   readonly lock: LockEntry | null;
-  /** Of its files in the store's folder as they are now; null where there are none. */
+  /** The hash of its current files in the store's folder; null if there are none. */
   readonly content: string | null;
   readonly inspected: Inspected | null;
-  /** Names of all skills that are there. */
+  /** The names of all available skills. */
   readonly names: readonly string[];
 }
 
-/** `isExact`: a version was named, so that an older one is meant. */
+/** `isExact` means that a version was named, so an older one is intended. */
 export function planned(prepared: Prepared, before: Before, because: readonly string[], isExact: boolean): PlannedSkill {
   const { inspected, delivered } = prepared;
   const { head, files, name, sha256, isConverted, findings } = inspected;
@@ -135,7 +136,7 @@ function originRisks({ inspected: { name }, delivered }: Prepared, { standing, l
   ];
 }
 
-/** A repository is one origin, whichever commit of it. */
+/** All commits of a repository are one origin. */
 function originOf({ kind, from, ref }: SkillSource): string {
   return kind === 'git' ? from : ref;
 }
@@ -165,7 +166,7 @@ function versionRisks({ inspected: { head, sha256 } }: Prepared, { lock, content
   ];
 }
 
-/** An update that wants more than before. */
+/** The risk of an update that needs more than the installed version. */
 function effectRisks(effects: PlannedSkill['effects'], { inspected }: Before): SkillRisk[] {
   if (inspected === null) return [];
   const known = new Set(effectsOf(inspected.head, inspected.files).map(({ kind, name }) => `${kind} ${name}`));
@@ -212,7 +213,7 @@ function linesBetween(old: Uint8Array, now: Uint8Array): SkillFileChange['lines'
   return shown.slice(0, DIFF_LINES_MAX).map(({ kind, text: line }) => ({ kind, text: revealed(line.slice(0, LINE_CHARS_MAX)) }));
 }
 
-/** One letter more, less, another or two changed round. */
+/** Whether the names differ by one letter added, removed or changed, or by two letters swapped. */
 export function isNear(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short.length < NEAR_CHARS_MIN || long.length - short.length > 1) return short.replaceAll('-', '') === long.replaceAll('-', '');

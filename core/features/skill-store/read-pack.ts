@@ -1,5 +1,5 @@
-// Reads the pack that a git server sends for one commit, in memory: there is no working tree, hook, filter, submodule or
-// setting that could run anything. Every object is identified by the hash of its content, so the commit's id covers every file.
+// Reads the pack that a git server sends for one commit, in memory: there is no working tree, hook, filter, submodule or setting that could
+// run anything. Every object is identified by the hash of its content, so the commit id covers every file.
 
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
@@ -23,12 +23,12 @@ interface GitObject {
 
 interface Delta {
   readonly offset: number;
-  /** Where its base begins in the pack, or the base's id. */
+  /** The offset of the base object in the pack, or its id. */
   readonly base: number | string;
   readonly content: Buffer;
 }
 
-/** The files of a commit. Links, submodules and files kept in LFS fail when their content is asked for. Fails with denied. */
+/** The files of a commit. Reading the content of links, submodules and LFS files fails. Fails with denied. */
 export function filesOfCommit(pack: Buffer, commit: string): readonly ArchiveEntry[] {
   const objects = readPack(pack);
   const found = (id: string, kind: string): Buffer => {
@@ -109,7 +109,7 @@ function readPack(pack: Buffer): ReadonlyMap<string, GitObject> {
   return objects;
 }
 
-/** A base that is named by its id may come later in the pack, so what cannot be applied yet is tried again while anything can. */
+/** Applies deltas repeatedly until none is left, because the base of a delta may come later in the pack. */
 function applyAll(
   deltas: readonly Delta[],
   baseOf: (base: number | string) => GitObject | undefined,
@@ -159,7 +159,7 @@ function entryAt(body: Buffer, start: number): { type: number; base: number | st
   return { type, base, content, end: at + taken };
 }
 
-/** Node says where the compressed part ended, which its types do not know. */
+/** Node returns how many bytes it consumed, which its types do not declare. */
 const inflateWithInfo = inflateSync as unknown as (
   input: InputType,
   options: object,
@@ -171,7 +171,7 @@ function inflate(from: Buffer, size: number): { content: Buffer; taken: number }
     const { buffer, engine } = inflateWithInfo(from, { info: true, maxOutputLength: Math.max(size, 1) });
     if (buffer.length === size) return { content: buffer, taken: engine.bytesWritten };
   } catch {
-    // Damaged, or longer than it says: the same refusal.
+    // Damaged data and data longer than announced get the same refusal.
   }
   throw refusal('the pack of the repository is damaged');
 }

@@ -1,5 +1,5 @@
-// The files of one skill, out of a folder or an archive, checked name by name and kept in memory, so that the files shown are the files
-// installed. Follows no links, runs nothing, writes nothing.
+// Reads the files of one skill from a folder or an archive, checks every name, and keeps them in memory, so that the files shown are the
+// files installed. Follows no links, runs nothing, writes nothing.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { readZip, type ArchiveEntry } from './read-zip.ts';
 
 export interface ReadPackage {
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The name of its folder; empty where it has none. */
+  /** The name of the skill's folder; empty if there is none. */
   readonly folderName: string;
-  /** Of the archive; null for a folder. */
+  /** The hash of the archive; null for a folder. */
   readonly archiveSha256: string | null;
   readonly commit: string | null;
-  /** Files that are never part of a skill. */
+  /** The files that were left out because they are never part of a skill. */
   readonly leftOut: readonly string[];
 }
 
@@ -31,14 +31,14 @@ export function isArchive(path: string): boolean {
   return /\.(?:zip|skill|tgz|tar\.gz)$/i.test(path);
 }
 
-/** `below` names the folder in the archive; without it the archive must hold one skill. Fails with denied or invalid_params. */
+/** `below` names the folder in the archive; without it the archive must contain exactly one skill. Fails with denied or invalid_params. */
 export function readArchive(bytes: Buffer, below: string | null = null): ReadPackage {
   if (bytes.length > ARCHIVE_BYTES_MAX) throw refusal('the archive is larger than 50 MB');
   const { entries, commit } = openArchive(bytes);
   return readEntries(entries, { below, commit, archiveSha256: sha256Of(bytes) });
 }
 
-/** The files of the one skill among these, or of the one in the folder `below`. Fails with denied or invalid_params. */
+/** The files of the only skill among the entries, or of the skill in the folder `below`. Fails with denied or invalid_params. */
 export function readEntries(
   entries: readonly ArchiveEntry[],
   { below, ...origin }: Pick<ReadPackage, 'archiveSha256' | 'commit'> & { readonly below: string | null },
@@ -49,7 +49,7 @@ export function readEntries(
   );
   const collected = new PackageFiles();
   for (const { path, content } of entries) {
-    // A name that leads out is refused wherever it stands.
+    // A path that leads out of the archive is refused even outside the skill's folder.
     if (/(?:^|[\\/])\.\.(?:[\\/]|$)|^[\\/]|\\/.test(path)) collected.takes(path);
     if (!path.startsWith(root)) continue;
     const own = path.slice(root.length);
@@ -67,7 +67,7 @@ function openArchive(bytes: Buffer): { entries: readonly ArchiveEntry[]; commit:
   throw refusal('it is neither a ZIP archive nor a gzipped tar archive');
 }
 
-/** The folder of the skill in the archive, with its slash; empty for the archive itself. */
+/** The folder of the skill in the archive, with a trailing slash; empty for the root of the archive. */
 function rootOf(paths: readonly string[], below: string | null): string {
   const all = paths.filter((path) => skillFiles.test(path) && !isLeftOut(path)).map((path) => path.replace(/[^/]*$/, ''));
   const outer = [...new Set(all)].filter((root) => !all.some((other) => other !== root && root.startsWith(other)));
@@ -87,12 +87,12 @@ function rootOf(paths: readonly string[], below: string | null): string {
   });
 }
 
-/** Archives of a repository have everything in one folder, which names nothing. */
+/** Archives of a repository contain everything in one folder, which is not part of the skill's path. */
 function isOneFolder(paths: readonly string[]): boolean {
   return new Set(paths.map((path) => path.split('/', 1)[0])).size === 1;
 }
 
-/** Fails with denied, or with the error of the file system. */
+/** Fails with denied, or with an error of the file system. */
 export function readFolder(folder: string): ReadPackage {
   const collected = new PackageFiles();
   const walk = (at: string, below: string): void => {

@@ -1,12 +1,12 @@
-// Reads gzipped tar archives strictly and in memory: plain files and folders only, every header with its checksum, names from PAX and GNU
-// headers, the commit that git leaves in an archive. Writes nothing.
+// Reads gzipped tar archives strictly and in memory: only plain files and folders, every header with a valid checksum, names from PAX and
+// GNU headers, and the commit id that git stores in an archive. Writes nothing.
 
 import { gunzipSync } from 'node:zlib';
 import { ENTRIES_MAX, refusal } from './package-paths.ts';
 import type { ArchiveEntry } from './read-zip.ts';
 
 const BLOCK = 512;
-/** A repository may be larger than the skill in it. */
+/** Higher than the package limit, because a repository may be larger than the skill in it. */
 const UNPACKED_BYTES_MAX = 200_000_000;
 const HEADER_BYTES_MAX = 100_000;
 const RATIO_MAX = 200;
@@ -15,7 +15,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export interface TarArchive {
   readonly entries: readonly ArchiveEntry[];
-  /** Where git made the archive. */
+  /** The commit, if git created the archive. */
   readonly commit: string | null;
 }
 
@@ -37,7 +37,7 @@ function inflate(packed: Buffer): Buffer {
 interface Around {
   readonly entries: ArchiveEntry[];
   commit: string | null;
-  /** Said by a header about the next entry. */
+  /** The name of the next entry, if a header before it states one. */
   path: string | null;
 }
 
@@ -84,7 +84,7 @@ function takeFile({ entries }: Around, { path, kind }: { readonly path: string; 
   if (!path.endsWith('/')) entries.push({ path: path.replace(/^\.\//, ''), content: () => content });
 }
 
-/** `LENGTH KEY=VALUE\n`, where the length counts itself. */
+/** Parses records of the form `LENGTH KEY=VALUE\n`, where the length includes itself. */
 function paxOf(content: Buffer): ReadonlyMap<string, string> {
   const said = new Map<string, string>();
   if (content.length > HEADER_BYTES_MAX) throw refusal('a header of the archive is too long');

@@ -1,13 +1,13 @@
-// Reads ZIP archives strictly and in memory: what the directory at the end says must be what the entries say, no entry shares its bytes with
-// another, links and encrypted entries are refused, and nothing is unpacked beyond what was announced. Writes nothing.
+// Reads ZIP archives strictly and in memory: the central directory must agree with the entries, entries must not overlap, links and
+// encrypted entries are refused, and nothing is unpacked beyond its announced size. Writes nothing.
 
 import { crc32, inflateRawSync } from 'node:zlib';
 import { ENTRIES_MAX, PACKAGE_BYTES_MAX, refusal } from './package-paths.ts';
 
 export interface ArchiveEntry {
-  /** Its name in the archive, with forward slashes. */
+  /** The name in the archive, with forward slashes. */
   readonly path: string;
-  /** Unpacks it; fails with denied where it is not what was announced. */
+  /** Unpacks the entry. Fails with denied if its content does not match the directory. */
   readonly content: () => Uint8Array;
 }
 
@@ -34,11 +34,11 @@ const KIND = 0o170000;
 const PLAIN = 0o100000;
 const FOLDER = 0o040000;
 const LINK = 0o120000;
-/** Text rarely packs better than this. */
+/** Text rarely compresses better than this. */
 const RATIO_MAX = 200;
 const RATIO_FREE_BYTES = 1_000_000;
 
-/** Its files in their order. Fails with denied. */
+/** The files of the archive in their order. Fails with denied. */
 export function readZip(bytes: Buffer): ArchiveEntry[] {
   const end = findEnd(bytes);
   const count = bytes.readUInt16LE(end + 10);
@@ -102,7 +102,7 @@ function assertKind(bytes: Buffer, at: number, path: string): void {
   if (kind !== 0 && kind !== PLAIN && kind !== FOLDER) throw refusal(`${JSON.stringify(path.slice(0, 120))} is not a plain file`);
 }
 
-/** Before anything is unpacked. */
+/** Checks the announced sizes before anything is unpacked. */
 function assertBounds(listed: readonly Listed[], archiveBytes: number): void {
   const total = listed.reduce((sum, { size }) => sum + size, 0);
   if (total > RATIO_FREE_BYTES + archiveBytes * RATIO_MAX)
@@ -123,7 +123,7 @@ function openAll(bytes: Buffer, listed: readonly Listed[], listAt: number): Arch
   return entries;
 }
 
-/** Where its bytes are. The entry itself must have the name and the method that the directory says. */
+/** The range of the entry's data. The local header must have the name and the method that the directory states. */
 function placeOf(bytes: Buffer, { path, headerAt, method, packed }: Listed, listAt: number): { start: number; end: number } {
   if (headerAt + LOCAL_BYTES > listAt || bytes.readUInt32LE(headerAt) !== LOCAL) throw refusal('an entry of the archive is damaged');
   const nameEnd = headerAt + LOCAL_BYTES + bytes.readUInt16LE(headerAt + 26);

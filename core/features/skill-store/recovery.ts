@@ -1,5 +1,5 @@
-// Undoes an installation that a killed process began: restores the earlier state, and removes the
-// staging folders, also those that were left over after its end.
+// Undoes installations that a killed process left unfinished: restores the earlier state, and removes staging folders, including those left
+// over after a completed installation.
 
 import type { Logger } from '../../base/logger.ts';
 import { systemSessionId } from '../../contracts/events.ts';

@@ -1,4 +1,4 @@
-// The choice of versions against a search through all combinations: what can be resolved is, what cannot is not, and what is chosen fits.
+// Compares the resolver with a search through all combinations: it finds a solution if and only if there is one, and its solutions fit.
 
 import { expect, test } from 'vitest';
 import { soak } from '../../../tests/soak.ts';
@@ -7,7 +7,7 @@ import { fits, newestFirst } from './versions.ts';
 
 type World = ReadonlyMap<string, readonly Choosable[]>;
 
-/** Mulberry32: the same graphs in every run. */
+/** Mulberry32: generates the same graphs in every run. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -36,7 +36,7 @@ function worldOf(random: () => number): { world: World; wanted: Need[] } {
   return { world, wanted: wanted.length === 0 ? [{ name: 'a', range: '*' }] : wanted };
 }
 
-/** A choice is good where everything that is reached from what is wanted is chosen, fits, and leads to no circle. */
+/** A choice is good if every skill reachable from the wanted ones is chosen, fits its range, and is not part of a cycle. */
 function isGood(wanted: readonly Need[], chosen: ReadonlyMap<string, Choosable>): boolean {
   const visit = ({ name, range }: Need, above: readonly string[]): boolean => {
     const one = chosen.get(name);
@@ -60,7 +60,7 @@ function hasSolution(wanted: readonly Need[], world: World): boolean {
   return search(0, new Map());
 }
 
-test('what a search through everything finds is found, and nothing else is', () => {
+test('finds a solution exactly if an exhaustive search finds one', () => {
   let solved = 0;
   const count = soak(400, 5_000);
   for (let seed = 1; seed <= count; seed += 1) {
@@ -90,7 +90,7 @@ const explain = (wanted: readonly string[], ...all: readonly Choosable[]): strin
   return resolved.ok ? resolved.chosen.map(({ name, version }) => `${name} ${version}`).join(', ') : resolved.problem;
 };
 
-test('a collision names both chains that lead to it', () => {
+test('a conflict names both chains that lead to it', () => {
   const all = [
     one('a', '1.0.0', 'c >=2.0.0'),
     one('b', '1.0.0', 'd *'),
@@ -103,18 +103,18 @@ test('a collision names both chains that lead to it', () => {
   );
 });
 
-test('a circle names its way round', () => {
+test('a cycle is reported with its whole path', () => {
   const problem = explain(['a'], one('a', '1.0.0', 'b *'), one('b', '1.0.0', 'c *'), one('c', '1.0.0', 'a *'));
   expect(problem).toContain('Skills need each other in a circle: a → b → c → a');
 });
 
-test('what is missing says who needs it and what there is', () => {
+test('a missing skill is reported with the skill that needs it and what is available', () => {
   expect(explain(['a'], one('a', '1.0.0', 'b >=2.0.0'), one('b', '1.0.0'))).toBe(
     'There is no b >=2.0.0, which a 1.0.0 needs. There is 1.0.0.',
   );
 });
 
-test('an older version is taken where the newest does not fit', () => {
+test('takes an older version if the newest does not fit', () => {
   const all = [one('a', '2.0.0', 'c *'), one('a', '1.0.0', 'b *'), one('b', '1.0.0')];
   expect(explain(['a'], ...all)).toBe('b 1.0.0, a 1.0.0');
 });

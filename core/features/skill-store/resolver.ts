@@ -1,9 +1,9 @@
-// Chooses versions of skills so that everything that is needed is there, fits, and no skill needs itself. Explains a failure by the two
-// chains that collide. Pure: the caller supplies the versions and the comparison.
+// Chooses versions of skills so that every requirement is met and no skill depends on itself. Explains a failure by the two chains that
+// conflict. Pure: the caller supplies the versions and the comparison.
 
 export interface Need {
   readonly name: string;
-  /** A range of versions in the words of semver. */
+  /** A semver range. */
   readonly range: string;
 }
 
@@ -14,18 +14,18 @@ export interface Choosable {
 }
 
 export interface Universe<C extends Choosable> {
-  /** All there are of a name, the preferred first. */
+  /** All candidates of a name, preferred first. */
   candidates(name: string): readonly C[];
   fits(version: string, range: string): boolean;
 }
 
 export type Resolved<C extends Choosable> =
-  /** In the order in which they are installed. `chains`: from what a person asked for to each. */
+  /** `chosen` is in installation order. `chains` maps each skill to the chain that leads to it from a requested one. */
   | { readonly ok: true; readonly chosen: readonly C[]; readonly chains: ReadonlyMap<string, readonly string[]> }
   | { readonly ok: false; readonly problem: string };
 
 interface Edge extends Need {
-  /** The chain of names that leads to it; empty for what a person asked for. */
+  /** The chain of names that leads to this requirement; empty for a skill that a person requested. */
   readonly chain: readonly string[];
 }
 
@@ -34,7 +34,7 @@ interface Taken<C extends Choosable> {
   readonly edge: Edge;
 }
 
-/** Beyond this a set of skills is too entangled to be sensible. */
+/** The maximum number of steps. A set of skills that needs more is too entangled to be sensible. */
 const STEPS_MAX = 200_000;
 
 export function resolve<C extends Choosable>(wanted: readonly Need[], universe: Universe<C>): Resolved<C> {
@@ -48,7 +48,7 @@ class Search<C extends Choosable> {
   readonly #universe: Universe<C>;
   readonly #taken = new Map<string, Taken<C>>();
   #steps = 0;
-  /** The first collision: later ones follow from less likely choices. */
+  /** The first conflict is reported, because later ones follow from less likely choices. */
   #problem: string | null = null;
 
   constructor(universe: Universe<C>) {
@@ -59,7 +59,7 @@ class Search<C extends Choosable> {
     return this.#problem ?? 'These skills do not fit together.';
   }
 
-  /** Settles the first edge, then the others; goes back where it must. */
+  /** Settles the first requirement, then the others. Backtracks if necessary. */
   settle(edges: readonly Edge[]): boolean {
     const [edge, ...others] = edges;
     if (edge === undefined) return true;
@@ -95,7 +95,7 @@ class Search<C extends Choosable> {
     );
   }
 
-  /** A skill may not need itself, however far round. */
+  /** Fails if the new dependency would make a skill depend on itself, directly or indirectly. */
   #isAcyclic(from: string, to: string, chain: readonly string[]): boolean {
     const way = this.#wayBetween(to, from, new Set());
     if (way === null) return true;

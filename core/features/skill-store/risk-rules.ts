@@ -1,5 +1,5 @@
-// Rules that find harmful text in a skill: one row for each kind of harm, with the sentence a person reads. Data only; skill-scan.ts applies
-// them.
+// Rules that find harmful text in a skill: one row for each kind of harm, with the sentence that a person reads. Data only; skill-scan.ts
+// applies them.
 
 import type { SkillRisk } from '../../contracts/features/skill-store.ts';
 
@@ -14,7 +14,7 @@ const fetcher = String.raw`\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restm
 const shell = String.raw`(?:sudo\s+)?(?:/\S*/)?(?:ba|z|da|k|fi|a)?sh\b|(?:sudo\s+)?(?:python[23]?|node|perl|ruby|php|iex|invoke-expression|pwsh|powershell)\b`;
 const person = String.raw`(?:the\s+|your\s+)?(?:user|person|human|owner|operator|them|him|her)`;
 
-/** Applied to each line of each text file, after look-alike and joined words were made plain. */
+/** Applied to each line of each text file, also with look-alike letters and spaced-out words normalized. */
 export const riskRules: readonly RiskRule[] = [
   {
     rule: 'pipe-to-shell',
@@ -90,7 +90,7 @@ export const riskRules: readonly RiskRule[] = [
     message: 'It tells the model to set aside its other instructions.',
   },
   {
-    // In capitals: "for [system]" leaves a word to be filled in.
+    // Only in capitals, because "[system]" in lower case may be a placeholder.
     rule: 'overrides-instructions',
     level: 'danger',
     pattern: /\[\/?(?:INST|SYSTEM)\]/,

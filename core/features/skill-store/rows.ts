@@ -1,4 +1,4 @@
-// The installed skills with their approvals, and an installation that has begun and not ended: rows kept in step with the log. Decides
+// The installed skills with their approvals, and installations that have begun but not ended, as rows derived from the log. Decides
 // nothing.
 
 import * as z from 'zod';
@@ -58,13 +58,13 @@ export class SkillStoreRows {
     return text === undefined ? null : entryRow.parse(text);
   }
 
-  /** In the order of their names, those whose folder is gone among them. */
+  /** Sorted by name. Includes skills whose folder no longer exists. */
   entries(): LockEntry[] {
     const rows = this.#sql.values('SELECT entry FROM skill_lock ORDER BY name');
     return rows.map((text) => entryRow.parse(text));
   }
 
-  /** Begun and not ended: the process was ended in between. */
+  /** Installations that began but did not end, because the process ended in between. */
   open(): OpenInstall[] {
     const rows = this.#sql.rows('SELECT install_id AS installId, moves FROM skill_installing');
     return rows.map((row) => {

@@ -16,12 +16,12 @@ export interface Inspected {
     readonly deprecation: Deprecation | null;
     readonly requires: readonly Need[];
   };
-  /** The instructions, without the head. */
+  /** The instructions, without the front matter. */
   readonly body: string;
-  /** As they are installed: of the layers shape the rewritten ones. */
+  /** The files as they are installed; for a skill of the layers project, the converted files. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly isConverted: boolean;
-  /** Of the installed files together; trust is for exactly this content. */
+  /** The hash of all installed files. Trust is given to exactly this content. */
   readonly sha256: string;
   readonly findings: readonly SkillFinding[];
 }
@@ -32,12 +32,12 @@ export interface Standing {
   readonly version: string | null;
   readonly requires: readonly Need[];
   readonly deprecation: Deprecation | null;
-  /** It is in the folder where the store puts skills. */
+  /** Whether the skill is in the folder where the store installs skills. */
   readonly isOwn: boolean;
 }
 
 export interface Shelf {
-  /** Where the store puts skills, one folder each. */
+  /** The folder where the store installs skills, with one subfolder each. */
   readonly folder: string;
   inspect(
     files: ReadonlyMap<string, Uint8Array>,
@@ -45,13 +45,13 @@ export interface Shelf {
   ): Result<Inspected, { readonly reason: string; readonly hint: string }>;
   readonly hashes: (files: ReadonlyMap<string, Uint8Array>) => { readonly content: string; readonly layers: string };
   standing(): readonly Standing[];
-  /** The hash of a folder's files as they are now; null where there is none. */
+  /** The hash of a folder's current files; null if the folder does not exist. */
   readonly contentOf: (path: string) => string | null;
-  /** Folders with a SKILL.md at or below a path. */
+  /** The folders with a SKILL.md at or below a path. */
   readonly below: (path: string) => readonly string[];
-  /** Names of the skills that declare this one as a part of their work. */
+  /** The names of the skills that declare this one as a requirement. */
   usersOf(name: string): readonly string[];
-  /** Turns in which it was opened. */
+  /** The turns in which the skill was opened. */
   openedIn(name: string): readonly string[];
   reload(): void;
 }

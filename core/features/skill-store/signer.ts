@@ -1,5 +1,5 @@
-// Finds the Sigstore bundle next to an archive, `ARCHIVE.sigstore.json`, and says who signed. Decides nothing: the plan compares the signer with
-// the one of the installed version.
+// Reads the Sigstore bundle next to an archive, `ARCHIVE.sigstore.json`, and returns the signer. The plan compares the signer with that of
+// the installed version.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { parseJson } from '../../base/json.ts';
@@ -8,13 +8,16 @@ import type { SkillSigner, SkillSource } from '../../contracts/features/skill-st
 import { refusal } from './package-paths.ts';
 import { hostOf, type StoreWeb } from './store-web.ts';
 
-/** `from`: the path or the address of the archive. Null where it is not signed; fails with denied for a signature that does not hold. */
+/**
+ * `from` is the path or the address of the archive. Returns null if the archive is not signed. Fails with denied if the signature is
+ * invalid.
+ */
 export type FindSigner = (archive: Buffer, from: string, signal: AbortSignal) => Promise<SkillSigner | null>;
 
 const BUNDLE_BYTES_MAX = 1_000_000;
 const ending = '.sigstore.json';
 
-/** `roots`: paths of further trusted_root.json files. */
+/** `roots` are the paths of additional trusted_root.json files. */
 export function signerFinder(web: StoreWeb, roots: readonly string[]): FindSigner {
   return async (archive, from, signal) => {
     const bundle = /^https?:/.test(from) ? await fromWeb(web, from, signal) : fromFile(`${from}${ending}`);
@@ -48,7 +51,10 @@ function readRoot(path: string): unknown {
   });
 }
 
-/** Once signed, always signed, and by the same publisher: a build of a workflow may be of another tag, and of nothing else. */
+/**
+ * Refuses an unsigned or differently signed version if the installed one is signed. Builds of one workflow may differ only in their git
+ * ref.
+ */
 export function assertSameSigner(name: string, old: SkillSource, now: SkillSource): void {
   if (old.signer === null) return;
   const publisherOf = ({ identity, issuer }: SkillSigner): string => `${identity.replace(/@refs\/.*$/s, '')} (${issuer})`;

@@ -1,4 +1,5 @@
-// The keys and certificates of the public Sigstore services, as their own client ships them (@sigstore/tuf 5.0.1, trusted_root.json). Data.
+// The keys and certificates of the public Sigstore services, copied from their own client (@sigstore/tuf 5.0.1, trusted_root.json). Data
+// only.
 
 export const publicRoot = {
   mediaType: 'application/vnd.dev.sigstore.trustedroot+json;version=0.1',

@@ -1,4 +1,4 @@
-// Signatures by the library itself: made with the public services, and of a service that is not trusted.
+// Verification of real signatures: made with the public services, and made by a service that is not trusted.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -13,12 +13,12 @@ interface Signed {
 const signed = JSON.parse(readFileSync(new URL('../../../tests/fixtures/signed-skills.json', import.meta.url), 'utf8')) as Signed;
 const issuer = 'https://token.actions.githubusercontent.com';
 
-test('a bundle of a service that is not trusted is refused', () => {
+test('a bundle of an untrusted service is refused', () => {
   const bundle = Buffer.from(JSON.stringify(signed.bundles[0]));
   expect(() => signerOf(Buffer.from(signed.archives[0] ?? '', 'base64'), bundle, [])).toThrow('does not hold');
 });
 
-test('a file that was signed with the public services is verified with the keys that come with the program', () => {
+test('a file signed with the public services is verified with the built-in keys', () => {
   const file = Buffer.from(signed.published.file, 'base64');
   const [bundle, statement] = [signed.published.bundle, signed.published.statement].map((one) => Buffer.from(JSON.stringify(one)));
   if (bundle === undefined || statement === undefined) throw new Error('no bundle');

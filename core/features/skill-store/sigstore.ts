@@ -1,5 +1,5 @@
-// Verifies by whom an archive was signed: a Sigstore bundle against the certificates and logs it must come from, without a network. Loaded
-// only where there is a bundle.
+// Verifies who signed an archive: checks a Sigstore bundle against the certificates and logs it must come from, without network access.
+// Loaded only if there is a bundle.
 
 import { bundleFromJSON, type Bundle } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
@@ -13,7 +13,7 @@ import { publicRoot } from './sigstore-root.ts';
 
 const statementSchema = z.object({ subject: z.array(z.object({ digest: z.record(z.string(), z.string()) })).max(10_000) });
 
-/** `roots`: trusted besides the public services. Fails with denied for a bundle that does not hold for this archive. */
+/** `roots` are trusted in addition to the public services. Fails with denied if the bundle is not valid for this archive. */
 export function signerOf(archive: Buffer, bundleText: Buffer, roots: readonly unknown[]): SkillSigner {
   const problems: string[] = [];
   for (const root of [publicRoot, ...roots]) {
@@ -36,7 +36,7 @@ function verified(archive: Buffer, bundle: Bundle, root: unknown): SkillSigner {
   return { identity: who, issuer };
 }
 
-/** A statement about files is signed as such; it has to be about this one. */
+/** If a statement about files was signed instead of the file itself, it must name this archive. */
 function assertNames({ payload, payloadType }: { readonly payload: Buffer; readonly payloadType: string }, sha256: string): void {
   const statement = payloadType === 'application/vnd.in-toto+json' ? statementSchema.safeParse(parsed(payload)) : null;
   const isAbout = statement?.data?.subject.some(({ digest }) => digest['sha256'] === sha256) === true;

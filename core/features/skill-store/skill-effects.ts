@@ -1,10 +1,10 @@
-// The effects of a skill: the tools, commands, hosts, secrets, folders and skills that it declares or that its files use. Pure.
+// The effects of a skill: the tools, commands, hosts, secrets, folders and other skills that it declares or that its files use. Pure.
 
 import type { SkillEffect, SkillRisk } from '../../contracts/features/skill-store.ts';
 import { coversHost, hostsInText } from '../../base/hosts-in-text.ts';
 import { isText } from './skill-scan.ts';
 
-/** The part of a head that declares effects. */
+/** The part of the front matter that declares effects. */
 export interface DeclaredEffects {
   readonly tools: readonly string[];
   readonly skills: readonly string[];
@@ -39,7 +39,7 @@ export function effectsOf(declared: DeclaredEffects, files: ReadonlyMap<string, 
   ];
 }
 
-/** Uses what it does not declare, where it declares anything at all of the kind or reaches the network. */
+/** Warns about hosts and secrets that the skill uses without declaring them. */
 export function undeclaredRisks(effects: readonly SkillEffect[]): SkillRisk[] {
   const undeclared = (kind: Kind): string[] =>
     effects.filter((one) => one.kind === kind && one.isFound && !one.isDeclared).map(({ name }) => name);
@@ -100,7 +100,7 @@ function lookIn(text: string, found: Found): void {
 }
 
 function commandsIn(block: string, into: Set<string>): void {
-  // A quoted text is an argument, even if it contains separators.
+  // Quoted text is an argument, even if it contains separators.
   const plain = block.replaceAll(/\\\n/g, ' ').replaceAll(/'[^']*'|"[^"]*"/g, '_');
   for (const line of plain.split('\n')) {
     for (const part of line.replace(/^\s*[$#>]\s+/, '').split(/\|\|?|&&|;/)) {

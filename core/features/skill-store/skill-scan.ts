@@ -1,5 +1,5 @@
-// Scans the files of a skill for risks: the rules of risk-rules.ts line by line, characters that hide text, programs
-// and archives among the files, steps that run at an installation elsewhere. Pure; judges nothing away.
+// Scans the files of a skill for risks: the rules of risk-rules.ts line by line, characters that hide text, programs and archives among the
+// files, and steps that would run at an installation elsewhere. Pure; never suppresses a finding.
 
 import { revealed } from '../../base/visible-text.ts';
 import type { SkillRisk } from '../../contracts/features/skill-store.ts';
@@ -9,23 +9,23 @@ export interface Scanned {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly name: string;
   readonly description: string;
-  /** Names of secrets in a text. */
+  /** The names of the secrets in a text. */
   readonly secretsIn: (text: string) => readonly string[];
 }
 
 const LINE_CHARS_MAX = 4_000;
-/** Of all files together. */
+/** The maximum for all files together. */
 const TEXT_CHARS_MAX = 5_000_000;
 const WINDOW_CHARS = 1_000;
 const OVERLAP_CHARS = 300;
 const EXCERPT_CHARS_MAX = 240;
-/** Of one rule in one file; more say nothing new. */
+/** The maximum number of findings per rule and file; more would add nothing. */
 const PER_RULE_MAX = 3;
 const RISKS_MAX = 200;
-/** Invisible characters, except those that belong to emoji and to joined scripts. */
+/** Invisible characters, except those used in emoji and joined scripts. */
 const hidden =
   /(?!\u200C|\u200D|\uFEFF|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|[\u{E0100}-\u{E01EF}]|[\u202A-\u202E\uFFF9-\uFFFB]|(?<!^)\uFEFF|(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\p{Script=Arabic}|\p{Script=Devanagari}|\p{M})(?:\u200C|\u200D)/u;
-/** A word of Latin letters and of others that look like them. */
+/** A word that mixes Latin letters with letters that look like them. */
 const mixed =
   /(?<!\p{L})(?=\p{L}*\p{Script=Latin})\p{L}*[\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Cherokee}\uFF21-\uFF3A\uFF41-\uFF5A]\p{L}*/u;
 const controls = /(?![\t\f\r])\p{Cc}/u;
@@ -52,11 +52,11 @@ export function scanSkill(scanned: Scanned): SkillRisk[] {
   }
   const unseen =
     charsLeft > 0 ? [] : [risk('danger', 'endless-text', 'It has more text than was looked at: only the first 5,000,000 characters were.')];
-  // The worst first: what is less may be cut off, never what is worse.
+  // Worst first, so that the limit cuts off only lesser risks.
   return [...unseen, ...risks, ...scanWords(scanned)].sort((a, b) => rank(a) - rank(b)).slice(0, RISKS_MAX);
 }
 
-/** Forms that examples have too. */
+/** Forms that also occur in examples. */
 const looseForms: ReadonlySet<string> = new Set([
   'secret',
   'url-password',
@@ -65,10 +65,10 @@ const looseForms: ReadonlySet<string> = new Set([
   'bearer-token',
   'cookie',
 ]);
-/** `sk-or-v1-your-key-here`. */
+/** For example `sk-or-v1-your-key-here`. */
 const placeholder = /[\w-]*(?<![a-z])your[-_][\w-]*/gi;
 
-/** A known form of key is one; other words only look so. */
+/** Known key formats are a danger; other matches are only a warning. */
 function secretRisks(path: string, names: readonly string[]): SkillRisk[] {
   if (names.length === 0) return [];
   const known = names.filter((name) => !looseForms.has(name));
@@ -107,7 +107,7 @@ function scanKind(path: string, content: Uint8Array): SkillRisk[] {
   return readable.test(path) ? [] : [risk('warning', 'unreadable', 'It brings a file that is not text.', { file: path })];
 }
 
-/** Nothing runs at an installation here; what would elsewhere shows what it is made for. */
+/** Nothing runs at an installation here. A step that would run elsewhere shows the skill's intention. */
 function scanSteps(path: string, content: Uint8Array): SkillRisk[] {
   const name = path.split('/').at(-1) ?? '';
   if (name === 'package.json') {
@@ -144,7 +144,7 @@ function scanText(path: string, text: string): SkillRisk[] {
   return found;
 }
 
-/** Those that hold for some line, found at once: most hold for none. */
+/** The rules that match anywhere in the text. Checked in one pass, because most match nowhere. */
 function rulesFor(lines: readonly string[]): readonly RiskRule[] {
   const parts = lines.flatMap((line, at) => [...windowsOf(line), wholeOf(line, lines[at + 1] ?? '')]).join('\n');
   const plain = plainOf(parts);
@@ -155,7 +155,7 @@ function wholeOf(line: string, next: string): string {
   return `${line.slice(-WINDOW_CHARS / 2).replace(/\\$/, '')} ${next.slice(0, WINDOW_CHARS / 2).trim()}`;
 }
 
-/** A sentence or a command may continue in the next line; it counts for the line where it begins. */
+/** A sentence or command may continue in the next line; the match is reported for the line where it begins. */
 function applyRules(rules: readonly RiskRule[], line: string, next: string): SkillRisk[] {
   if (rules.length === 0 || line.trim() === '') return [];
   const after = next.slice(0, WINDOW_CHARS / 2).trim();
@@ -167,7 +167,7 @@ function applyRules(rules: readonly RiskRule[], line: string, next: string): Ski
   });
 }
 
-/** A long line in parts that overlap, so that no rule has to look far. */
+/** Splits a long line into overlapping parts, so that every rule runs on short text. */
 function windowsOf(line: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at === 0 || at < line.length - OVERLAP_CHARS; at += WINDOW_CHARS - OVERLAP_CHARS)
@@ -207,7 +207,7 @@ function commentRisk(path: string, text: string, comment: RegExpMatchArray): Ski
   });
 }
 
-/** Written apart, in full width or with look-alikes, words say the same to a model. */
+/** Normalizes spaced-out, full-width and look-alike words, which a model reads as the plain words. */
 function plainOf(line: string): string {
   const plain = line.normalize('NFKD').replaceAll(/[\p{M}\p{Cf}]/gu, '').replaceAll(/[аΑ]/g, 'a').replaceAll(/[еΕ]/g, 'e').replaceAll(/[оΟο]/g, 'o').replaceAll(/[рΡ]/g, 'p').replaceAll(/[сϲ]/g, 'c').replaceAll(/[іΙ]/g, 'i').replaceAll(/['"]{2}/g, ''); // prettier-ignore
   return plain.replaceAll(/\b(?:\p{L}[ .*_-]){4,}\p{L}\b/gu, (word) => word.replaceAll(/[ .*_-]/g, ''));

@@ -1,5 +1,5 @@
-// The store of skills: search, install, update, and what people need who write them. Only its rows are there from the start; everything else
-// is loaded when an operation asks for it.
+// The skill store: search, install and update skills, and tools for people who write them. Only its rows are loaded at start; everything
+// else is loaded when an operation needs it.
 
 import * as fs from 'node:fs';
 import type { skillStoreOps } from '../../contracts/features/skill-store.ts';
@@ -17,11 +17,14 @@ import type { DeskDeps, StoreDesk } from './store-desk.ts';
 type Taken = Omit<DeskDeps, 'rows' | 'fs'> & {
   readonly shelf: Shelf;
   readonly installs: SkillStoreRows;
-  /** Runs the eval cases in a folder with a skill at hand and trusted. */
+  /** Runs the eval cases in a folder with a skill available and trusted. */
   readonly runCases: (...what: [...Parameters<AuthoringDeps['runCases']>, Caller]) => ReturnType<AuthoringDeps['runCases']>;
 };
 
-/** The rows of installed skills. The feature of the skills, whose shelf the store takes, needs them before the store is made. */
+/**
+ * The rows of installed skills. They are a separate feature, because the skills feature, whose shelf the store uses, needs them before the
+ * store exists.
+ */
 export const installs = defineBuiltInFeature({
   name: 'skill-installs',
   migrations: skillStoreMigrations,
@@ -61,7 +64,7 @@ export const skillStore = defineBuiltInFeature({
     };
     return {
       handlers,
-      // Before the first operation: no one sees half of an installation.
+      // Runs before the first operation, so that nothing sees a partial installation.
       begin: () => {
         recoverInstalls({ ...spine, rows, shelf, fs });
       },
@@ -70,7 +73,7 @@ export const skillStore = defineBuiltInFeature({
   },
 });
 
-/** Installed only for skills that are gone. */
+/** Installed skills that no person requested and no skill needs any more. */
 function unneededOf(rows: SkillStoreRows, shelf: Pick<Shelf, 'standing' | 'usersOf'>): string[] {
   const there = new Set(shelf.standing().flatMap(({ name, isOwn }) => (isOwn ? [name] : [])));
   const entries = rows.entries().filter(({ name, isWanted }) => !isWanted && there.has(name));

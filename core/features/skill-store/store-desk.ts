@@ -1,5 +1,5 @@
-// The store at work: plans, installs, says what is newer and what changed. Loaded when it is first used; keeps the last plan, and that only
-// for a while.
+// The operations of the store: plans, installs, and reports newer versions and changes. Loaded on first use. Keeps only the last plan, for
+// a limited time.
 
 import * as fs from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
@@ -34,7 +34,7 @@ export interface DeskDeps extends Pick<
 > {
   readonly rows: SkillStoreRows;
   readonly shelf: Shelf;
-  /** Node's own; tests cut it off at every call. */
+  /** Defaults to `node:fs`. Tests interrupt it at every call. */
   readonly fs?: StoreFs;
 }
 
@@ -261,7 +261,7 @@ export class StoreDesk {
     this.#plan = null;
   }
 
-  /** A running turn keeps the version it began with: its instructions and its files belong together. */
+  /** A running turn keeps the version it began with, because its instructions and files belong together. */
   #assertUnused(name: string): void {
     const { shelf, log } = this.#deps;
     const open = new Set(log.index.openTurns().map(({ turnId }) => turnId));
@@ -294,7 +294,7 @@ export class StoreDesk {
       const read = this.#deps.shelf.inspect(readFolder(path).files, name);
       return read.ok ? read.value : null;
     } catch {
-      // Files that no package may have: what is there cannot be compared, only replaced.
+      // The folder contains files that no package may have. It can be replaced, but not compared.
       return null;
     }
   }
@@ -320,7 +320,7 @@ export class StoreDesk {
     }
   }
 
-  /** From the cache if it is there, otherwise from where it came; either way it must be the content of the lock. */
+  /** Takes each skill from the cache, or downloads it from its source. Either way its content must match the lock file. */
   async #locked(path: string, signal: AbortSignal): Promise<Prepared[]> {
     const all: Prepared[] = [];
     for (const entry of readLock(path)) {
@@ -362,7 +362,7 @@ export class StoreDesk {
   }
 }
 
-/** A search lists each skill of each market once. */
+/** A search lists each skill of each market once, with its newest version. */
 function newestOfEach(offers: readonly Offer[]): Offer[] {
   const best = new Map<string, Offer>();
   for (const offer of offers.toSorted((a, b) => newestFirst(versionOf(a.version), versionOf(b.version)))) {

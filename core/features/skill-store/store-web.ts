@@ -1,5 +1,5 @@
-// The way out of the store: requests through the guard, to the origin of a market that the settings name or to public addresses. Sends no
-// credential and keeps nothing.
+// Network access of the store: guarded requests to the origins of the configured markets and to public addresses. Sends no credentials and
+// stores nothing.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { GuardedFetch, type FetchLimits, type FetchRequest, type UrlJudge } from '../../guard/egress/egress.ts';
@@ -9,20 +9,20 @@ export interface WebAnswer {
   readonly status: number;
   readonly body: Buffer;
   readonly type: string;
-  /** Where it came from in the end, after redirects. */
+  /** The final address after redirects. */
   readonly url: string;
 }
 
 export type StoreRequest = Pick<FetchRequest, 'method' | 'headers' | 'body'>;
 
 export interface StoreWeb {
-  /** Any status is an answer. Fails with address_refused, fetch_failed, panic_engaged or the reason of the signal. */
+  /** Returns an answer for every status. Fails with address_refused, fetch_failed, panic_engaged or the reason of the signal. */
   ask(url: string, signal: AbortSignal, request?: StoreRequest): Promise<WebAnswer>;
 }
 
 const limits: FetchLimits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 3 * 60_000, bytesMax: 52_000_000 };
 
-/** `trusted`: the origins of the markets in config.yaml, which may be anywhere. */
+/** `trusted` are the origins of the markets in config.yaml, which may be at any address. */
 export function createStoreWeb(safety: UrlJudge, trusted: readonly string[], isStopped: () => boolean): StoreWeb {
   const open = new GuardedFetch({ judge: safety, limits });
   return {
@@ -47,7 +47,7 @@ export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url.slice(0, 100);
 }
 
-/** The body of an answer that must be there. */
+/** The body of an answer with status 200. Fails with fetch_failed for any other status. */
 export async function fetched(web: StoreWeb, url: string, signal: AbortSignal): Promise<Buffer> {
   const { status, body } = await web.ask(url, signal);
   if (status === 200) return body;

@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { outsideArchive } from '../../guard/sandbox/sandbox.ts';
 
-/** In the program's folder: the checkout, next to dist/, or the package. Null if they were not included. */
+/** The folder in the checkout, next to dist/, or in the package. Null if the bundled skills are not included. */
 export function bundledSkills(): string | null {
   const here = import.meta.url;
   const up = here.endsWith('.ts') ? '../../../skills' : here.includes('/chunks/') ? '../../skills' : '../skills';

@@ -1,23 +1,23 @@
-// Rewrites skills of the layers project (no head, fixed sections, skill.py, policy.yaml) to the Agent Skills standard. Pure.
+// Converts skills of the layers project (no front matter, fixed sections, skill.py, policy.yaml) to the Agent Skills standard. Pure.
 
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
 import { isLayersShape, type Head } from './skill-file.ts';
 import { isDay, mapOf, toSkillName } from './skill-head.ts';
 
-/** The files its published hash covers, in this order; a missing one counts as empty. */
+/** The files that the published hash covers, in this order. A missing file counts as empty. */
 const covered = ['SKILL.md', 'skill.py', 'policy.yaml'] as const;
 const DESCRIPTION_CHARS_MAX = 1024;
 
 export interface ConvertedSkill {
   readonly name: string;
-  /** By path in the new skill's folder. */
+  /** Keyed by the path in the folder of the new skill. */
   readonly files: ReadonlyMap<string, Uint8Array | string>;
 }
 
 export { isLayersShape };
 
-/** The hash that its marketplace publishes. */
+/** The hash that the marketplace of the layers project publishes. */
 export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string {
   const digest = createHash('sha256');
   for (const name of covered)
@@ -29,7 +29,7 @@ export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string 
   return digest.digest('hex');
 }
 
-/** Takes only the files that the hash covers, so that no unpublished file gets in. */
+/** Converts only files that the hash covers, so that no unpublished file is included. */
 export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folderName: string): ConvertedSkill {
   const source = Buffer.from(files.get('SKILL.md') ?? '')
     .toString('utf8')
@@ -45,7 +45,7 @@ export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folde
   return { name, files: converted };
 }
 
-/** By heading in lower case. */
+/** Sections by their heading in lower case. */
 function readSections(source: string): ReadonlyMap<string, string> {
   const sections = new Map<string, string>();
   for (const part of source.split(/^##\s+/m).slice(1)) {
@@ -105,7 +105,7 @@ function writeSkill(name: string, sections: ReadonlyMap<string, string>, { scrip
   ].join('\n');
 }
 
-/** The hosts and folders that its policy.yaml asks for. */
+/** The hosts and folders that policy.yaml asks for. */
 function boundsIn(policy: Uint8Array | undefined): { hosts: string[]; folders: string[] } {
   const given = policyIn(policy);
   const listed = (value: unknown): string[] => (Array.isArray(value) ? value.flatMap(wordOf) : []);
@@ -119,7 +119,7 @@ function policyIn(policy: Uint8Array | undefined): Head {
   try {
     return mapOf(parse(Buffer.from(policy ?? '').toString('utf8'), { uniqueKeys: false, logLevel: 'silent' }));
   } catch {
-    // It declares nothing then, so everything its script does counts as undeclared.
+    // An unreadable policy declares nothing, so everything the script does counts as undeclared.
     return {};
   }
 }
@@ -128,13 +128,13 @@ function wordOf(value: unknown): string[] {
   return typeof value === 'string' && /^[\w.*~/:-]{1,200}$/.test(value) ? [value] : [];
 }
 
-/** `!= 1.2.0` is written as the two ranges around it, since ranges have no such operator. */
+/** Rewrites `!= 1.2.0` as the two ranges around that version, because ranges have no such operator. */
 function rangeOf(text: string): string {
   const plain = text.replaceAll(/[`,]/g, ' ').replaceAll('==', '=').trim();
   return plain.replaceAll(/!=\s*([\w.+-]+)/g, '<$1 || >$1') || '*';
 }
 
-/** Its script was a function of the other program's; here it is a file, and a command to call it. */
+/** In the original program the script is called as a function. Here it is a file, with a command that calls it. */
 function scriptWords(script: Uint8Array): string {
   const entry = /async def (\w+)\(/.exec(Buffer.from(script).toString('utf8'))?.[1] ?? 'main';
   return [

@@ -1,4 +1,4 @@
-// A skill as read from the disk, and what follows from it for this machine, the person's decisions, and today. Pure.
+// A skill as read from disk, and its state given this machine, the person's decisions, and the date. Pure.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type { SkillFinding, SkillListing, SkillOrigin, SkillRequirement, SkillTrust } from '../../contracts/features/skills.ts';
@@ -9,7 +9,7 @@ import type { SkillHead } from './skill-head.ts';
 import type { SkillRead } from './skill-reads.ts';
 import { areMet } from './skill-needs.ts';
 
-/** A skill as lists and the shortlist know it. */
+/** A skill as lists and the shortlist use it. */
 export interface ShelvedSkill extends SkillRead {
   readonly folder: string;
   readonly fileName: string;
@@ -19,15 +19,15 @@ export interface ShelvedSkill extends SkillRead {
   readonly shadowed: readonly string[];
 }
 
-/** A skill whose files were read just now. */
+/** A skill whose files were just read. */
 export interface LoadedSkill extends ShelvedSkill {
   readonly file: SkillFile;
   readonly trust: SkillTrust;
-  /** Of all files, if it had to be computed. */
+  /** The hash of all files, if it had to be computed. */
   readonly sha256: string | null;
 }
 
-/** The trust of a skill. Asks for the hash of its files only if the person trusted some content of it; null fits none. */
+/** The trust in a skill. Hashes its files only if the person trusted some content of it; a null hash matches no content. */
 export function trustOf(
   { folder, origin, tree }: Pick<ShelvedSkill, 'folder' | 'origin' | 'tree'>,
   { contents, folders }: Trusts,
@@ -47,7 +47,7 @@ export function isTrusted({ trust }: Pick<LoadedSkill, 'trust'>): boolean {
 
 export interface Judging {
   readonly disabled: ReadonlySet<string>;
-  /** `2026-01-31` */
+  /** For example `2026-01-31`. */
   readonly today: string;
   readonly hasTool: (name: string) => boolean;
   readonly hasSkill: (name: string) => boolean;
@@ -94,7 +94,7 @@ export function listSkill(skill: ShelvedSkill, judging: Judging): SkillListing {
 
 type Standing = Pick<SkillListing, 'trust' | 'status' | 'isEnabled' | 'requirements'>;
 
-/** Why the skill is not offered to the model, in a sentence; null if it is. */
+/** Why the skill is not offered to the model, as a sentence; null if it is offered. */
 function reasonAgainst(head: SkillHead, { trust, status, isEnabled, requirements }: Standing): string | null {
   if (!isEnabled) return 'It is switched off.';
   if (status === 'sunset') return `It was to be removed after ${head.deprecation?.removeAfter ?? ''}.${insteadOf(head)}`;

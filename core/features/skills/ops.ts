@@ -1,4 +1,4 @@
-// Operations on skills: the list, their problems, and the decisions only a person makes. The skill book does the work.
+// Operations on skills: the list, their problems, and the decisions that only a person makes. The skill book does the work.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,7 @@ import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { Spine } from '../feature.ts';
 import type { SkillBook } from './skill-book.ts';
 import type { importSkills, ImportWish } from './skill-import.ts';
-import { contentOf, removableFolder, takeAway } from './skill-removal.ts';
+import { contentOf, removableFolder, removeFolder } from './skill-removal.ts';
 
 type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
 
@@ -22,7 +22,7 @@ interface Handled extends Pick<Spine, 'log' | 'ids'> {
   readonly panic: { readonly engaged: boolean };
   readonly checkpoints: Pick<Checkpoints, 'take' | 'after'>;
   readonly tools: { list(): readonly { readonly name: string }[] };
-  /** Installed skills that no person asked for and no skill needs. */
+  /** Installed skills that no person requested and no skill needs. */
   unneeded(): string[];
   /** Copies skills into the workspace. */
   importSkills(wish: Omit<ImportWish, 'into'>): ReturnType<typeof importSkills>;
@@ -70,7 +70,7 @@ export function createSkillOps(deps: Handled): SkillOps {
   };
 }
 
-/** A copy is kept as before a call that writes, so that undo puts it back. */
+/** Takes a checkpoint first, as before a call that writes, so that undo can restore the skill. */
 async function removeSkill(deps: Handled, name: string, caller: Caller): Promise<OpResult<'skill.remove'>> {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be removed while everything is stopped.');
   const { checkpoints, skills, log } = deps;
@@ -86,7 +86,7 @@ async function removeSkill(deps: Handled, name: string, caller: Caller): Promise
   const callId = deps.ids.next('call');
   log.append(systemSessionId, [{ type: 'checkpoint.taken', body: { callId, files: taken } }], true);
   try {
-    takeAway(path, sha256);
+    removeFolder(path, sha256);
     log.append(systemSessionId, [{ type: 'skill.removed', body: { name, path, sha256, callId, by: caller.actor } }]);
   } finally {
     log.append(systemSessionId, [{ type: 'checkpoint.closed', body: { callId, files: await checkpoints.after(taken) } }], true);
@@ -116,7 +116,7 @@ function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, de
   return { target: { kind: 'content', path: view.path, sha256: view.sha256 }, name: view.name };
 }
 
-/** A folder the agent may write to is never trusted as a whole: only reviewed content is. */
+/** A folder that the agent may write to is never trusted as a whole. Only reviewed content in it can be trusted. */
 function trustedFolder(folder: string, trusted: boolean, deps: Handled): string {
   const real = realFolder(folder, deps);
   const { workspace, extraFolders } = deps.facts;

@@ -1,4 +1,4 @@
-// The person's decisions about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
+// The person's decisions about skills, and the skills opened in each turn, as rows derived from the log. Decides nothing.
 
 import { byType } from '../../contracts/event-table.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
@@ -31,7 +31,7 @@ export const skillMigrations: readonly Migration[] = [
   },
 ];
 
-/** One row of a cache, see skill-reads.ts. */
+/** One cached read of a skill; see skill-reads.ts. */
 export interface KeptRead {
   readonly folder: string;
   readonly seen: string;
@@ -42,7 +42,7 @@ export interface KeptRead {
 export interface OpenedSkill {
   readonly name: string;
   readonly depth: number;
-  /** The call that opened it. */
+  /** The call that opened the skill. */
   readonly callId: string | null;
 }
 
@@ -55,7 +55,7 @@ const statements = {
 };
 
 export interface Trusts {
-  /** The hash of the trusted content, by folder of a skill. */
+  /** The hash of the trusted content, by the folder of the skill. */
   readonly contents: ReadonlyMap<string, string>;
   readonly folders: readonly string[];
 }
@@ -63,7 +63,7 @@ export interface Trusts {
 export class SkillRows {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
-  /** Trust decisions, checked at each use; reread after a change. */
+  /** Trust decisions, which every use checks. Cached, and reread after a change. */
   #trusted: readonly SkillTrustTarget[] | null = null;
   #trusts: Trusts | null = null;
   #disabled: ReadonlySet<string> | null = null;
@@ -124,7 +124,7 @@ export class SkillRows {
     return this.#sql.rows<OpenedSkill>(statements.opened, turnId);
   }
 
-  /** Turns that opened it, the newest first. */
+  /** The turns that opened the skill, newest first. */
   turnsWith(name: string): readonly string[] {
     return this.#sql.values<string>('SELECT turn_id FROM skill_opened WHERE name = ? ORDER BY turn_id DESC LIMIT 100', name);
   }

@@ -1,5 +1,5 @@
-// Computes the bounds of a script: the declarations in the head of its skill, and hosts that the script's text names in addition. Reads
-// files; decides nothing.
+// Computes the bounds of a skill's script: the declarations in the front matter, and the hosts that the script's text names. Reads files;
+// decides nothing.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -12,7 +12,7 @@ import type { SkillBook } from './skill-book.ts';
 
 const SCRIPT_BYTES_MAX = 1_000_000;
 
-/** Of the skill whose file is among these; null where none is. */
+/** The bounds of the first skill that owns one of the paths, or null if none does. */
 export function scriptBounds(book: Pick<SkillBook, 'owning'>, paths: readonly string[], workspace: string): ScriptBounds | null {
   for (const path of paths) {
     const skill = book.owning(path);
@@ -40,7 +40,7 @@ function placeOf(folder: string, workspace: string): string {
   return resolve(workspace, folder);
 }
 
-/** Its beginning; empty for what cannot be read, which then cannot be run either. */
+/** The beginning of the file. Empty if the file cannot be read; it cannot be run then either. */
 function textOf(path: string): string {
   try {
     const handle = openSync(path, 'r');

@@ -1,5 +1,5 @@
-// The book of skills: finds, reads, checks and opens them within bounds. The interface of the module. Runs nothing: a script of a skill is
-// a command like any other and goes through the gate.
+// The skill book: finds, reads, checks and opens skills within bounds. The main interface of this module. Runs nothing: a skill's script is
+// a command like any other and passes the gate.
 
 import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -29,12 +29,12 @@ export interface SkillRoot {
 }
 
 export interface SkillBookDeps extends Pick<Spine, 'clock' | 'logger'> {
-  /** The first beats the later where two skills have one name and are trusted alike. */
+  /** If two skills have the same name and equal trust, the one in the earlier root wins. */
   readonly roots: readonly SkillRoot[];
   readonly rows: SkillRows;
   readonly around: Surroundings;
   readonly config: SkillsConfig;
-  /** Names of the tools there are now. */
+  /** The names of the tools that are currently available. */
   tools(): ReadonlySet<string>;
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
@@ -50,13 +50,13 @@ interface Shelf {
   readonly skills: ReadonlyMap<string, ShelvedSkill>;
   readonly refused: readonly RefusedSkill[];
   readonly index: SkillIndex;
-  /** Names of the skills that declare a skill as a part of their work. */
+  /** For each skill, the names of the skills that declare it as a requirement. */
   readonly users: ReadonlyMap<string, readonly string[]>;
 }
 
 export class SkillBook {
   readonly #deps: SkillBookDeps;
-  /** Read at the first look, and whenever a folder changes. */
+  /** Read on first use, and again whenever a folder changes. */
   #shelf: Shelf | null = null;
   readonly #reads: SkillReads;
 
@@ -91,7 +91,7 @@ export class SkillBook {
     return listSkill(this.skill(name), this.#judging());
   }
 
-  /** Fails with not_found, with the nearest names. */
+  /** Fails with not_found; the hint suggests similar names. */
   skill(name: string): ShelvedSkill {
     const { skills, index } = this.#loaded();
     const found = skills.get(name);
@@ -109,12 +109,12 @@ export class SkillBook {
     return [...this.#loaded().skills.values()];
   }
 
-  /** Names of the skills that declare this one as a part of their work. */
+  /** The names of the skills that declare this one as a requirement. */
   composedBy(name: string): readonly string[] {
     return this.#loaded().users.get(name) ?? [];
   }
 
-  /** All folders below the roots that hold a file of a skill, as last read; none before that. */
+  /** All folders below the roots that contain files of a skill, as last read. Empty before the first read. */
   get folders(): readonly string[] {
     if (this.#shelf === null) return [];
     const own = [...this.#shelf.skills.values()].flatMap(({ folder, shadowed, tree }) => {
@@ -139,7 +139,7 @@ export class SkillBook {
     };
   }
 
-  /** The skill in the current state of its files, all of which are read for it; rereads the folders if they changed. */
+  /** The skill with the current state of its files, all of which are read. Rereads the folders if the files have changed. */
   fresh(name: string): LoadedSkill {
     const before = this.skill(name);
     const now = this.#load(before, before.origin);
@@ -153,7 +153,7 @@ export class SkillBook {
     throw new AppError('conflict', `The files of ${name} are being changed.`, { data: { hint: 'Try again in a moment.' } });
   }
 
-  /** Best first: skills that may be offered to the model and whose tools are available. */
+  /** Best first. Contains only skills that may be offered to the model and whose tools are available. */
   shortlist(query: string, offered: ReadonlySet<string>, limit = this.#deps.config.shortlist): Scored[] {
     if (limit === 0) return [];
     const { index, skills } = this.#loaded();
@@ -165,15 +165,15 @@ export class SkillBook {
     return index.find(query, limit, accepts);
   }
 
-  /** The skill to which a file belongs; null for any other file, for which no folder is read. */
+  /** The skill that a file belongs to, or null. Reads no folder if the path is outside all roots. */
   owning(path: string): ShelvedSkill | null {
     if (!this.#deps.roots.some((root) => isInside(path, root.path))) return null;
     return this.all().find(({ folder }) => isInside(path, folder)) ?? null;
   }
 
   /**
-   * Returns why a command must not run with these paths: a file among them belongs to a skill whose current content is not trusted. Null
-   * otherwise.
+   * Why a command with these paths must not run: one of them is a file of a skill whose current content is not trusted. Null if the command
+   * may run.
    */
   refusalOf(paths: readonly string[]): string | null {
     for (const path of paths) {
@@ -217,7 +217,7 @@ export class SkillBook {
     };
   }
 
-  /** Writes down what was read, for the next start. */
+  /** Stores the cached reads for the next start. */
   save(): void {
     this.#reads.save();
   }
@@ -251,7 +251,7 @@ export class SkillBook {
     return { skills, refused, index: this.#indexOf(skills), users: usersIn(skills) };
   }
 
-  /** The same index while the texts are the same. */
+  /** Reuses the index as long as the texts are unchanged. */
   #indexOf(skills: ReadonlyMap<string, ShelvedSkill>): SkillIndex {
     const before = this.#shelf;
     const isSame =
@@ -276,7 +276,7 @@ export class SkillBook {
     return { ...shelved, file: whole.value.file, ...this.#trusted(shelved) };
   }
 
-  /** By the files themselves. */
+  /** The trust according to the current files. */
   #trusted(skill: ShelvedSkill): Pick<LoadedSkill, 'trust' | 'sha256'> {
     return trustOf(skill, this.#deps.rows.trusts, () => hashTree(skill.folder, skill.tree.files));
   }
@@ -286,7 +286,10 @@ export class SkillBook {
     return tree === null ? 'changed' : this.#trusted({ ...skill, tree }).trust;
   }
 
-  /** For lists: the files are hashed once, as long as they look the same. What changes meanwhile is not trusted. */
+  /**
+   * The trust as shown in lists. The files are hashed once and not again while they look the same. Files that change during hashing are not
+   * trusted.
+   */
   #trustOf(skill: ShelvedSkill): SkillTrust {
     const { folder, tree } = skill;
     const hashed = (): string | null => {
@@ -294,14 +297,17 @@ export class SkillBook {
         const sha256 = hashTree(folder, tree.files);
         return seeTree(folder)?.seen === tree.seen ? sha256 : null;
       } catch {
-        // A file is gone or unreadable: these are not the trusted files.
+        // A file is missing or unreadable, so these are not the trusted files.
         return null;
       }
     };
     return trustOf(skill, this.#deps.rows.trusts, () => this.#reads.sha256(folder, tree, hashed)).trust;
   }
 
-  /** A trusted skill takes precedence over an untrusted one: a folder that anyone can write to cannot take over a name. */
+  /**
+   * Chooses the skill to use among those with the same name. A trusted skill takes precedence, so that a folder anyone can write to cannot
+   * take over a name.
+   */
   #foremost(ones: readonly ShelvedSkill[]): ShelvedSkill {
     const rank = (one: ShelvedSkill): number =>
       (isTrusted({ trust: this.#trustOf(one) }) ? 0 : skillOrigins.length) + skillOrigins.indexOf(one.origin);
@@ -330,7 +336,7 @@ export class SkillBook {
   }
 }
 
-/** Made when it is needed: writing a number makes Node load what it knows about languages. */
+/** Built on demand, because formatting a number makes Node load its locale data. */
 const tooMany = () => ({
   reason: `There are more skills or files than are read: ${SKILLS_MAX.toLocaleString('en')} skills of a folder, 500 files or 50 MB of a skill.`,
   hint: 'Remove what does not belong there.',

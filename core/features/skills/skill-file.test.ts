@@ -1,4 +1,4 @@
-// Reading and linting a SKILL.md: what is forgiven, what is refused, and that each finding says what is wrong.
+// Reading and linting of SKILL.md: what is tolerated, what is refused, and that each finding says what is wrong.
 
 import { expect, test } from 'vitest';
 import { readSkillFile } from './skill-file.ts';
@@ -19,7 +19,7 @@ function lint(source: string, { folderName = 'weather', files = ['SKILL.md'], fi
 
 const clean = '---\nname: weather\ndescription: Tells the weather of a place. Use for forecasts.\n---\n\nLook it up.\n';
 
-test('a clean one has no findings', () => {
+test('a valid skill has no findings', () => {
   expect(lint(clean)).toEqual([]);
 });
 
@@ -37,7 +37,7 @@ test.each([
   expect(file.body).toBe('Look it up.');
 });
 
-test('a head that is no YAML at all is read line by line', () => {
+test('front matter that is not YAML is read line by line', () => {
   const file = read('---\nname: weather\ndescription: Tells it.\n  bad: [1, 2\n---\nGo.');
   expect(file.head).toMatchObject({ name: 'weather', description: 'Tells it.' });
   expect(file.flaws.map(({ rule }) => rule)).toEqual(['head-yaml', 'head-lines']);
@@ -59,7 +59,7 @@ test.each([
   expect(result.ok ? '' : result.error.hint).not.toBe('');
 });
 
-test('aliases in YAML cannot blow a head up', () => {
+test('YAML aliases cannot expand the front matter without limit', () => {
   const bomb = `---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\nname: bomb\ndescription: Bombs.\n---\ntext`;
   expect(read(bomb).head).toMatchObject({ name: 'bomb', description: 'Bombs.' });
 });
@@ -80,7 +80,7 @@ test.each([
   ],
   ['name: weather\ndescription: Tells the weather of a place.\nmetadata:\n  remove-after: soon', ['remove-after-form']],
   ['name: weather\ndescription: Tells the weather of a place.\ncompatibility: 3', ['compatibility-form']],
-])('finds what is against the standard: %s', (head, rules) => {
+])('reports violations of the standard: %s', (head, rules) => {
   const findings = lint(`---\n${head}\n---\n\nText.\n`);
   expect(findings.map(({ rule }) => rule)).toEqual(rules);
   for (const { message } of findings) expect(message).toMatch(/^["\w].{15,}\.$/s);
@@ -98,7 +98,7 @@ test('dead, deep and outside links are reported with their line, without opening
   ]);
 });
 
-test('reads what OpenClaw adds, the newest block first', () => {
+test('reads the extensions of OpenClaw, newest block first', () => {
   const file = read(
     `---\nname: weather\ndescription: d\nuser-invocable: false\ndisable-model-invocation: true\nmetadata: {"clawdbot":{"os":["win32"]},"openclaw":{"always":true,"os":["macos","linux"],"requires":{"bins":["curl"],"anyBins":["a","b"],"env":["KEY"],"config":["web.search"]},"envVars":[{"name":"TOKEN","required":true},{"name":"X"}],"install":[{"kind":"brew","formula":"curl","bins":["curl"]}]}}\n---\nb`,
   );
@@ -117,7 +117,7 @@ test('reads what OpenClaw adds, the newest block first', () => {
   });
 });
 
-test('any name becomes one that can be used, or none', () => {
+test('converts any name to a valid one, or to an empty one', () => {
   expect(['My Skill!', 'error_budget', 'Überblick', '--a--b--', '天气', 'x'.repeat(80)].map(toSkillName)).toEqual([
     'my-skill',
     'error-budget',

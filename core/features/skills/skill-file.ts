@@ -1,12 +1,12 @@
-// Parses one SKILL.md: its head as leniently as the standard's guide for clients asks, its body unchanged. Notes the flaws it tolerated.
-// Reads no disk.
+// Parses one SKILL.md: the front matter as leniently as the standard's guide for clients recommends, the body unchanged. Records the flaws
+// it tolerated. Does not access the disk.
 
 import { parseDocument } from 'yaml';
 import { err, ok, type Result } from '../../base/result.ts';
 
 export type Head = Readonly<Record<string, unknown>>;
 
-/** A flaw of the head that was tolerated. */
+/** A tolerated flaw of the front matter. */
 export interface HeadFlaw {
   readonly rule: 'head-yaml' | 'head-duplicate' | 'head-lines';
   readonly message: string;
@@ -16,7 +16,7 @@ export interface HeadFlaw {
 export interface SkillFile {
   readonly head: Head;
   readonly body: string;
-  /** Line of the file the body starts at, from 1. */
+  /** The line of the file at which the body starts, from 1. */
   readonly bodyLine: number;
   readonly flaws: readonly HeadFlaw[];
 }
@@ -66,12 +66,12 @@ function withoutHead(text: string): FileRefusal {
     : { reason: 'It has no head.', hint: 'Begin the file with ---, "name: …", "description: …" and --- again.' };
 }
 
-/** The other project's form: no head, a title, and sections of fixed names. */
+/** The format of the layers project: no front matter, a title, and sections with fixed names. */
 export function isLayersShape(text: string): boolean {
   return /^#\s+\S/.test(text.trimStart()) && /^##\s+What it does\s*$/im.test(text);
 }
 
-/** Parses it as YAML; then with quoted values that contain a colon; then line by line. */
+/** Parses the front matter as YAML; if that fails, with quotes around values that contain a colon; if that fails, line by line. */
 function readHead(text: string): { head: Head; flaws: HeadFlaw[] } {
   const plain = parseYaml(text);
   if (plain.head !== null) return { head: plain.head, flaws: plain.flaws };
@@ -118,7 +118,7 @@ function duplicatesIn(text: string): HeadFlaw[] {
   });
 }
 
-/** `description: Use when: asked` is not YAML, and often written. */
+/** Quotes values such as `description: Use when: asked`, which is common but invalid YAML. */
 function quoteValues(text: string): string {
   return text
     .split('\n')

@@ -1,5 +1,5 @@
-// Finds skills on the disk and reads their files: SKILL.md, the names and sizes of the others, one hash over all of them. Follows no links,
-// limits everything, writes nothing.
+// Finds skills on disk and reads their files: SKILL.md, the names and sizes of the other files, and one hash of all files. Follows no
+// links, limits everything, writes nothing.
 
 import { createHash, hash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
@@ -9,7 +9,7 @@ import { readSkillFile, SKILL_BYTES_MAX, type FileRefusal, type SkillFile } from
 
 const DEPTH_MAX = 6;
 const FOLDERS_MAX = 20_000;
-/** Of one folder, and of all that are offered. */
+/** The maximum number of skills in one folder, and of all offered skills. */
 export const SKILLS_MAX = 10_000;
 const FILES_MAX = 500;
 export const TREE_BYTES_MAX = 50_000_000;
@@ -19,11 +19,11 @@ const fileNames = ['SKILL.md', 'skill.md'];
 export interface FoundSkill {
   readonly folder: string;
   readonly fileName: string;
-  /** Of the folder itself, where they were just listed. */
+  /** The entries of the folder, if they were just listed. */
   readonly entries?: readonly Dirent[];
 }
 
-/** Folders with a SKILL.md below `root`, and `root` itself where it is one. Below a skill there is no other. In order of their names. */
+/** The folders with a SKILL.md at or below `root`, sorted by name. Folders below a skill are not searched. */
 export function findSkills(root: string): FoundSkill[] {
   const found: FoundSkill[] = [];
   let looked = 0;
@@ -43,28 +43,28 @@ export function findSkills(root: string): FoundSkill[] {
   return found;
 }
 
-/** A folder that an import, an installation or a removal is at work on is no skill. */
+/** Skips staging folders of an import, installation or removal in progress. */
 function isPassedOver(name: string): boolean {
   return passedOver.has(name) || /^\.(?:coming|leaving)-/.test(name);
 }
 
 export interface TreeFile {
-  /** Relative, with forward slashes. */
+  /** Relative to the skill's folder, with forward slashes. */
   readonly path: string;
   readonly sizeBytes: number;
 }
 
 export interface SkillTree {
-  /** Its files, SKILL.md too, sorted. */
+  /** All files including SKILL.md, sorted. */
   readonly files: readonly TreeFile[];
-  /** Their targets are not part of it, so trust does not cover them. */
+  /** Whether the folder contains links. Trust does not cover their targets, which are not part of the skill. */
   readonly hasLinks: boolean;
-  /** Of the names, sizes and times of its files: while it is the same, so are they, if the last change was some time ago. */
+  /** Changes with the names, sizes and times of the files. If it is unchanged and the last change is some time ago, so are the files. */
   readonly seen: string;
   readonly changedAtMs: number;
 }
 
-/** Reads no file. Null where there are more, or they are larger, than a skill may have. */
+/** Lists the files without reading them. Null if they are more numerous or larger than a skill may have. */
 export function seeTree(folder: string, top = entriesOf(folder)): SkillTree | null {
   const files: TreeFile[] = [];
   const about: string[] = [];
@@ -93,12 +93,12 @@ export function seeTree(folder: string, top = entriesOf(folder)): SkillTree | nu
   return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), hasLinks, seen, changedAtMs };
 }
 
-/** Its files, SKILL.md too, sorted. Null where there are more, or they are larger, than a skill may have. */
+/** All files including SKILL.md, sorted. Null if they are more numerous or larger than a skill may have. */
 export function listTree(folder: string): readonly TreeFile[] | null {
   return seeTree(folder)?.files ?? null;
 }
 
-/** Hashes names, lengths and contents of all files, in an unambiguous form. Throws if a file cannot be read. */
+/** Hashes names, lengths and contents of all files in an unambiguous form. Throws if a file cannot be read. */
 export function hashTree(folder: string, files: readonly TreeFile[]): string {
   return hashFiles(
     files.map(({ path }) => path),
@@ -106,7 +106,7 @@ export function hashTree(folder: string, files: readonly TreeFile[]): string {
   );
 }
 
-/** The same of files in memory. */
+/** The same hash for files in memory. */
 export function hashContents(files: ReadonlyMap<string, Uint8Array>): string {
   return hashFiles(
     [...files.keys()].sort((a, b) => (a < b ? -1 : 1)),
@@ -154,7 +154,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Missing or unreadable counts as empty.
+    // A missing or unreadable folder counts as empty.
     return [];
   }
 }

@@ -1,18 +1,18 @@
-// The head of a SKILL.md in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: invalid keys are left out, and the
-// linter reports them.
+// The front matter of a SKILL.md in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: invalid keys are left out
+// and reported by the linter.
 
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { Head } from './skill-file.ts';
 
-/** Another skill, in the versions that do: `>=1.0.0 <2.0.0`; `*` for all. */
+/** A required skill and the range of versions that satisfy the requirement, such as `>=1.0.0 <2.0.0`; `*` for any. */
 const requiredSchema = z.object({ name: z.string(), range: z.string() }).readonly();
 export type Required = z.infer<typeof requiredSchema>;
 
 const deprecationSchema = z
   .object({
     replacedBy: z.string().nullable(),
-    /** `2026-12-31`. */
+    /** For example `2026-12-31`. */
     removeAfter: z.string().nullable(),
   })
   .readonly();
@@ -22,7 +22,7 @@ const texts = z.array(z.string()).readonly();
 
 const needsSchema = z
   .object({
-    /** Platforms in Node's words; empty for all. */
+    /** Platforms as Node names them; empty for all. */
     os: texts,
     bins: texts,
     anyBins: texts,
@@ -30,13 +30,13 @@ const needsSchema = z
     config: texts,
     /** Offered even if requirements are missing, except the platform. */
     always: z.boolean(),
-    /** How to install each program, by name. */
+    /** Pairs of a program and how to install it. */
     install: z.array(z.tuple([z.string(), z.string()])).readonly(),
   })
   .readonly();
 export type Needs = z.infer<typeof needsSchema>;
 
-/** As stated in the head; not checked against this machine yet. */
+/** The values as stated; they are not checked against this machine. */
 export const skillHeadSchema = z
   .object({
     name: z.string(),
@@ -46,18 +46,18 @@ export const skillHeadSchema = z
     homepage: z.string().nullable(),
     version: z.string().nullable(),
     deprecation: deprecationSchema.nullable(),
-    /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
+    /** Tools of this program, from our own key. The standard's allowed-tools names tools of other clients and is ignored. */
     tools: texts,
-    /** Other skills its instructions lead to, those it requires among them. */
+    /** Other skills that the instructions lead to, including required ones. */
     skills: texts,
     requires: z.array(requiredSchema).readonly(),
-    /** Hosts and folders it says it needs: `api.example.com`, `~/Notes`. */
+    /** Hosts and folders that the skill says it needs, such as `api.example.com` and `~/Notes`. */
     hosts: texts,
     folders: texts,
     needs: needsSchema,
-    /** The person may open it with /skill. */
+    /** Whether the person may open the skill with /skill. */
     userInvocable: z.boolean(),
-    /** The skill is offered to the model. */
+    /** Whether the skill is offered to the model. */
     modelInvocable: z.boolean(),
   })
   .readonly();
@@ -66,7 +66,7 @@ export type SkillHead = z.infer<typeof skillHeadSchema>;
 const NAME_CHARS_MAX = 64;
 const DESCRIPTION_CHARS_MAX = 4_096;
 const LIST_MAX = 50;
-/** Keys of OpenClaw's block: the newer beats the older ones. */
+/** The names of OpenClaw's block, newest first. The first one present is used. */
 const openClawKeys = ['openclaw', 'clawdbot', 'clawdis'] as const;
 
 export function readHead(head: Head, folderName: string, body: string): SkillHead {
@@ -93,7 +93,7 @@ export function readHead(head: Head, folderName: string, body: string): SkillHea
   };
 }
 
-/** `My_Skill 2` becomes `my-skill-2`; empty where nothing is left. */
+/** `My_Skill 2` becomes `my-skill-2`. Empty if no valid character is left. */
 export function toSkillName(text: string): string {
   const slug = text
     .normalize('NFKD')
@@ -108,7 +108,7 @@ export function openClawOf(metadata: Head): Head {
   return key === undefined ? {} : mapOf(metadata[key]);
 }
 
-/** A map, or a text that holds one (JSON5 is close enough to YAML's flow form). */
+/** Returns a map, or parses a text that contains one. JSON5 is close enough to YAML's flow style. */
 export function mapOf(value: unknown): Head {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Head;
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return {};
@@ -116,12 +116,12 @@ export function mapOf(value: unknown): Head {
     const parsed: unknown = parse(value, { uniqueKeys: false, logLevel: 'silent' });
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Head) : {};
   } catch {
-    // The linter says that it cannot be read.
+    // The linter reports that the text is unreadable.
     return {};
   }
 }
 
-/** `capacity-planner >=1.0.0 <2.0.0; other ^1.2`. */
+/** Parses `capacity-planner >=1.0.0 <2.0.0; other ^1.2`. */
 function requiresOf(text: string | null): Required[] {
   const parts = (text ?? '').split(/[;\n]/).slice(0, LIST_MAX);
   return parts.flatMap((part) => {

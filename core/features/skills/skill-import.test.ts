@@ -1,4 +1,4 @@
-// Importing: the standard's shape as it is, the layers shape rewritten, hashes held, and nothing half done.
+// Importing: skills of the standard are copied, skills of the layers project converted, hashes checked, and nothing is imported partially.
 
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ Works out how much of the error budget is left.
 When somebody asks about an SLO.
 `;
 
-test('a skill is copied whole, and is not trusted by that', () => {
+test('a skill is copied completely, and copying does not make it trusted', () => {
   bench.skill('incoming/alpha');
   bench.write('incoming/alpha/scripts/run.sh', 'echo');
   bench.write('incoming/alpha/.git/config', 'x');
@@ -59,7 +59,7 @@ test('a skill is copied whole, and is not trusted by that', () => {
   expect(bench.book.get('alpha')).toMatchObject({ trust: 'none', sha256: imported[0]?.sha256, files: [{ path: 'scripts/run.sh' }] });
 });
 
-test('the layers shape becomes a clean skill with its script, its status and nothing that was not published', () => {
+test('a layers skill is converted with its script and status; other files stay out', () => {
   bench.write('incoming/error_budget/SKILL.md', layers);
   bench.write('incoming/error_budget/skill.py', 'async def error_budget(arg: str, ctx=None) -> str:\n    return arg\n');
   bench.write('incoming/error_budget/policy.yaml', 'network: {egress: []}\n');
@@ -79,7 +79,7 @@ test('the layers shape becomes a clean skill with its script, its status and not
   expect(bench.book.get('error-budget').requirements).toContainEqual({ kind: 'skill', name: 'capacity-planner', isMet: false, hint: null });
 });
 
-test('the published hash of the layers shape is held: name, zero, bytes, zero, in their order', () => {
+test('the published hash of a layers skill is checked: name, zero, bytes, zero', () => {
   bench.write('incoming/a/SKILL.md', layers);
   const files = new Map([['SKILL.md', readFileSync(bench.at('incoming/a/SKILL.md'))]]);
   const sha256 = hashLayersSkill(files);
@@ -89,7 +89,7 @@ test('the published hash of the layers shape is held: name, zero, bytes, zero, i
   expect(run('incoming/a', { sha256 }).imported).toHaveLength(1);
 });
 
-test('a name that is taken stops all of it; --replace puts the new one in its place whole', () => {
+test('an existing name stops the whole import; --replace replaces the skill completely', () => {
   bench.skill('incoming/alpha', { body: 'New.' });
   bench.skill('incoming/beta');
   bench.skill('workspace/alpha', { body: 'Old.' });
@@ -100,7 +100,7 @@ test('a name that is taken stops all of it; --replace puts the new one in its pl
   expect(existsSync(bench.at('workspace/alpha/left.txt'))).toBe(false);
 });
 
-test('links, unreadable files and empty folders are distinguished', () => {
+test('links, unreadable files and empty folders are reported differently', () => {
   bench.skill('incoming/alpha');
   bench.skill('incoming/linked');
   symlinkSync('/etc/hostname', bench.at('incoming/linked/passwd'));

@@ -1,5 +1,5 @@
-// Copies skills from a folder into the workspace: checks each completely before writing anything, compares it with a published hash if
-// there is one, and installs it with one rename. Trusts nothing and runs nothing.
+// Copies skills from a folder into the workspace: checks each skill completely before writing anything, compares it with a published hash
+// if there is one, and installs it with one rename. Trusts nothing and runs nothing.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { lintSkill } from './skill-lint.ts';
 
 export interface ImportWish {
   readonly from: string;
-  /** The folder they go to, one folder each. */
+  /** The destination; each skill gets its own subfolder. */
   readonly into: string;
   readonly sha256: string | null;
   readonly replace: boolean;
@@ -31,7 +31,7 @@ interface Planned {
   readonly converted: boolean;
 }
 
-/** Fails with not_found, with conflict for an existing name or a wrong hash; then nothing was written. */
+/** Fails with not_found, or with conflict for an existing name or a wrong hash. Nothing is written then. */
 export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; skipped: RefusedSkill[] } {
   const found = findSkills(wish.from);
   if (found.length === 0) {

@@ -1,12 +1,12 @@
-// Finds the skills that fit a message: an index in memory, scored like BM25 over weighted fields. Bounded; knows words, not trust or
-// requirements.
+// Finds the skills that match a message: an in-memory index with BM25 scores over weighted fields. Bounded; knows words, but neither trust
+// nor requirements.
 
 import { SKILLS_MAX } from './skill-folders.ts';
 
 export interface IndexedSkill {
   readonly name: string;
   readonly description: string;
-  /** Headings and further words about its purpose. */
+  /** Headings and other words about its purpose. */
   readonly topics: string;
 }
 
@@ -17,15 +17,15 @@ export interface Scored {
 
 const TERMS_MAX = 400;
 const QUERY_TERMS_MAX = 64;
-/** The most words whose forms are kept. */
+/** The maximum number of words in the cache of stems. */
 const STEMS_MAX = 2_000;
-/** The usual constants (Robertson and Zaragoza, 2009). */
+/** The usual constants of BM25 (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
 const B = 0.75;
 const weights = { name: 3, description: 2, topics: 1 } as const;
-/** A skill below this share of the best score matches by chance. */
+/** A skill below this share of the best score matches only by chance. */
 const SHARE_MIN = 0.15;
-/** Words that many skills share ("write", "file") score less, a word that distinguishes a skill scores more. */
+/** A lower score comes only from words that many skills share, such as "write" and "file". */
 const SCORE_MIN = 1.5;
 const COLLECTION_MIN = 12;
 
@@ -40,7 +40,7 @@ interface Document {
   readonly length: number;
 }
 
-/** The documents that hold a term, and its weighted frequency in each. */
+/** The documents that contain a term, and its weighted frequency in each. */
 interface Holders {
   readonly at: number[];
   readonly frequency: number[];
@@ -50,21 +50,21 @@ export class SkillIndex {
   readonly #documents: readonly Document[];
   readonly #holders = new Map<string, Holders>();
   readonly #averageLength: number;
-  /** Of messages: people use the same words again and again. */
+  /** Stems of the words in messages, cached because people use the same words repeatedly. */
   #stems = new Map<string, string>();
 
   constructor(skills: readonly IndexedSkill[]) {
-    // Skills share most of their words, so each is reduced to its form once.
+    // Shared between all skills, because they have most words in common.
     const stems = new Map<string, string>();
     this.#documents = skills.slice(0, SKILLS_MAX).map((skill, at) => this.#add(skill, at, stems));
     const total = this.#documents.reduce((sum, { length }) => sum + length, 0);
     this.#averageLength = Math.max(1, total / Math.max(1, this.#documents.length));
   }
 
-  /** Best first; leaves out skills that match only common words. `accepts` filters before the limit applies. */
+  /** Best first. Leaves out skills that match only common words. `accepts` filters before the limit applies. */
   find(query: string, limit: number, accepts: (name: string) => boolean = () => true): Scored[] {
     const scores = new Float64Array(this.#documents.length);
-    // A handful of skills says little about how rare a word is.
+    // A minimum, because a handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
     for (const term of this.#termsOf(query)) {
       const holders = this.#holders.get(term);
@@ -110,7 +110,7 @@ export class SkillIndex {
   }
 }
 
-/** Asks no further than needed. */
+/** Stops at the limit, so that `accepts` is not called more often than necessary. */
 function bestOf(found: readonly Scored[], limit: number, accepts: (name: string) => boolean): Scored[] {
   const taken: Scored[] = [];
   for (const one of found) {
@@ -120,7 +120,7 @@ function bestOf(found: readonly Scored[], limit: number, accepts: (name: string)
   return taken;
 }
 
-/** Removes stop words and reduces each word to one form; looks no further than `max` terms. */
+/** Drops stop words and stems the others. Returns at most `max` terms. */
 export function termsOf(text: string, max = Number.POSITIVE_INFINITY, stems = new Map<string, string>()): string[] {
   const terms: string[] = [];
   for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
@@ -133,7 +133,7 @@ export function termsOf(text: string, max = Number.POSITIVE_INFINITY, stems = ne
   return terms;
 }
 
-/** Enough of Porter's first steps that "summarising", "summarised" and "summaries" meet. */
+/** A subset of Porter's first steps, sufficient to match "summarising", "summarised" and "summaries". */
 export function stem(word: string): string {
   if (!/^[a-z]+$/.test(word) || word.length < 4) return word;
   let text = word.replaceAll(/is(e|ed|es|ing|ation|er)$/g, 'iz$1');

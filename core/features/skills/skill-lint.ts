@@ -1,4 +1,4 @@
-// Checks a skill strictly against the Agent Skills standard and explains each finding. Pure: the caller passes what is on the disk.
+// Checks a skill strictly against the Agent Skills standard and explains each finding. Pure: the caller passes the files.
 
 import type { SkillFinding } from '../../contracts/features/skills.ts';
 import type { Head, SkillFile } from './skill-file.ts';
@@ -9,7 +9,7 @@ export interface Linted {
   readonly head: SkillHead;
   readonly folderName: string;
   readonly fileName: string;
-  /** Files of the folder, relative to it, with forward slashes. */
+  /** The files of the folder, relative to it, with forward slashes. */
   readonly files: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const extensionKeys = new Set(['homepage', 'user-invocable', 'disable-model-invo
 const foreignBlocks = new Set(['openclaw', 'clawdbot', 'clawdis', 'trayclaw']);
 const openClawKeys = new Set(['always', 'emoji', 'homepage', 'os', 'requires', 'primaryEnv', 'skillKey', 'install', 'envVars', 'nix', 'config']); // prettier-ignore
 const BODY_LINES_MAX = 500;
-/** 5,000 tokens, at four characters each. */
+/** About 5,000 tokens, at four characters each. */
 const BODY_CHARS_MAX = 20_000;
 
 export function lintSkill(linted: Linted): SkillFinding[] {
@@ -162,7 +162,7 @@ function lintValues(map: Head, { head }: Linted): SkillFinding[] {
   return found;
 }
 
-/** Apart from the rest: which tools there are changes while the files stay the same. */
+/** Separate from the other checks, because the available tools change while the files stay the same. */
 export function lintTools({ tools }: SkillHead, known: ReadonlySet<string>): SkillFinding[] {
   return tools
     .filter((tool) => !known.has(tool))
@@ -195,7 +195,7 @@ function lintBody({ file: { body, bodyLine }, files }: Linted): SkillFinding[] {
   return found;
 }
 
-/** Relative targets of Markdown links; skips addresses, anchors and placeholders. */
+/** The relative targets of Markdown links. Skips addresses, anchors and placeholders. */
 export function linkedFiles(line: string): string[] {
   return [...line.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g)]
     .map(([, target = '']) => target.replace(/[#?].*$/, '').replace(/^\{baseDir\}\//, ''))

@@ -1,4 +1,4 @@
-// Compares a skill's needs with what is available: platform, programs, variables, settings, tools. Checks only; installs nothing.
+// Compares a skill's needs with what is available: platform, programs, environment variables, settings. Only checks; installs nothing.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,12 +8,12 @@ import type { SkillHead } from './skill-head.ts';
 export interface Surroundings {
   readonly platform: NodeJS.Platform;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The configuration that holds. */
+  /** The current configuration. */
   readonly config: Readonly<Record<string, unknown>>;
   hasProgram(name: string): boolean;
 }
 
-/** Checks only the needs it names; empty for a skill without needs. The caller passes the tools and skills. */
+/** Checks only the needs that the skill names. The caller checks its tools and skills. */
 export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillRequirement[] {
   const { os, bins, anyBins, env, config } = needs;
   const install = new Map(needs.install);
@@ -32,12 +32,12 @@ export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillReq
   ];
 }
 
-/** `always` forgives everything but the platform. */
+/** `always` ignores every missing requirement except the platform. */
 export function areMet(requirements: readonly SkillRequirement[], { needs }: SkillHead): boolean {
   return requirements.every(({ kind, isMet }) => isMet || (needs.always && kind !== 'os'));
 }
 
-/** Searches the PATH once per name; results are cached until `forget`. */
+/** Searches the PATH once per name and caches the result until `forget`. */
 export class ProgramFinder {
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #platform: NodeJS.Platform;
@@ -56,13 +56,13 @@ export class ProgramFinder {
     return found;
   }
 
-  /** A program may have been installed. */
+  /** Clears the cache, because a program may have been installed. */
   forget(): void {
     this.#known.clear();
   }
 
   #find(name: string): boolean {
-    // A name, not a path: a skill has no say in where programs are searched.
+    // Only a name is accepted, not a path: a skill must not decide where programs are searched.
     if (!/^[\w.+-]{1,100}$/.test(name)) return false;
     const folders = (this.#environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
     const endings = this.#platform === 'win32' ? ['', ...(this.#environment['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
@@ -75,7 +75,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Missing or not executable: the same here.
+    // Missing and not executable count the same.
     return false;
   }
 }

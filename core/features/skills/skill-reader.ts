@@ -1,5 +1,5 @@
-// Returns a skill's instructions and files within bounds: how deep skills lead to skills, how many a turn opens, how much is shown at once.
-// Records what was returned and where it came from.
+// Returns a skill's instructions and files within bounds: how deep skills lead to other skills, how many a turn opens, and how much is
+// shown at once. Records what was returned and where it came from.
 
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface OpeningPlace {
 
 export interface ShownSkill {
   readonly text: string;
-  /** The untrusted sources of the text, if it is not the person's own. */
+  /** The untrusted sources of the text; empty if the skill is trusted. */
   readonly untrusted: readonly TaintSource[];
 }
 
@@ -43,7 +43,7 @@ export class SkillReader {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, or with denied for a skill that is disabled, missing, or beyond the bounds. */
+  /** Fails with not_found, and with denied for a skill that is disabled, expired, or beyond the bounds. */
   open(name: string, place: OpeningPlace): ShownSkill {
     const skill = this.#usable(name);
     const opened = this.#deps.openedIn(place.turnId);
@@ -57,12 +57,12 @@ export class SkillReader {
     return { text: contentOf(skill), untrusted: sourcesOf(skill) };
   }
 
-  /** A file of the skill, from a character on. Fails with not_found for anything that is not one of its files. */
+  /** Returns a file of the skill from a character offset. Fails with not_found for anything that is not one of its files. */
   read(name: string, file: string, offset: number, place: OpeningPlace): ShownSkill {
     const skill = this.#usable(name);
     const wanted = file.replace(/^\.\//, '');
     const path = join(skill.folder, wanted);
-    // Only listed plain files of its folder: neither dots nor links lead out of it.
+    // Accepts only listed plain files of the folder, so that neither dots nor links lead out of it.
     if (!skill.tree.files.some((one) => one.path === wanted) || !lstatSync(path).isFile()) {
       throw new AppError('not_found', `The skill ${name} has no file ${JSON.stringify(file.slice(0, 200))}.`, {
         data: { hint: filesOf(skill).join(', ').slice(0, 500) || 'It has no files besides its instructions.' },
@@ -78,13 +78,13 @@ export class SkillReader {
     return { text: (part === '' ? `(nothing at or after character ${offset})` : part) + note, untrusted: sourcesOf(skill) };
   }
 
-  /** Its instructions, for a pack. */
+  /** The instructions of a skill, for a context pack. */
   instructions(name: string): ShownSkill {
     const skill = this.#usable(name);
     return { text: bodyOf(skill), untrusted: sourcesOf(skill) };
   }
 
-  /** Fails with denied for a skill that is disabled or missing. */
+  /** Fails with not_found, and with denied for a skill that is disabled or expired. */
   assertUsable(name: string): void {
     this.#usable(name);
   }
@@ -105,7 +105,7 @@ export class SkillReader {
     );
   }
 
-  /** One level below the shallowest opened skill whose instructions name it; otherwise 1. */
+  /** One level below the first opened skill, shallowest first, whose instructions name this one; otherwise 1. */
   #depthOf(name: string, opened: readonly OpenedSkill[]): { depth: number; from: string | null } {
     const known = opened.filter((one) => one.name !== name && this.#deps.skills.has(one.name));
     const parent = known.find((one) => leadsTo(this.#deps.skills.fresh(one.name), name));
@@ -136,7 +136,7 @@ export class SkillReader {
   }
 }
 
-/** Its head says so, or its instructions name the other as a whole word. */
+/** Whether the front matter lists the other skill, or the instructions contain its name as a whole word. */
 export function leadsTo({ head, file }: Pick<LoadedSkill, 'head' | 'file'>, name: string): boolean {
   return head.skills.includes(name) || new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(file.body);
 }
@@ -170,7 +170,7 @@ function contentOf(skill: LoadedSkill): string {
   ].join('\n');
 }
 
-/** Describes how one call runs a whole composed skill. */
+/** Describes how a single call runs all steps of a composed skill. */
 function runWords({ head, folder, tree }: LoadedSkill): string[] {
   const steps = readSteps(folder, tree.files);
   if (steps?.ok !== true) return [];

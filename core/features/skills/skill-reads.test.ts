@@ -1,5 +1,5 @@
-// The kept reads of skills: used only while their files look the same, never what was just changed, and never in place of the files
-// when a skill is opened.
+// Cached reads of skills: used only while their files look the same, never for recently changed files, and never instead of the files when
+// a skill is opened.
 
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(() => bench.dispose());
 
 const soon = () => bench.clock.advance(Date.now() + 60_000 - bench.clock.nowMs());
 
-test('a file that was changed just now is not kept, one that was changed some time ago is', () => {
+test('only files whose last change is some time ago are cached', () => {
   bench.skill('bundled/alpha');
   bench.clock.advance(Date.now() - bench.clock.nowMs());
   bench.book.list();
@@ -29,7 +29,7 @@ test('a file that was changed just now is not kept, one that was changed some ti
   expect(bench.rows.reads().map(({ folder }) => folder)).toEqual([bench.at('bundled/alpha')]);
 });
 
-test('what is kept of a skill that is gone is dropped', () => {
+test('the cached read of a removed skill is dropped', () => {
   bench.skill('bundled/alpha');
   bench.write('bundled/broken/SKILL.md', 'no head');
   soon();
@@ -43,7 +43,7 @@ test('what is kept of a skill that is gone is dropped', () => {
   expect(bench.book.refused).toMatchObject([{ reason: 'It has no head.' }]);
 });
 
-test('kept rows of another program or of another form are not used', () => {
+test('cached rows of another program version or form are ignored', () => {
   bench.skill('bundled/alpha');
   soon();
   const { seen } = seeTree(bench.at('bundled/alpha')) ?? { seen: '' };
@@ -55,7 +55,7 @@ test('kept rows of another program or of another form are not used', () => {
   }
 });
 
-test('a file that looks the same and is not is opened as what it is, without trust', () => {
+test('a file that only looks unchanged is opened with its real text, and untrusted', () => {
   bench.skill('workspace/beta', { body: 'Harmless.' });
   bench.trustContent('beta');
   soon();
@@ -73,7 +73,7 @@ test('a file that looks the same and is not is opened as what it is, without tru
   expect(bench.book.listed('beta').trust).toBe('changed');
 });
 
-test('the form is raised when the same files are read in another way', () => {
+test('FORM must be raised when the same files are read in another way', () => {
   const head = [
     'homepage: https://example.com',
     'unknown: 1',
@@ -92,6 +92,6 @@ test('the form is raised when the same files are read in another way', () => {
   bench.write('bundled/alpha/steps.yaml', 'steps:\n  - skill: delta\n');
   const folder = bench.at('bundled/alpha');
   const whole = readWhole({ folder, fileName: 'SKILL.md' }, seeTree(folder));
-  // Another hash here: raise FORM in skill-reads.ts, or a later program uses what an earlier one read.
+  // If this hash changes, raise FORM in skill-reads.ts. Otherwise a newer program uses what an older one read.
   expect(hash('sha256', JSON.stringify(whole.ok ? whole.value.read : null)).slice(0, 12)).toBe('fff5a4668722');
 });

@@ -1,5 +1,6 @@
-// Keeps the read form of each skill with the names, sizes and times of its files: a start, and each look at the folders, reads only what is
-// new since. For lists and the shortlist alone; what is opened or run is read and hashed again. Can be deleted at any time.
+// Caches the parsed form of each skill together with the names, sizes and times of its files, so that a start or a reload reads only what
+// has changed. Used for lists and the shortlist only: a skill that is opened or run is read and hashed again. The cache can be deleted at
+// any time.
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
@@ -14,24 +15,27 @@ import { readHead, skillHeadSchema } from './skill-head.ts';
 import { lintSkill } from './skill-lint.ts';
 import { lintSteps, readSteps, skillsOf } from './skill-steps.ts';
 
-/** Raise it whenever the same files are read in another way; a test holds it. */
+/** Raise this number whenever the same files are read in another way. A test enforces it. */
 const FORM = 1;
-/** A file may change again within the same tick of the file system's clock, with the same times. */
+/**
+ * Files changed this recently are not cached: a file may change again within one tick of the file system's clock, without a change of its
+ * times.
+ */
 const TICK_MS = 2_000;
 
 const skillReadSchema = z.object({
   head: skillHeadSchema,
-  /** Its headings and tools: words for the shortlist. */
+  /** Headings and tools: words for the shortlist. */
   topics: z.string(),
   findings: z.array(skillFindingSchema),
-  /** Of the SKILL.md and the other files' names: detects a change. */
+  /** Changes with the SKILL.md and with the names of the other files. */
   stamp: z.string(),
 });
 export type SkillRead = z.infer<typeof skillReadSchema>;
 const refusalSchema = z.object({ reason: z.string(), hint: z.string() });
 const keptSchema = z.union([skillReadSchema, refusalSchema]);
 
-/** Reads the files themselves. */
+/** Reads the files, bypassing the cache. */
 export function readWhole(found: FoundSkill, tree: SkillTree | null): Result<{ read: SkillRead; file: SkillFile }, FileRefusal> {
   const whole = readSkill(found, tree);
   if (!whole.ok) return whole;
@@ -71,7 +75,7 @@ export class SkillReads {
     this.#clock = clock;
   }
 
-  /** As kept while its files look the same, else read now. */
+  /** Returns the cached read while the files look the same; otherwise reads them. */
   read(found: FoundSkill, tree: SkillTree | null): SkillRead | FileRefusal {
     const seen = seenOf(tree);
     const kept = this.#all().get(found.folder);
@@ -83,7 +87,7 @@ export class SkillReads {
     return read;
   }
 
-  /** Of all its files; from `hashNow` where it is not known for these. */
+  /** The hash of all files; calls `hashNow` if it is not cached for these files. */
   sha256(folder: string, tree: SkillTree, hashNow: () => string | null): string | null {
     const kept = this.#all().get(folder);
     const isKept = kept?.seen === seenOf(tree);
@@ -97,12 +101,12 @@ export class SkillReads {
     if (this.#all().delete(folder)) this.#gone.add(folder);
   }
 
-  /** Forgets the skills that are no longer in any folder. */
+  /** Drops the cached reads of skills that are no longer in any folder. */
   retain(folders: ReadonlySet<string>): void {
     for (const folder of this.#all().keys()) if (!folders.has(folder)) this.forget(folder);
   }
 
-  /** Writes what is new since the last time. */
+  /** Stores what has changed since the last call. */
   save(): void {
     const fresh = [...(this.#kept ?? [])].filter(([, { isNew }]) => isNew);
     if (fresh.length + this.#gone.size === 0) return;

@@ -1,5 +1,5 @@
-// Removes a skill's folder from the workspace: first checks whether it can go, then removes it by one rename. Keeps no copy; the caller has
-// one.
+// Removes a skill's folder from the workspace: first checks whether it may be removed, then removes it with one rename. Keeps no copy; the
+// caller has taken one.
 
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
@@ -15,13 +15,13 @@ interface SkillShelf {
   readonly roots: readonly { readonly path: string; readonly origin: SkillOrigin }[];
   /** Fails with not_found. */
   skill(name: string): ShelvedSkill;
-  /** Names of the skills that declare this one as a part of their work. */
+  /** The names of the skills that declare this one as a requirement. */
   composedBy(name: string): readonly string[];
 }
 
 /**
- * The folder to remove. Fails with not_found, with invalid_params for one outside the workspace, with conflict for a skill that others use
- * as a step.
+ * The folder to remove. Fails with not_found, with invalid_params for a skill outside the workspace, and with conflict for a skill that
+ * other skills need.
  */
 export function removableFolder(shelf: SkillShelf, name: string): string {
   const skill = shelf.skill(name);
@@ -36,8 +36,8 @@ export function removableFolder(shelf: SkillShelf, name: string): string {
   });
 }
 
-/** Fails with conflict if the files differ from the kept copy; then nothing was removed. */
-export function takeAway(folder: string, sha256: string): void {
+/** Fails with conflict if the files differ from the kept copy. Nothing is removed then. */
+export function removeFolder(folder: string, sha256: string): void {
   const leaving = join(dirname(folder), `.leaving-${randomBytes(6).toString('hex')}`);
   renameOver({ renameSync }, folder, leaving);
   if (contentOf(leaving) !== sha256) {
@@ -47,7 +47,7 @@ export function takeAway(folder: string, sha256: string): void {
   rmSync(leaving, { recursive: true, force: true });
 }
 
-/** Hash of all files together, as for trust; empty above the size limit of a skill. */
+/** The hash of all files, as used for trust. Empty if the folder exceeds the size limits of a skill. */
 export function contentOf(folder: string): string {
   const files = listTree(folder);
   return files === null ? '' : hashTree(folder, files);

@@ -1,5 +1,6 @@
-// Runs composed skills: a run is a subagent whose model is the skill's own list of steps. So every step is a call like any other: gated,
-// bounded, paid for by the caller, recorded, resumed after a crash. Owns who may run what, how deep, and that no skill runs itself.
+// Runs composed skills: a run is a subagent whose "model" is the skill's list of steps. So every step is a call like any other: gated,
+// bounded, paid for by the caller, recorded, and resumed after a crash. Owns who may run what and how deep, and prevents a skill from
+// running itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
@@ -9,7 +10,7 @@ import { nextStep, readSteps, type SkillSteps, type StepDone } from './skill-ste
 
 type RunPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'callId'>;
 
-/** The queue of helpers, as far as a run uses it. */
+/** The part of the subagent queue that a run uses. */
 export interface RunHelpers {
   call(
     from: RunPlace,
@@ -20,14 +21,14 @@ export interface RunHelpers {
     jobId: string,
     signal: AbortSignal,
   ): Promise<{ readonly helperSessionId: string | null; readonly status: string | null; readonly text: string }>;
-  /** The models of the helpers above a turn, nearest first; null for one with the agent's own. */
+  /** The models of the subagents above a turn, nearest first; null for a subagent that uses its agent's model. */
   modelsAbove(turnId: string): readonly (string | null)[];
   sourcesOf(sessionId: string): readonly TaintSource[];
 }
 
 export interface SkillRunsDeps {
   readonly skills: { fresh(name: string): LoadedSkill };
-  /** Fails with denied for a skill that is disabled or missing. */
+  /** Fails with denied for a skill that is disabled or expired. */
   readonly assertUsable: (name: string) => void;
   readonly depthMax: number;
   readonly helpers: RunHelpers;
@@ -48,7 +49,10 @@ export class SkillRuns {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, with denied for a skill that may not run, with invalid_arguments for a wrong input, or as a subagent does. */
+  /**
+   * Fails with not_found, with denied for a skill that may not run, with invalid_arguments for an invalid input, and with the errors of a
+   * subagent.
+   */
   async run(
     name: string,
     input: Readonly<Record<string, unknown>>,
@@ -68,12 +72,12 @@ export class SkillRuns {
     return { text: ended.text === '' ? `The skill ${name} was ended: ${ended.status ?? 'failed'}.` : ended.text, isError: true, untrusted };
   }
 
-  /** Describes the "model" of such a run: it costs nothing. */
+  /** The model information of a run. Steps cost nothing. */
   info(ref: string): ModelInfo {
     return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
   }
 
-  /** Returns the next step. Checks the skill each time: changed files end the run. Fails with tool_failed or denied. */
+  /** Returns the next step. Checks the skill each time, so that changed files end the run. Fails with tool_failed or denied. */
   reply(ref: string, messages: readonly ChatMessage[]): ModelReply {
     const name = ref.slice(PREFIX.length);
     const next = nextStep(name, this.#steps(name), inputIn(messages), doneIn(messages));
@@ -102,7 +106,7 @@ export class SkillRuns {
     return steps.value;
   }
 
-  /** The tools that a skill declares are the bounds of its steps, and of the skills that do a part of its work. */
+  /** The tools that a skill declares limit its steps, and the skills that its steps run. */
   #assertDeclared({ head }: LoadedSkill, { steps }: SkillSteps): void {
     if (head.tools.length === 0) return;
     const beyond = steps.flatMap(({ tool, skill }) => {

@@ -1,5 +1,5 @@
-// The interface of the skills for the store: inspects a package in memory, lists the installed skills, reloads. Does not know where a
-// package comes from.
+// The interface of the skills feature for the store: inspects a package in memory, lists the installed skills, and reloads. Does not know
+// where a package comes from.
 
 import { isInside } from '../../base/inside-folder.ts';
 import { err, ok } from '../../base/result.ts';
@@ -17,7 +17,10 @@ export function createSkillShelf(book: SkillBook, folder: string, openedIn: (nam
   return {
     folder,
     inspect: inspectSkill,
-    /** Of a package as published. `layers`: what that marketplace publishes, which covers SKILL.md, skill.py and policy.yaml alone. */
+    /**
+     * The hashes of a package as published. `layers` is the hash of the layers project, which covers only SKILL.md, skill.py and
+     * policy.yaml.
+     */
     hashes: (files: ReadonlyMap<string, Uint8Array>) => ({ content: hashContents(files), layers: hashLayersSkill(files) }),
     standing: () => book.all().map((skill) => standingOf(skill, folder)),
     contentOf: (path: string) => {

@@ -1,4 +1,4 @@
-// The shortlist on the shipped sentences: 100 tasks as people say them, each with the bundled skill that is meant.
+// The shortlist on the shipped sentences: 100 tasks in everyday words, each with the bundled skill that fits it.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ function bundledIndex(): SkillIndex {
   );
 }
 
-test('the skill that is meant is first for 90 of 100 tasks, and among the first three for 95', () => {
+test('ranks the right skill first for 90 of 100 tasks, in the first three for 95', () => {
   const index = bundledIndex();
   const places = sentences.map(({ task, skill }) => index.find(task, 5).findIndex(({ name }) => name === skill));
   expect(sentences).toHaveLength(100);
@@ -34,7 +34,7 @@ test('the skill that is meant is first for 90 of 100 tasks, and among the first 
   expect(places.filter((at) => at >= 0 && at < 3).length).toBeGreaterThanOrEqual(95);
 });
 
-test('what has nothing to do with any skill leads to none', () => {
+test('messages unrelated to any skill match none', () => {
   const index = bundledIndex();
   for (const text of [
     'hello',

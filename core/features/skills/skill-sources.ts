@@ -1,5 +1,5 @@
-// The skill section of a pack: a card for each skill that fits the message, and the beginning of the instructions of skills the person
-// named or of one that fits by far best. Records what was chosen.
+// The skill sections of a context pack: a card for each skill that matches the message, and the beginning of the instructions of skills
+// that the person named or of one clearly best match. Records what was chosen.
 
 import type { SkillListing } from '../../contracts/features/skills.ts';
 import type { NoteEvent, PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
@@ -23,11 +23,11 @@ export interface SkillSource<S extends string> {
 const NAMED_MAX = 8;
 const CARD_CHARS_MAX = 600;
 const EXCERPT_CHARS_MAX = 24_000;
-/** From this score on, and twice as good as the next, a skill counts as intended. */
+/** A skill with at least this score, and twice the score of the next one, counts as intended. */
 const CLEAR_SCORE = 7;
 
 export function createSkillSources(deps: SkillSourceDeps): readonly [SkillSource<'skill_cards'>, SkillSource<'skill_excerpt'>] {
-  // Both sections are asked for one pack, which the signal tells: chosen once.
+  // Both sections are requested for the same pack, which the signal identifies, so the choice is made once.
   let last: { readonly signal: AbortSignal; readonly chosen: Chosen } | null = null;
   const chosenFor = (request: PackSourceRequest): Chosen => {
     if (last?.signal !== request.signal) last = { signal: request.signal, chosen: choose(deps, request) };
@@ -68,14 +68,14 @@ function selectExcerpts({ skills, reader }: SkillSourceDeps, { excerpts }: Chose
   });
 }
 
-/** Without the tool that opens skills, cards would promise what cannot be had. */
+/** Chooses no cards if the tool that opens skills is not offered. */
 function choose(deps: SkillSourceDeps, request: PackSourceRequest): Chosen {
   const offered = new Set(request.tools.map(({ name }) => name));
   const scored = offered.has('skill') ? deps.skills.shortlist(request.query, offered) : [];
   return { scored, excerpts: excerptNames(deps, request, scored) };
 }
 
-/** The skills the person named with `$name`, in their order; else the clearly intended one. */
+/** The skills that the person named with `$name`, in that order; otherwise the clearly intended one. */
 function excerptNames({ skills }: SkillSourceDeps, { query }: PackSourceRequest, scored: readonly Scored[]): readonly string[] {
   const named = [...new Set([...query.matchAll(/(?<![\w$])\$([a-z0-9]+(?:-[a-z0-9]+)*)/g)].map(([, name = '']) => name))];
   const known = named.filter((name) => skills.has(name) && isOpen(skills.listed(name))).slice(0, NAMED_MAX);

@@ -1,4 +1,4 @@
-// The steps of a composed skill: a `steps.yaml` next to its SKILL.md that names tools and other skills in order. Reads the file, and
+// The steps of a composed skill: a `steps.yaml` next to its SKILL.md that lists tools and other skills in order. Reads the file, and
 // determines the next call from the results so far. Performs nothing.
 
 import { readFileSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { type SkillFinding, skillNameSchema } from '../../contracts/features/ski
 export const STEPS_FILE = 'steps.yaml';
 const BYTES_MAX = 100_000;
 const STEPS_MAX = 20;
-/** The maximum text that one step's result may put into the arguments of a later one. */
+/** The maximum number of characters that a step's result may add to the arguments of a later step. */
 const FILLED_CHARS_MAX = 200_000;
 
 const word = z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'must be a short name in small letters, digits and _');
@@ -24,17 +24,17 @@ const stepSchema = z
     skill: skillNameSchema.optional(),
     /** The arguments of a tool, or the input of a skill. `{{input.x}}` and `{{step}}` are replaced. */
     with: values.default({}),
-    /** The name by which later steps take its result. */
+    /** The name by which later steps refer to the result. */
     as: word.optional(),
   })
   .refine(({ tool, skill }) => (tool === undefined) !== (skill === undefined), 'name either a tool or a skill');
 
 const stepsSchema = z
   .strictObject({
-    /** Its inputs: names and their meanings. */
+    /** The inputs: names and their meanings. */
     input: z.record(word, z.string().max(500)).default({}),
     steps: z.array(stepSchema).min(1).max(STEPS_MAX),
-    /** Its output; by default the result of the last step. */
+    /** The output; defaults to the result of the last step. */
     output: z.string().max(20_000).optional(),
   })
   .check(({ value, issues }) => {
@@ -43,7 +43,7 @@ const stepsSchema = z
 export type SkillSteps = z.infer<typeof stepsSchema>;
 type SkillStep = SkillSteps['steps'][number];
 
-/** Null for a skill that has none; a sentence for one whose file cannot be used. */
+/** Null for a skill without steps; a sentence if the file is invalid. */
 export function readSteps(folder: string, files: readonly { readonly path: string }[]): Result<SkillSteps, string> | null {
   if (!files.some(({ path }) => path === STEPS_FILE)) return null;
   const path = join(folder, STEPS_FILE);
@@ -110,7 +110,7 @@ function nameOf({ tool, skill }: SkillStep): string {
 
 const slot = /\{\{\s*([a-z][a-z0-9_.]*)\s*\}\}/g;
 
-/** A text that is only one slot becomes its value unchanged, so that numbers and lists keep their type. */
+/** A text that consists of a single slot becomes its value, so that numbers and lists keep their type. */
 function fill(value: unknown, slots: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => fill(one, slots));
   if (typeof value === 'object' && value !== null)
@@ -125,7 +125,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Slots that nothing can fill: an input that is not declared, a step that comes later or has no name. */
+/** Slots that nothing can fill: undeclared inputs, and steps that come later or have no name. */
 function strayNames({ input, steps, output }: z.infer<typeof bareSchema>): string[] {
   const known = new Set(Object.keys(input).map((key) => `input.${key}`));
   const stray = (value: unknown): string[] =>

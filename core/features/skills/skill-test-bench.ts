@@ -41,7 +41,7 @@ export class SkillBench {
     this.reopen();
   }
 
-  /** As after another start: nothing is known but the rows. */
+  /** Simulates a restart: only the rows are kept. */
   reopen(): void {
     const { tools = ['skill', 'exec', 'read_file'], around = {}, config = {} } = this.#options;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void this.log.append(sessionId, drafts);
@@ -75,7 +75,7 @@ export class SkillBench {
     writeFileSync(this.at(path), content);
   }
 
-  /** A skill with this head and body; the name is that of its folder. */
+  /** Writes a skill with this front matter and body, named after its folder. */
   skill(place: string, about: { readonly head?: string; readonly body?: string; readonly description?: string } = {}): void {
     const name = place.split('/').at(-1) ?? '';
     const { head = '', body = 'Do it.', description = `Does what ${name} says, for a test of skills.` } = about;

@@ -1,4 +1,4 @@
-// Reloads skills when something in their folders changes. If the file system reports no changes, it checks every minute. Watches; decides
+// Reloads skills when something in their folders changes. If the file system reports no changes, checks every minute. Only watches; decides
 // nothing.
 
 import { existsSync, watch, type FSWatcher } from 'node:fs';
@@ -7,12 +7,12 @@ import type { Spine } from '../feature.ts';
 
 export interface SkillWatchDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly roots: readonly { readonly path: string }[];
-  /** Those with files of skills, as last read. */
+  /** The folders that contained files of skills when last read. */
   folders(): readonly string[];
   reload(): { readonly added: readonly string[]; readonly changed: readonly string[]; readonly removed: readonly string[] };
 }
 
-/** Changes within this time are one. */
+/** Changes within this time cause one reload. */
 const SETTLE_MS = 250;
 const LOOK_MS = 60_000;
 const WATCHERS_MAX = 500;
@@ -27,7 +27,7 @@ export class SkillWatch {
     this.#deps = deps;
   }
 
-  /** The first look comes soon, and not within the start. */
+  /** Schedules the first check soon, but not during the start. */
   start(): void {
     this.#listen();
     this.#wait(SETTLE_MS);
@@ -47,7 +47,7 @@ export class SkillWatch {
 
   #look(): void {
     this.#reload();
-    // Changes before a new folder is watched would not be reported.
+    // Changes before a new folder is watched are not reported, so reload once more.
     if (this.#listen()) this.#reload();
     this.#wait(LOOK_MS);
   }
@@ -62,7 +62,7 @@ export class SkillWatch {
     }
   }
 
-  /** Watches each folder separately: not every platform watches recursively. True where it watches one more. */
+  /** Watches each folder separately, because not every platform supports recursive watching. Returns whether a watcher was added. */
   #listen(): boolean {
     if (this.#isDisposed) return false;
     const below = this.#deps.folders().map((path): Place => ({ path, onlyName: null }));
@@ -95,7 +95,7 @@ export class SkillWatch {
       this.#watchers.set(key, watcher);
       return true;
     } catch {
-      // The file system reports no changes: the regular check finds them.
+      // The file system reports no changes; the periodic check finds them.
       return false;
     }
   }
@@ -103,11 +103,11 @@ export class SkillWatch {
 
 interface Place {
   readonly path: string;
-  /** Limits events to this name; null for all. */
+  /** Limits events to this name; null for all names. */
   readonly onlyName: string | null;
 }
 
-/** Where to watch for a root: itself; for a missing one the nearest existing parent, only for the next name on the path. */
+/** Where to watch for a root: the root itself. If it is missing, the nearest existing parent, limited to the next name on the path. */
 function placeOf(root: string): Place {
   if (existsSync(root)) return { path: root, onlyName: null };
   let child = root;

@@ -1,5 +1,5 @@
-// Skills: instructions for kinds of work. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
-// bounds; the steps of composed ones are calls of a subagent.
+// The skills feature: instructions for kinds of work. Skills are found in folders, read, linted, trusted by a person, shortlisted for a
+// task and opened within bounds. The steps of composed skills are calls of a subagent.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -33,7 +33,7 @@ type Taken = Pick<
   'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
 > & {
   readonly helpers: Omit<RunHelpers, 'sourcesOf'>;
-  /** Which skills of a shelf were only installed for others that are gone; the store's rows tell it. */
+  /** The skills that were installed only for others that are gone, according to the store's rows. */
   readonly unneeded: (shelf: Pick<SkillShelf, 'standing' | 'usersOf'>) => string[];
 };
 
@@ -98,14 +98,14 @@ export const skills = defineBuiltInFeature({
       },
       dispose: () => {
         watch.dispose();
-        // Here and not at a turn. After a kill the next start reads the files again.
+        // Saved here, not during a turn. After a kill, the next start reads the files again.
         book.save();
       },
     };
   },
 });
 
-/** The same set while the list stays the same. */
+/** Returns the same set while the list stays the same. */
 function namesOf(list: () => readonly { readonly name: string }[]): () => ReadonlySet<string> {
   let last: { readonly of: readonly { readonly name: string }[]; readonly names: ReadonlySet<string> } | null = null;
   return () => {
@@ -131,7 +131,7 @@ function importInto(own: string): (wish: Omit<Parameters<typeof importSkills>[0]
   };
 }
 
-/** The models as turns see them: a run of a skill is answered by its steps, everything else by the models. */
+/** The models that turns use: the steps of a composed skill answer its runs; all other requests go to the real models. */
 function withSkillRuns(models: ModelPort, runs: SkillRuns): ModelPort {
   return {
     defaultRef: () => models.defaultRef(),
@@ -144,7 +144,7 @@ function withSkillRuns(models: ModelPort, runs: SkillRuns): ModelPort {
   };
 }
 
-/** Rejects where the steps fail, as a model does. */
+/** Rejects if the steps fail, as a model call does. */
 async function streamSteps(reply: () => ModelReply) {
   return Promise.resolve({ ...reply(), firstTokenMs: null });
 }

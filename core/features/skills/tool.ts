@@ -1,5 +1,5 @@
-// The skill tool: instructions for kinds of work and their files, on request. It only reads; what the instructions say to run goes through
-// the other tools and the gate.
+// The skill tool: returns instructions for kinds of work, and their files, on request. It only reads; whatever the instructions say to run
+// goes through the other tools and the gate.
 
 import * as z from 'zod';
 import type { CallFacts, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
@@ -7,7 +7,7 @@ import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 import type { SkillReader } from './skill-reader.ts';
 import type { SkillRuns } from './skill-runs.ts';
 
-/** All fail with an AppError that says why. */
+/** All methods fail with an AppError that says why. */
 export interface SkillParts {
   /** Matching skills, best first; all usable skills without a query. */
   readonly find: (query: string | null) => readonly { readonly name: string; readonly description: string }[];
@@ -39,7 +39,7 @@ const input = z.discriminatedUnion('action', [
 
 const looksOnly: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
-/** `runMs`: how long the steps of a composed skill may take. */
+/** `runMs` limits the time of the steps of a composed skill. */
 export function createSkillTool({ find, reader, runs }: SkillParts, runMs: number): ToolDefinition {
   return defineTool({
     name: 'skill',
@@ -48,7 +48,7 @@ export function createSkillTool({ find, reader, runs }: SkillParts, runMs: numbe
     input,
     class: 'read',
     shows: { verb: 'use_skills', target: ['name', 'query'] },
-    // A run that is made again meets the same helper, by the id of the call.
+    // A repeated run finds the same subagent by the id of the call.
     idempotency: () => 'pure',
     timeoutMs: runMs,
     facts: () => looksOnly,

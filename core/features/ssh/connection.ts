@@ -1,5 +1,5 @@
-// One connection to a remote machine: its host key checked against what a person trusted, then commands, files and ports.
-// Decides nothing about what may run.
+// One connection to a remote machine: checks its host key against the one a person trusted, then runs commands and opens files and ports.
+// Does not decide what may run.
 
 import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -16,7 +16,7 @@ export interface SshPorts {
   readonly agent: string | undefined;
 }
 
-/** An address that a machine reaches. */
+/** An address as seen from the remote machine. */
 export type Aim = Pick<SshHost, 'host' | 'port'>;
 
 const CONNECT_MS = 20_000;
@@ -36,7 +36,10 @@ export class SshConnection {
     this.#below = below;
   }
 
-  /** `seen` gets the fingerprint of the host key. Fails with `tool_failed`; sends no credential to a host whose key is not the trusted one. */
+  /**
+   * `seen` receives the fingerprint of the host key. Fails with `tool_failed`. Sends no credentials to a host whose key is not the trusted
+   * one.
+   */
   static open(
     name: string,
     ports: SshPorts,
@@ -57,7 +60,7 @@ export class SshConnection {
     if (depth > JUMPS_MAX) throw new AppError('tool_failed', `The way to ${name} goes through too many hosts.`);
     const below =
       host.jump === undefined ? null : await SshConnection.#through({ name: host.jump, depth: depth + 1 }, ports, signal, () => undefined);
-    // A machine on the way that no longer answers keeps nothing waiting.
+    // Closes the connection to the jump host on abort, so that nothing waits for a host that no longer answers.
     const drop = (): void => below?.close();
     signal.addEventListener('abort', drop, { once: true });
     try {
@@ -74,14 +77,14 @@ export class SshConnection {
   }
 
   async run(line: string, signal: AbortSignal, onOutput: (piece: Buffer) => void): Promise<CommandEnd> {
-    // Nothing begins that was stopped while it connected.
+    // A command that was stopped while connecting is not started.
     if (signal.aborted) throw new AppError('cancelled', `Nothing was run on ${this.#name}: it was stopped before.`);
     return runCommand({ client: this.#client, elsewhere: this.#elsewhere }, line, signal, onOutput).catch((cause: Error) => {
       throw failed(this.#name, cause);
     });
   }
 
-  /** Whether a command succeeds over another connection. */
+  /** Whether a command succeeds over a second connection. */
   readonly #elsewhere = async (line: string): Promise<boolean> => {
     const signal = AbortSignal.timeout(STOP_MS);
     const another = await SshConnection.open(this.#name, this.#ports, signal).catch(() => null);
@@ -106,7 +109,7 @@ export class SshConnection {
     this.#below?.close();
   }
 
-  /** A stream to a port that the machine reaches. */
+  /** Opens a stream to a port that the machine can reach. */
   forward({ host, port }: Aim): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       this.#client.forwardOut('127.0.0.1', 0, host, port, (cause, stream) =>
@@ -137,7 +140,7 @@ async function configOf(host: SshHost, ports: SshPorts, seen: (fingerprint: stri
   };
 }
 
-/** Loaded when first used. */
+/** Connects. Loads the ssh library on first use. */
 async function connected(name: string, config: ConnectConfig, signal: AbortSignal): Promise<Client> {
   const ssh2 = (await import('ssh2')).default;
   const client = new ssh2.Client();
@@ -151,7 +154,7 @@ async function connected(name: string, config: ConnectConfig, signal: AbortSigna
       signal.removeEventListener('abort', stop);
       resolve(client);
     });
-    // After that a lost connection shows itself at the command.
+    // After the connection is ready, a lost connection shows up as an error of the command.
     client.on('error', (cause) => {
       signal.removeEventListener('abort', stop);
       reject(failed(name, cause));

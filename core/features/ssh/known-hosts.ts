@@ -1,4 +1,4 @@
-// The host keys that a person trusted, in a file of the data folder: one line for each address. Never replaces one.
+// The host keys that a person trusted, in a file of the data folder: one line per address. Never replaces a key.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export class KnownHosts {
     this.#path = join(home, 'ssh_known_hosts');
   }
 
-  /** The fingerprint of its key; null until a person trusts one. */
+  /** The trusted fingerprint; null until a person trusts one. */
   of(host: Pick<SshHost, 'host' | 'port'>): string | null {
     return this.#lines().find(([address]) => address === addressOf(host))?.[1] ?? null;
   }

@@ -1,4 +1,4 @@
-// How the tools reach a machine: its facts for the gate, and a connection that reports a changed host key as such.
+// Gives the tools access to a machine: its facts for the gate, and a connection that reports a changed host key as such.
 
 import type { SFTPWrapper } from 'ssh2';
 import * as z from 'zod';
@@ -17,7 +17,7 @@ export interface SshToolDeps extends SshPorts {
 
 export const hostName = z.string().min(1).max(64).describe('The name of a machine in config.yaml.');
 
-/** The user, address and host key that a permission is bound to. */
+/** The user, address and host key that a grant is bound to. */
 export function placeOf(
   deps: SshToolDeps,
   name: string,
@@ -59,7 +59,7 @@ export async function using<T>(
   }
 }
 
-/** A stop closes the connection, so that nothing waits for a machine that no longer answers. */
+/** An abort closes the connection, so that nothing waits for a machine that no longer answers. */
 export function usingFiles<T>(deps: SshToolDeps, name: string, context: ToolContext, work: (sftp: SFTPWrapper) => Promise<T>): Promise<T> {
   return using(deps, name, context, async (connection) => {
     const drop = (): void => connection.close();
@@ -72,7 +72,7 @@ export function usingFiles<T>(deps: SshToolDeps, name: string, context: ToolCont
   });
 }
 
-/** The caller closes it. */
+/** The caller closes the connection. */
 export async function opened(deps: SshToolDeps, name: string, { signal }: ToolContext): Promise<SshConnection> {
   let key = '';
   const { host } = placeOf(deps, name);

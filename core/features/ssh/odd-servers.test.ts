@@ -1,4 +1,4 @@
-// The ssh tools against real OpenSSH servers that are less friendly: a profile that talks first, one session for each connection, no sftp,
+// The ssh tools against real OpenSSH servers with unusual behaviour: a profile that prints first, one session per connection, no sftp,
 // machines that stop answering.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,12 +23,12 @@ let ports: number[] = [];
 let server: ChildProcess;
 let bench: ToolBench;
 
-/** Lines for each machine. */
+/** Additional settings for each machine. */
 const settings: Record<(typeof names)[number], readonly string[]> = {
   plain: [],
   noisy: ['ForceCommand echo "setlocale: cannot change locale" >&2; eval "$SSH_ORIGINAL_COMMAND"; exit $?'],
   single: ['MaxSessions 1'],
-  // The shell of the user is not there.
+  // The login shell of the user is missing.
   mute: ['ForceCommand echo "This account is not available" >&2; exit 1'],
 };
 
@@ -73,7 +73,7 @@ afterAll(async () => {
 
 const say = async (tool: string, args: Readonly<Record<string, unknown>>): Promise<string> => (await bench.call(tool, args)).forModel;
 
-/** A command that runs, and the number of its process. */
+/** Starts a command and returns its process id. */
 async function begun(host: string, limits: { readonly timeoutMs?: number } = {}) {
   const mark = join(mkdtempSync(join(folder, 'run-')), 'pid');
   const stop = new AbortController();
@@ -84,7 +84,7 @@ async function begun(host: string, limits: { readonly timeoutMs?: number } = {})
   return { stop, call, pid: Number(readFileSync(mark, 'utf8')) };
 }
 
-test('what a profile says first is output, and a stop still ends the command', options, async () => {
+test('output of the profile is included, and a stop still ends the command', options, async () => {
   expect(await say('ssh_exec', { host: 'noisy', command: 'echo done' })).toContain('setlocale: cannot change locale\n');
   const { stop, call, pid } = await begun('noisy');
   stop.abort();
@@ -92,18 +92,18 @@ test('what a profile says first is output, and a stop still ends the command', o
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-test('an account without a shell gives its words and its code', options, async () => {
+test('an account without a shell returns its message and its code', options, async () => {
   expect(await say('ssh_exec', { host: 'mute', command: 'id' })).toBe('This account is not available\n\n[It ended with code 1.]');
 });
 
-test('a stop ends the command where a connection has one session', options, async () => {
+test('a stop ends the command if a connection allows only one session', options, async () => {
   const { stop, call, pid } = await begun('single');
   stop.abort();
   expect(await call).toMatchObject({ outcome: 'cancelled' });
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-test('a stop where the machine no longer answers ends in seconds and tells that the outcome is not known', options, async () => {
+test('a stop on a machine that no longer answers ends soon, with an unknown outcome', options, async () => {
   const { stop, call, pid } = await begun('plain');
   const session = sessionOf(pid);
   process.kill(session, 'SIGSTOP');
@@ -119,7 +119,7 @@ test('a stop where the machine no longer answers ends in seconds and tells that 
   }
 });
 
-test('a command whose time is over keeps its output and is ended there', options, async () => {
+test('a command that times out keeps its output and is ended on the machine', options, async () => {
   const { call, pid } = await begun('plain', { timeoutMs: 4_000 });
   expect(await call).toMatchObject({
     outcome: 'timeout',
@@ -128,7 +128,7 @@ test('a command whose time is over keeps its output and is ended there', options
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
-test('what a machine has no plain file for is not read', options, async () => {
+test('only plain text files are read', options, async () => {
   const pipe = join(folder, 'pipe');
   spawnSync('mkfifo', [pipe]);
   expect(await say('ssh_read', { host: 'plain', path: pipe })).toMatch(/^\S+ is not a plain file\./);
@@ -142,7 +142,7 @@ test('what a machine has no plain file for is not read', options, async () => {
   expect(await say('ssh_read', { host: 'plain', path: join(folder, 'latin') })).toMatch(/^\[It is not UTF-8 text/);
 });
 
-test('a removed file is kept as well', options, async () => {
+test('a removed file is kept and can be restored', options, async () => {
   const path = join(folder, '-odd name');
   writeFileSync(path, 'kept');
   const [, undo = '{}'] = /To undo: ssh_write (\{.*\})/.exec(await say('ssh_write', { host: 'plain', path, remove: true })) ?? [];
@@ -152,7 +152,7 @@ test('a removed file is kept as well', options, async () => {
 });
 
 test(
-  'a write that failed half-way tells how to restore the file',
+  'a write that failed halfway says how to restore the file',
   { ...needs('root on Linux, able to mount'), timeout: 60_000 },
   async () => {
     const disk = join(folder, 'disk');
@@ -176,7 +176,7 @@ function isAlive(pid: number): boolean {
   return spawnSync('kill', ['-0', String(pid)]).status === 0;
 }
 
-/** The server's process for the connection that this process runs in. */
+/** The sshd process of the connection that the process belongs to. */
 function sessionOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return status.startsWith('Name:\tsshd') ? pid : sessionOf(Number(/PPid:\s+(\d+)/.exec(status)?.[1]));

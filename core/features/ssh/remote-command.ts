@@ -1,31 +1,31 @@
-// One command on a connection, from its start to its end: its output as it comes, and a stop that really ends it there or says that it
-// cannot be known. Decides nothing about what may run.
+// One command on a connection, from start to end: streams its output, and a stop either ends it on the machine or reports that its state is
+// unknown. Does not decide what may run.
 
 import { randomBytes } from 'node:crypto';
 import type { Client, ClientChannel } from 'ssh2';
-import { endingLine, tellingLine } from './remote-line.ts';
+import { killGroupLine, markedLine } from './remote-line.ts';
 
 export interface CommandEnd {
-  /** Null where it was ended by a signal. */
+  /** Null if a signal ended the command. */
   readonly code: number | null;
   readonly isCut: boolean;
-  /** The machine did not say that it ended: what became of the command is not known. */
+  /** The machine did not report the end, so the state of the command is unknown. */
   readonly isLost: boolean;
 }
 
 const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
-/** For the last output of a command that was ended. */
+/** The wait for the last output of a command that was ended. */
 const LAST_OUTPUT_MS = 1_000;
-/** A loaded machine needs seconds to begin the command that ends another; one that is gone never answers. */
+/** A loaded machine needs seconds to start the command that ends the first one. A machine that is gone never answers. */
 export const STOP_MS = 8_000;
 
 export interface Ways {
   readonly client: Client;
-  /** Whether a command succeeds on another connection. */
+  /** Whether a command succeeds over another connection. */
   readonly elsewhere: (line: string) => Promise<boolean>;
 }
 
-/** Fails with what the connection said if it cannot begin. After an abort it ends within `STOP_MS`. */
+/** Rejects with the error of the connection if the command cannot start. After an abort, ends within `STOP_MS`. */
 export function runCommand(
   { client, elsewhere }: Ways,
   line: string,
@@ -41,7 +41,7 @@ export function runCommand(
     const command = new RemoteCommand({ mark, onOutput, onEnd, succeeds: (ending) => succeeds({ client, elsewhere }, ending) });
     const stop = (): void => command.stop();
     signal.addEventListener('abort', stop, { once: true });
-    client.exec(tellingLine(line, mark), (cause, stream) => {
+    client.exec(markedLine(line, mark), (cause, stream) => {
       if (cause === undefined) command.begin(stream);
       else reject(cause);
     });
@@ -50,7 +50,7 @@ export function runCommand(
 }
 
 interface Hooks {
-  /** Nothing else that a machine says looks like it. */
+  /** Random, so that no other output of the machine contains it. */
   readonly mark: string;
   readonly onOutput: (piece: Buffer) => void;
   readonly onEnd: (end: CommandEnd) => void;
@@ -61,7 +61,7 @@ class RemoteCommand {
   readonly #hooks: Hooks;
   #stream: ClientChannel | null = null;
   #bytes = 0;
-  /** The errors until the mark: what a profile or a missing shell says comes before. */
+  /** The error output before the mark, for example from a profile or a missing shell. Null once the mark was found. */
   #head: string | null = '';
   #ending: string | null = null;
   #isStopping = false;
@@ -81,7 +81,7 @@ class RemoteCommand {
     if (this.#isStopping) this.#endThere();
   }
 
-  /** Closing a channel ends nothing there. */
+  /** Ends the command on the machine, because closing the channel does not end it. */
   stop(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -92,7 +92,7 @@ class RemoteCommand {
   #endThere(): void {
     if (this.#wasEnded !== null) return;
     if (this.#ending === null) {
-      // A profile that does not end lets nothing begin.
+      // The command has not started yet, for example because a profile hangs.
       this.#stream?.signal('KILL');
       return;
     }
@@ -106,9 +106,9 @@ class RemoteCommand {
     this.#head += piece.toString('latin1');
     const [line = '', number = '', parent = ''] = new RegExp(`${this.#hooks.mark} (\\d+) (\\d+)\\n`).exec(this.#head ?? '') ?? [];
     if (line !== '') {
-      this.#ending = endingLine(number, parent);
+      this.#ending = killGroupLine(number, parent);
       this.#giveHead(line);
-      // Stopped before the number was here.
+      // The stop came before the process number was known.
       if (this.#isStopping) this.#endThere();
     } else if ((this.#head ?? '').length > OUTPUT_BYTES_MAX) {
       this.#giveHead('');
@@ -132,17 +132,20 @@ class RemoteCommand {
     this.#settle();
   }
 
-  /** The first time counts. */
+  /** Only the first call has an effect. */
   #settle(): void {
     if (this.#head !== null) this.#giveHead('');
     this.#hooks.onEnd({ code: this.#end?.code ?? null, isCut: this.#bytes > OUTPUT_BYTES_MAX, isLost: this.#end === null });
   }
 }
 
-/** False as well where the connection ends before the answer. Some servers give a connection one session only. */
+/**
+ * Also false if the connection ends before the answer. Falls back to another connection, because some servers allow one session per
+ * connection.
+ */
 function succeeds({ client, elsewhere }: Ways, line: string): Promise<boolean> {
   return new Promise<boolean>((resolve, reject) => {
-    // It throws where the connection is gone.
+    // Throws if the connection is closed.
     client.exec(line, (cause, answer) => {
       if (cause !== undefined) return reject(cause);
       answer.resume().on('exit', (code: number | null) => resolve(code === 0));

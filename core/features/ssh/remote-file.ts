@@ -1,5 +1,5 @@
-// Files of a machine. What a write replaces or removes is kept first, and every end of a write says how to put it back, as does one that
-// failed half-way.
+// Files on a remote machine. A write first keeps what it replaces or removes, and its result, even after a partial failure, says how to
+// restore the earlier content.
 
 import { createHash } from 'node:crypto';
 import type { SFTPWrapper, Stats } from 'ssh2';
@@ -18,7 +18,7 @@ export interface RemoteWrite {
   readonly replaces?: string | undefined;
 }
 
-/** Null where there is none. */
+/** Returns null if there is no such file. */
 export async function readRemote(sftp: SFTPWrapper, path: string): Promise<Buffer | null> {
   const stats = await new Promise<Stats | null>((resolve, reject) => {
     sftp.stat(path, (cause, found) => {
@@ -29,7 +29,7 @@ export async function readRemote(sftp: SFTPWrapper, path: string): Promise<Buffe
   });
   if (stats === null) return null;
   if (stats.isDirectory()) throw new AppError('tool_failed', `${path} is a folder.`);
-  // A pipe or a device gives no end.
+  // Reading a pipe or a device would never end.
   if (!stats.isFile()) throw new AppError('tool_failed', `${path} is not a plain file.`, { data: { hint: 'Use ssh_exec.' } });
   if (stats.size > FILE_BYTES_MAX)
     throw new AppError('tool_failed', `${path} is larger than 10 MB.`, { data: { hint: 'Use ssh_exec with head or tail.' } });
@@ -60,7 +60,7 @@ export async function writeRemote(sftp: SFTPWrapper, args: RemoteWrite, context:
   return { forModel: `Wrote ${after.length} bytes to ${path} on ${host}. To undo: ${undo(args, kept, sha256(after))}`, artifacts };
 }
 
-/** In place, so that owner and rights stay. */
+/** Writes in place, so that owner and permissions stay. */
 async function replaced(sftp: SFTPWrapper, path: string, after: Buffer): Promise<void> {
   await done((end) => sftp.writeFile(path, after, end));
   const now = await readRemote(sftp, path);

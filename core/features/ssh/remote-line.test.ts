@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { needs, type Need } from '../../../tests/needs.ts';
-import { tellingLine } from './remote-line.ts';
+import { markedLine } from './remote-line.ts';
 
 const odd = `printf '%s|' "it's" 'a\\\\b' 'c\\' "!d !" "$(echo e)" 50%; case x in\nx) echo 'two\nlines'; esac # \\`;
 
@@ -11,17 +11,17 @@ const shells: readonly (readonly [Need, string])[] = [
   ['zsh', 'zsh'],
 ];
 for (const [need, shell] of shells) {
-  test(`below ${shell} a command stays what it was`, { ...needs(need), timeout: 30_000 }, () => {
+  test(`${shell} does not change the command`, { ...needs(need), timeout: 30_000 }, () => {
     const plain = spawnSync('sh', ['-c', odd]);
-    const { stdout, stderr, status } = spawnSync(shell, ['-c', tellingLine(odd, 'mark')]);
+    const { stdout, stderr, status } = spawnSync(shell, ['-c', markedLine(odd, 'mark')]);
     expect([stdout.toString(), status]).toEqual([plain.stdout.toString(), plain.status]);
     expect(stderr.toString()).toMatch(/^mark \d+ \d+\n$/);
   });
 }
 
-test('the line has no character that login shells read differently', needs('a Unix system'), () => {
-  const [, inner = ''] = /^sh -c '([^']*)'$/.exec(tellingLine(odd, 'mark')) ?? [];
-  // Between quotation marks fish reads two kinds of backslash, and csh an exclamation mark, but no line break.
+test('the line contains no character that login shells treat differently', needs('a Unix system'), () => {
+  const [, inner = ''] = /^sh -c '([^']*)'$/.exec(markedLine(odd, 'mark')) ?? [];
+  // Inside quotes, fish gives a meaning to two kinds of backslash, and csh to an exclamation mark but not to a line break.
   expect(inner).not.toMatch(/[!\n\r]|\\(?!0\d{3})/);
   expect(inner).toContain('printf %b');
 });

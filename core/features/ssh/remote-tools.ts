@@ -1,4 +1,4 @@
-// The tools ssh_forward and ssh_jobs: ports of remote machines on this computer, and what still runs there.
+// The tools ssh_forward and ssh_jobs: remote ports forwarded to this computer, and work that still runs on remote machines.
 
 import * as z from 'zod';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';

@@ -1,5 +1,5 @@
-// Work that continues on remote machines after the call that started it: commands, and ports led to this computer. Ended by the agent that
-// began it, by a person, by the panic stop and when TrayClaw closes. Bounded in number and memory; a conversation sees only its own.
+// Work that continues on remote machines after the call that started it: background commands and forwarded ports. Ended by the agent that
+// began it, by a person, by the panic stop, and when TrayClaw closes. Limited in number and memory; a session sees only its own.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -14,22 +14,22 @@ import type { CommandEnd } from './remote-command.ts';
 
 export interface RemoteJob {
   readonly id: string;
-  /** The command line, or the port and where it leads. */
+  /** The command line, or the port and its destination. */
   readonly what: string;
   readonly host: string;
   readonly sessionId: string;
   readonly startedAtMs: number;
-  /** The end of its output. */
+  /** The last part of the output. */
   output: string;
   isCut: boolean;
-  /** A sentence; null while it runs. */
+  /** How the work ended, as a sentence; null while it runs. */
   end: string | null;
 }
 
 interface Running {
   readonly job: RemoteJob;
   readonly stop: AbortController;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the work has ended completely. */
   readonly over: Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class RemoteWork {
     this.#deps = deps;
   }
 
-  /** Takes over the connection. Fails with `tool_failed` when too much is running. */
+  /** Takes ownership of the connection. Fails with `tool_failed` if too much is running. */
   command(connection: SshConnection, about: { readonly host: string; readonly command: string }, context: ToolContext): RemoteJob {
     const { host, command } = about;
     return this.#start(connection, { host, what: command, context }, async (job, signal) => {
@@ -62,7 +62,7 @@ export class RemoteWork {
     });
   }
 
-  /** Takes over the connection. Only this computer reaches the port. */
+  /** Takes ownership of the connection. Only this computer can reach the port. */
   async forward(
     connection: SshConnection,
     about: { readonly host: string; readonly to: Aim; readonly port: number },
@@ -110,7 +110,7 @@ export class RemoteWork {
     });
   }
 
-  /** As people see it. */
+  /** The running work as shown to people. */
   running(): ShownCommand[] {
     return [...this.#running.values()].map(({ job: { id, what, host, sessionId, startedAtMs, output } }) => ({
       id,
@@ -121,7 +121,7 @@ export class RemoteWork {
     }));
   }
 
-  /** False when it is not running. */
+  /** Returns false if the work is not running. */
   async stop(id: string): Promise<boolean> {
     const running = this.#running.get(id);
     if (running === undefined) return false;
@@ -199,7 +199,7 @@ async function lead(socket: Socket, connection: SshConnection, to: Aim): Promise
     socket.on('close', () => there.destroy());
     socket.pipe(there).pipe(socket);
   } catch {
-    // The machine does not reach it: the connection here ends as well.
+    // The machine cannot reach the destination, so the local connection ends too.
     socket.destroy();
   }
 }

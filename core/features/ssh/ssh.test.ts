@@ -34,7 +34,7 @@ const settings = (): string[] => [
   `Port ${shellPort}`,
   'Subsystem sftp internal-sftp',
   `Match LocalPort ${shellPort}`,
-  // A login shell that stays above the command, as fish does.
+  // A login shell that remains the parent of the command, as fish does.
   `ForceCommand eval "$SSH_ORIGINAL_COMMAND"; exit $?`,
 ];
 
@@ -122,7 +122,7 @@ test('nothing is sent to a machine before a person trusted its key', options, as
   expect(await say('ssh_exec', { host: 'box', command: 'id -un' })).toBe(`${user}\n`);
 });
 
-test('a remote command is as grave as the same command here', options, () => {
+test('a remote command gets the same risk class as the local command', options, () => {
   const about = (command: string) => factsOf('ssh_exec', { host: 'box', command });
   expect(about('rm -rf /srv/data')).toMatchObject({
     class: 'destructive',
@@ -138,7 +138,7 @@ test('a remote command is as grave as the same command here', options, () => {
   expect(about('uptime').does).toBeUndefined();
 });
 
-test('commands give output, errors and codes; a key, the agent and a jump all lead there', options, async () => {
+test('returns output, errors and codes, with a key, an agent and a jump host', options, async () => {
   expect(await say('ssh_exec', { host: 'box', command: "printf '%s|' 'a b' \"it's\"; echo err >&2; exit 3" })).toMatch(/^a b\|it's\|/);
   expect(await bench.call('ssh_exec', { host: 'box', command: 'echo err >&2; exit 3' })).toMatchObject({
     forModel: 'err\n\n[It ended with code 3.]',
@@ -158,7 +158,7 @@ test('commands give output, errors and codes; a key, the agent and a jump all le
   expect(bench.artifacts.read(large.artifacts[0]?.sha256 ?? '').length).toBe(3_000_000);
 });
 
-test('a stopped command ends there too; a lost connection fails and is not retried', options, async () => {
+test('a stop ends the remote command too; a lost connection fails without a retry', options, async () => {
   const stop = new AbortController();
   const mark = join(folder, 'started');
   const started = async (): Promise<void> => {
@@ -180,11 +180,11 @@ test('a stopped command ends there too; a lost connection fails and is not retri
     /The connection to box was lost while the command ran\. Whether it ended there is not known, and it was not run again/,
   );
   expect(readFileSync(mark, 'utf8').trim().split('\n')).toHaveLength(1);
-  // It runs on there, as it may.
+  // It may still run there, so it is ended here.
   process.kill(Number(readFileSync(`${mark}.pid`, 'utf8')));
 });
 
-test('a command in the background is read, seen by people and ended there', options, async () => {
+test('a background command is read, shown to people and ended by them', options, async () => {
   const mark = join(folder, 'background');
   const told = await say('ssh_exec', { host: 'box', command: `echo begun; echo $$ > ${mark}; exec sleep 31.9`, background: true });
   const [, id = ''] = /as (remote-\d+)\./.exec(told) ?? [];
@@ -204,7 +204,7 @@ test('a command in the background is read, seen by people and ended there', opti
   await expect.poll(() => say('ssh_jobs', { action: 'read', id: short })).toMatch(/ ended with code 3\.\nno\n$/);
 });
 
-test('a command below a shell of the person ends with all it started', options, async () => {
+test('a command below a login shell ends together with all its children', options, async () => {
   const [, fingerprint = ''] = /"fingerprint":"(SHA256:[^"]+)"/.exec(await say('ssh_trust', { host: 'shell' })) ?? [];
   await say('ssh_trust', { host: 'shell', fingerprint });
   const mark = join(folder, 'below');
@@ -218,7 +218,7 @@ test('a command below a shell of the person ends with all it started', options, 
   expect(await say('ssh_jobs', { action: 'read', id })).toMatch(/ was stopped\.$/);
 });
 
-test('a port leads to where the machine reaches, asks, and is closed by the agent, a person and the panic stop', options, async () => {
+test('a forwarded port works and is closed by the agent, a person or the panic stop', options, async () => {
   const there = createServer((socket) => socket.end('you reached it'));
   await new Promise<void>((resolve) => there.listen(0, '127.0.0.1', resolve));
   const { port: aim } = there.address() as { port: number };
@@ -251,7 +251,7 @@ test('a port leads to where the machine reaches, asks, and is closed by the agen
   expect(await say('ssh_forward', { host: 'box', to })).toMatch(/^Everything is stopped/);
 });
 
-test('machines of ~/.ssh/config are read by the ssh program; what leads over others is refused', options, () => {
+test('the ssh program reads ~/.ssh/config; hosts behind unknown ones are refused', options, () => {
   const file = join(folder, 'user-config');
   const plain = join(folder, 'key');
   const locked = join(folder, 'locked');
@@ -271,7 +271,7 @@ test('machines of ~/.ssh/config are read by the ssh program; what leads over oth
   expect(() => read('odd')).toThrow('odd is reached by a ProxyCommand, which TrayClaw does not run.');
 });
 
-test('a remote write keeps what was there and can be undone, unless it was changed since', options, async () => {
+test('a remote write keeps the old content and can be undone unless it changed since', options, async () => {
   const path = join(folder, 'remote.conf');
   writeFileSync(path, 'before\n', { mode: 0o640 });
   const undoOf = (text: string): Record<string, unknown> =>
@@ -286,7 +286,7 @@ test('a remote write keeps what was there and can be undone, unless it was chang
   expect(await say('ssh_read', { host: 'box', path: `${path}.new` })).toMatch(/There is no file/);
 });
 
-test('a changed host key is refused, and trusting another over it as well', options, async () => {
+test('a changed host key is refused, and so is trusting another key over it', options, async () => {
   await stopSshServer(server);
   makeKey(folder, 'host');
   server = await startSshServer(folder, port, settings());
@@ -306,7 +306,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The server's process for the connection that this shell runs in. */
+/** The sshd process of the connection that this shell runs in. */
 function sessionOf(pid: number): number {
   const [name, parent] = [nameOf(pid), Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])];
   return name.startsWith('sshd') ? pid : sessionOf(parent);

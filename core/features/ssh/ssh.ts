@@ -1,4 +1,4 @@
-// Remote machines by ssh. Connects the tools to the program; without a machine in the settings there are none, and nothing of it is loaded.
+// Remote machines by ssh. Connects the tools to the program. Without a machine in the settings there are no tools, and nothing is loaded.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';

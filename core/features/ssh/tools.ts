@@ -1,5 +1,5 @@
-// The tools of remote machines. Everything that reaches a machine asks; a permission names the machine's key, the user and the exact command,
-// so that it ends when one of them changes.
+// The tools for remote machines. Everything that reaches a machine asks for approval. A grant names the machine's key, the user and the
+// exact command, so it ends when one of them changes.
 
 import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
@@ -16,7 +16,7 @@ import { factsOf, hostName, opened, placeOf, using, usingFiles, type SshToolDeps
 import { forwardTool, jobsTool } from './remote-tools.ts';
 
 const TIMEOUT_MS = 600_000;
-/** A machine that no longer answers does not say what became of a command: then the call still does. */
+/** Longer than the stop itself: if a machine no longer answers, the call still reports that. */
 const GRACE_MS = STOP_MS + 1_000;
 const remotePath = z
   .string()
@@ -29,7 +29,7 @@ export function createSshTools(deps: SshToolDeps): ToolDefinition[] {
   return [execTool(deps), readTool(deps), writeTool(deps), trustTool(deps), forwardTool(deps), jobsTool(deps)];
 }
 
-/** A remote command is as grave as the same command here. */
+/** A remote command has the same risk class as the same command on this computer. */
 function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts {
   const { class: gravest, risks, hosts, runsFetched, does } = lookAtLine(line, '', null);
   const facts = factsOf(deps, name, line, [
@@ -166,7 +166,7 @@ function writeTool(deps: SshToolDeps): ToolDefinition {
     shows: { verb: 'write', target: ['path'] },
     idempotency: () => 'unsafe',
     timeoutMs: TIMEOUT_MS,
-    // For what was kept, and how to put it back.
+    // Time to report what was kept and how to restore it.
     abortGraceMs: 2_000,
     facts: (args) =>
       factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
@@ -211,7 +211,7 @@ function trustTool(deps: SshToolDeps): ToolDefinition {
     run: async ({ host: name, fingerprint }, context) => {
       const { host } = placeOf(deps, name);
       let key = '';
-      // Without a trusted key no credential is sent.
+      // Without a trusted key no credentials are sent.
       const look = { ...deps, trusted: (one: SshHost) => (addressOf(one) === addressOf(host) ? null : deps.trusted(one)) };
       await SshConnection.open(name, look, context.signal, (seen) => (key = seen)).then(
         (connection) => connection.close(),

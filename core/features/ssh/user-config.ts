@@ -1,5 +1,5 @@
-// A machine as the ssh program of this computer knows it from the person's ~/.ssh/config. That program reads the file, so that every form of it
-// is understood; nothing is connected.
+// Reads a machine's settings from the person's ~/.ssh/config through the ssh program of this computer, so that the file is interpreted
+// exactly as ssh does. Connects to nothing.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import type { SshHost } from '../../contracts/features/ssh.ts';
 import { expandHome, findProgram } from '../../hands/tools/tools.ts';
 
 export interface UserHostOptions {
-  /** The machines that the agent may use: the way leads over these only. */
+  /** The machines that the agent may use. Jump hosts must be among them. */
   readonly names: readonly string[];
   readonly hasAgent: boolean;
-  /** Instead of ~/.ssh/config. */
+  /** Used instead of ~/.ssh/config. */
   readonly file?: string;
 }
 
@@ -54,7 +54,7 @@ function jumpOf(name: string, given: string | undefined, names: readonly string[
   });
 }
 
-/** The agent has such a key; its passphrase is not known here. */
+/** Whether the key has a passphrase. Such a key is left to the ssh agent, because the passphrase is not known here. */
 function isEncrypted(path: string): boolean {
   const text = readFileSync(path, 'utf8');
   if (!text.includes('OPENSSH PRIVATE KEY')) return text.includes('ENCRYPTED');

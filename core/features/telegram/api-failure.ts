@@ -1,17 +1,17 @@
-// Interprets a failed call of the Bot API: the only place that reads codes and texts of the server and of the network. Its own texts never
-// contain the address of a call, because the token is part of it.
+// Interprets a failed call of the Bot API. The only module that reads error codes and texts of the server and the network. Its own texts
+// never contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
 import { AppError } from '../../contracts/errors.ts';
 import { neverSent } from '../../runtime/chats/chats.ts';
 
 export type ApiFailure =
-  /** The server refused; nothing was done. */
+  /** The server refused the call; nothing was done. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly words: string }
   | { readonly kind: 'flood'; readonly retryAfterMs: number }
   /** The request was not sent, or the server was unreachable. */
   | { readonly kind: 'unreachable'; readonly words: string }
-  /** It may have been done. */
+  /** The outcome is unknown; the call may have had its effect. */
   | { readonly kind: 'unknown'; readonly words: string }
   | { readonly kind: 'aborted' };
 
@@ -29,7 +29,7 @@ export type Refusal =
   | 'too_big'
   | 'other';
 
-/** Besides what holds for every service. */
+/** In addition to the codes that hold for every service. */
 const alsoNeverSent: ReadonlySet<string> = new Set([
   'ENETDOWN',
   'CERT_HAS_EXPIRED',
@@ -44,7 +44,7 @@ export function tokenRefused(cause?: unknown): AppError {
   return new AppError('unauthorized', tokenWords, { data: { hint: '', field: 'token' }, cause });
 }
 
-/** Revoked, or never one. */
+/** Whether the token was revoked or was never valid. */
 export function isTokenRefused(failure: ApiFailure): boolean {
   return failure.kind === 'refused' && (failure.why === 'unauthorized' || failure.why === 'not_found');
 }
@@ -58,19 +58,19 @@ export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
 }
 
-/** The error of fetch carries no code; its cause does. */
+/** Errors of fetch carry no code, but their cause does. */
 function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   const said = cause?.code ?? code;
   return typeof said === 'string' ? said : '';
 }
 
-/** By name: the classes belong to the client, which is loaded only if there is a bot. */
+/** Checked by name, because the class belongs to the client library, which is loaded only if there is a bot. */
 function isFromServer(cause: unknown): cause is GrammyError {
   return cause instanceof Error && cause.name === 'GrammyError' && 'error_code' in cause;
 }
 
-/** The id of the supergroup that the group of this call has become. */
+/** The id of the supergroup into which the group of this call was converted, or null. */
 export function movedTo(cause: unknown): string | null {
   const id = isFromServer(cause) ? cause.parameters.migrate_to_chat_id : undefined;
   return id === undefined ? null : String(id);
@@ -81,11 +81,11 @@ function isOfNetwork(cause: unknown): cause is HttpError {
 }
 
 function ofServer({ error_code: code, parameters, ...told }: GrammyError): ApiFailure {
-  // Another server than Telegram's may give no reason, despite the type.
+  // A server other than Telegram's may give no reason, despite the type.
   const reason: unknown = told.description;
   const description = typeof reason === 'string' ? reason : 'no reason was given';
   if (code === 429) return { kind: 'flood', retryAfterMs: Math.min((parameters.retry_after ?? 1) * 1000, FLOOD_MS_MAX) };
-  // A failing gateway cannot tell what the server behind it did.
+  // A failing gateway cannot know whether the server behind it acted.
   if (code >= 500) return { kind: 'unknown', words: `Telegram had an internal error (${code})` };
   return { kind: 'refused', why: refusalOf(code, description), words: description.slice(0, 300) };
 }
@@ -95,7 +95,7 @@ const byWords: readonly (readonly [words: string, why: Refusal])[] = [
   ['message is not modified', 'not_modified'],
   ['message to edit not found', 'no_message'],
   ["message can't be edited", 'no_message'],
-  // Its messages have other ids there.
+  // In the supergroup, its messages have other ids.
   ['upgraded to a supergroup', 'no_message'],
   ['query is too old', 'stale_query'],
   ['chat not found', 'no_chat'],
@@ -108,7 +108,7 @@ function refusalOf(code: number, description: string): Refusal {
       return 'unauthorized';
     case 403:
       return 'blocked';
-    // A token that never was one; of a method, one this server does not have.
+    // An invalid token, or a method that this server does not have.
     case 404:
       return 'not_found';
     case 409:

@@ -1,4 +1,4 @@
-// The client on real sockets: what each way a connection can end is taken for, and that Node has nothing to warn of.
+// The client on real sockets: how each way a connection can end is interpreted, and that Node prints no warnings.
 
 import { execFile } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
@@ -63,14 +63,14 @@ test('cut off, or answered without JSON: the outcome is unknown', async () => {
   }
 });
 
-test('given up while it waits, and before it began', async () => {
+test('an abort during the wait, and one before the call', async () => {
   const giveUp = new AbortController();
   const { api } = await serve(() => giveUp.abort());
   expect(await failureOf(api, giveUp.signal)).toEqual({ kind: 'aborted' });
   expect(await failureOf(api, AbortSignal.abort())).toEqual({ kind: 'aborted' });
 });
 
-test('a file is sent whole, with a name that ends nothing', async () => {
+test('a file is sent completely, with a name that does not end the header', async () => {
   const bytes = Buffer.alloc(3_000_000, 'ab');
   const got: { name: string; bytes: Buffer }[] = [];
   const { api } = await serve((request, response) => {
@@ -92,7 +92,7 @@ test('a file is sent whole, with a name that ends nothing', async () => {
   expect(got[0]?.bytes.equals(bytes)).toBe(true);
 });
 
-test('Node warns of nothing when a bot is used', async () => {
+test('using a bot causes no warnings of Node', async () => {
   const { root } = await serve((_request, response) => void response.end(JSON.stringify({ ok: true, result: { id: 7, username: 'b' } })));
   const client = new URL('bot-api.ts', import.meta.url).href;
   const source = `const { createBotApi } = await import(${JSON.stringify(client)});

@@ -1,7 +1,8 @@
-// The Bot API calls of this channel, over grammY's client. Loaded only when a token is configured. Retries nothing: the caller knows what a
-// repetition would mean.
+// The Bot API calls of this channel, through grammY's client. Loaded only if a token is configured. Never retries: only the caller knows
+// whether a repetition is safe.
 //
-// It is the build of grammY that calls the platform's fetch: the one for Node includes its own client, whose dependencies Node warns of.
+// Uses the build of grammY that calls the platform's fetch. The build for Node includes its own HTTP client, whose dependencies cause
+// warnings of Node.
 
 import type { Api, InputFile } from 'grammy/web';
 import type { InlineKeyboardMarkup, Update, UserFromGetMe } from 'grammy/types';
@@ -35,7 +36,7 @@ export interface FileMessage extends Place {
   readonly replyTo?: string | undefined;
 }
 
-/** Fails as grammY does; `readFailure` interprets the error. */
+/** Fails with errors of grammY, which `readFailure` interprets. */
 export interface BotApi {
   getMe(signal: AbortSignal): Promise<UserFromGetMe>;
   getUpdates(ask: { readonly offset: number; readonly timeoutSeconds: number }, signal: AbortSignal): Promise<Update[]>;
@@ -67,18 +68,18 @@ export async function createBotApi(token: string, apiRoot: string, send: typeof 
   };
 }
 
-/** grammY puts the name into the form as it is: without quotes it would end at the first blank or semicolon. */
+/** grammY inserts the name into the form unchanged. Without quotes it would end at the first blank or semicolon. */
 function inQuotes(name: string): string {
   return `"${name.replaceAll(/[\p{C}"\\]/gu, '_')}"`;
 }
 
-/** grammY types its signal after its own library in every build; this one takes the platform's. */
+/** Every build of grammY declares the signal type of a bundled library, but this build accepts the platform's signal. */
 type ApiSignal = Parameters<Api['getMe']>[0];
 const signalOf = (signal: AbortSignal): ApiSignal => signal as unknown as ApiSignal;
 
 function telegramCalls(api: Api, file: (bytes: Uint8Array, name: string) => InputFile): Omit<BotApi, 'fileAddress'> {
   const moved = new Map<string, string>();
-  /** A group that became a supergroup has another id from then on, and its messages others too. */
+  /** A group that becomes a supergroup gets another id, and so do its messages. */
   const send = async <T extends Place & { readonly replyTo?: string | undefined }>(message: T, call: (to: T) => Promise<string>) => {
     const there = (chatId: string): T => ({ ...message, chatId, threadId: undefined, replyTo: undefined });
     const known = moved.get(message.chatId);
@@ -136,7 +137,7 @@ function editOptions({ isHtml, buttons }: TextMessage) {
   };
 }
 
-/** A message that was deleted in the meantime keeps no answer from being sent. */
+/** If the message to reply to was deleted in the meantime, the answer is still sent. */
 function placeOptions({ threadId, replyTo }: { readonly threadId?: string | undefined; readonly replyTo?: string | undefined }) {
   return {
     ...(threadId === undefined ? {} : { message_thread_id: Number(threadId) }),

@@ -1,4 +1,4 @@
-// One connection of the bot, from the token to its end: who it is, the polling loop, what leaves, and what is shown.
+// One connection of the bot, from the token to its end: its identity, the polling loop, outgoing messages, and status.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { untilAborted } from '../../base/deferred.ts';
@@ -23,11 +23,11 @@ export interface BotRunDeps extends Pick<PollerDeps, 'leases' | 'clock' | 'logge
 
 const POLL_SECONDS = 30;
 const QUESTION_MAX = 3_700;
-/** The server gives out no larger file. */
+/** The server does not offer larger files. */
 const DOWNLOAD_MAX = 20 * 1024 * 1024;
 
-/** Rejects with `unauthorized` where the token does not hold, else with `fetch_failed`. */
-export async function meetBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): Promise<Bot> {
+/** Rejects with `unauthorized` if the token is invalid, and with `fetch_failed` for any other failure. */
+export async function identifyBot(api: Pick<BotApi, 'getMe'>, signal: AbortSignal): Promise<Bot> {
   try {
     const { id, username } = await api.getMe(signal);
     return { botId: String(id), username };
@@ -41,7 +41,7 @@ export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSign
   const { clock, logger } = deps;
   const token = await resolveToken(deps);
   const api = await createBotApi(token, deps.apiRoot, deps.fetch);
-  const bot = await meetPatiently(deps, api, { desk, signal });
+  const bot = await identifyPatiently(deps, api, { desk, signal });
   const line = lineOf(deps, { api, bot, desk, signal });
   void api.setCommands(botCommands, signal).catch((cause: unknown) => {
     logger.log('debug', 'the commands of the bot could not be shown', { ...readFailure(cause, signal) });
@@ -59,11 +59,11 @@ export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSign
     place,
     pollSeconds: POLL_SECONDS,
     tokenHash: createHash('sha256').update(token).digest('hex'),
-    // Tells this run from every other.
+    // Distinguishes this run from every other.
     holder: randomBytes(15).toString('base64url'),
     take: (updates, waitedMs) => intake.take(updates, waitedMs),
     tell: (news) => {
-      // While another program polls, messages still leave; while the server is unreachable they wait.
+      // While another program polls, messages can still be sent. While the server is unreachable, they wait.
       if (news.state === 'offline') desk.offline(news.problem);
       else desk.online(line, news.conflict);
     },
@@ -74,7 +74,7 @@ export async function runBot(deps: BotRunDeps, desk: ChatDesk, signal: AbortSign
   if (end === 'lease_lost') await untilAborted(signal);
 }
 
-/** A missing secret is for a person to mend, like one that does not hold. */
+/** A missing secret is reported like an invalid token, because a person has to fix it. */
 async function resolveToken({ resolveToken: resolve }: BotRunDeps): Promise<string> {
   try {
     return await resolve();
@@ -84,20 +84,20 @@ async function resolveToken({ resolveToken: resolve }: BotRunDeps): Promise<stri
   }
 }
 
-/** A flood limit is waited out. */
-async function meetPatiently(
+/** Gets the identity of the bot. Waits once if the server sets a flood limit. */
+async function identifyPatiently(
   { wait }: BotRunDeps,
   api: BotApi,
   { desk, signal }: { readonly desk: ChatDesk; readonly signal: AbortSignal },
 ): Promise<Bot> {
   try {
-    return await meetBot(api, signal);
+    return await identifyBot(api, signal);
   } catch (cause) {
     const failure = readFailure((cause as Error).cause, signal);
     if (failure.kind !== 'flood') throw cause;
     desk.offline('Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
     await wait(failure.retryAfterMs, signal);
-    return meetBot(api, signal);
+    return identifyBot(api, signal);
   }
 }
 
@@ -119,7 +119,7 @@ function lineOf(deps: BotRunDeps, { api, bot, desk, signal }: Met): ChatLine {
   };
 }
 
-/** The buttons go, and the answer is shown. A message that cannot be changed any more is left as it is. */
+/** Removes the buttons and shows the answer. A message that can no longer be changed is left as it is. */
 async function closeQuestion(
   { wait }: BotRunDeps,
   api: BotApi,
@@ -142,7 +142,7 @@ interface Wanted {
   readonly signal: AbortSignal;
 }
 
-/** The address of a file contains the token: it is used only here and never shown. */
+/** The address of a file contains the token, so it is used only here and never shown. */
 async function fetchFile({ fetch, wait }: BotRunDeps, api: BotApi, { file, sizeBytesMax, signal }: Wanted): Promise<Uint8Array> {
   const { ref, name, sizeBytes } = file;
   const most = Math.min(sizeBytesMax, DOWNLOAD_MAX);

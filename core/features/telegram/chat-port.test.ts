@@ -67,13 +67,13 @@ test.each([
   [refused(403, 'Forbidden: bot was blocked by the user'), { kind: 'refused', isRetryable: false, retryAfterMs: null }],
   [refused(401, 'Unauthorized'), { kind: 'refused', isRetryable: true }],
   [refused(400, 'Bad Request: chat not found'), { kind: 'refused', isRetryable: false }],
-])('the outcome is reported honestly: %s', async (failure, outcome) => {
+])('the outcome is reported truthfully: %s', async (failure, outcome) => {
   const { port, texts } = open([failure]);
   expect(await sendAll(port, itemOf())).toMatchObject([outcome]);
   expect(texts).toEqual([]);
 });
 
-test('what cannot be parsed is sent once more, plain; nothing else is', async () => {
+test('text that cannot be parsed is resent plain; nothing else is resent', async () => {
   const { port, texts } = open([refused(400, "Bad Request: can't parse entities: Unexpected end tag at byte offset 3")]);
   expect(await sendAll(port, itemOf({ text: 'a < **b**' }))).toEqual([{ kind: 'sent', messageId: 't1' }]);
   expect(texts).toMatchObject([{ text: 'a < b', isHtml: false }]);
@@ -89,14 +89,14 @@ test('the buttons are under the last text, the reply is at the first', async () 
   ]);
 });
 
-test('an answer that is added to a question is written as its part is, and the room for it is kept', () => {
+test('an answer added to a question is escaped, and room for it is reserved', () => {
   const { port } = open();
   expect(port.escape?.('<b> & more')).toBe('&lt;b&gt; &amp; more');
   const [part] = port.split(itemOf({ kind: 'question', text: 'word '.repeat(5_000) }));
   expect((part?.text.length ?? 0) + 2 + (port.escape?.('x'.repeat(1_000)).length ?? 0)).toBeLessThanOrEqual(4_096);
 });
 
-test('what was shown while it was written becomes the answer; an edit of unknown fate is made again', async () => {
+test('a preview becomes the answer; an edit with an unknown outcome is repeated', async () => {
   const { port, texts, edits } = open([network('ECONNRESET')]);
   expect(await sendAll(port, itemOf(), '77')).toEqual([{ kind: 'sent', messageId: '77' }]);
   expect([texts.length, edits.length]).toEqual([0, 1]);
@@ -106,7 +106,7 @@ test('what was shown while it was written becomes the answer; an edit of unknown
   expect(await sendAll(gone.port, itemOf(), '77')).toEqual([{ kind: 'sent', messageId: 't1' }]);
 });
 
-test('files go after the words, pictures as pictures, and as files where Telegram takes them for none', async () => {
+test('files follow the text: pictures as photos, or as files if Telegram refuses', async () => {
   const file = (name: string, mediaType: string, sha256 = 'x') => ({ sha256, name, mediaType, sizeBytes: 7 });
   const { port, texts, files } = open();
   await sendAll(port, itemOf({ files: [file('a.png', 'image/png'), file('b.txt', 'text/plain')] }));
@@ -126,7 +126,7 @@ test('files go after the words, pictures as pictures, and as files where Telegra
   ]);
 });
 
-test('no failure tells the address of a call, which holds the token', async () => {
+test('no failure contains the address of a call, which includes the token', async () => {
   const cause = Object.assign(new Error('request to http://127.0.0.1/bot123:secret/sendMessage failed'), { code: 'ECONNRESET' });
   const { port } = open([new HttpError('failed', cause)]);
   expect(JSON.stringify(await sendAll(port, itemOf()))).not.toContain('secret');

@@ -1,5 +1,5 @@
-// The outbox's port to Telegram: splits an item into parts that fit, sends each part in one call, and reports the outcome honestly. Starts
-// nothing on its own and repeats only parts that certainly did not arrive or that may be sent twice.
+// The outbox's port to Telegram: splits an item into parts that fit, sends each part in one call, and reports the outcome truthfully.
+// Repeats only parts that certainly did not arrive or that may be sent twice.
 
 import type { ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
 import { readFailure, type ApiFailure } from './api-failure.ts';
@@ -30,7 +30,7 @@ export function createChatPort(deps: ChatPortDeps): ChannelPort {
 
 /** The text first, then each file separately. */
 function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
-  // The later answer has to fit into the same message.
+  // Leaves room for the answer, which is added to the same message later.
   const pieces = splitMarkdown(text, kind === 'question' ? TEXT_MAX - ANSWER_MAX : TEXT_MAX).map((piece): PartContent => ({
     text: piece,
     files: [],
@@ -74,7 +74,7 @@ async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: Abo
   return asOutcome(signal, () => withoutFormat(html, send));
 }
 
-/** Formatted text the server cannot parse was certainly not sent: resends it without format. */
+/** Formatted text that the server cannot parse was certainly not sent, so it is resent without formatting. */
 async function withoutFormat<T>(html: string, send: (text: string, isHtml: boolean) => Promise<T>): Promise<T> {
   try {
     return await send(html, true);
@@ -92,7 +92,10 @@ function plainOf(html: string): string {
 
 const EDIT_TRIES = 3;
 
-/** An edit may be repeated: it is retried when its outcome is unknown. Null if there is nothing left to edit. */
+/**
+ * Turns the message that showed the preview into the answer. An edit may be repeated, so it is retried if its outcome is unknown. Null if
+ * there is no message to edit.
+ */
 async function becomeAnswer(
   deps: ChatPortDeps,
   outbound: OutboundPart,
@@ -128,7 +131,7 @@ async function sendFile({ api, readFile }: ChatPortDeps, { item, files, part }: 
   const message = { chatId, threadId, name: file.name, bytes, caption: '', replyTo };
   const isPhoto = photoTypes.has(file.mediaType) && bytes.length <= PHOTO_MAX;
   const outcome = await asOutcome(signal, () => api.sendFile({ ...message, isPhoto }, signal));
-  // An image that Telegram refuses as a photo, too wide or damaged, is sent as a file.
+  // An image that Telegram refuses as a photo, for example because it is too wide or damaged, is sent as a file.
   return isPhoto && outcome.kind === 'refused' && outcome.retryAfterMs === null && !outcome.isRetryable
     ? asOutcome(signal, () => api.sendFile({ ...message, isPhoto: false }, signal))
     : outcome;

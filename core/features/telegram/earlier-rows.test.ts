@@ -1,4 +1,4 @@
-// The rows of a bot from before it was one of the chat services: all of them are found under the same keys afterwards.
+// The migration of a bot's rows to the rows of all chat services: everything is found under the same keys afterwards.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ function openEarlier(isPaused: 0 | 1) {
   return { storage, rows: channels.rows(storage).of('telegram'), leases: new PollLeases(storage.db) };
 }
 
-test('the people, codes, place, questions and messages of an earlier bot are kept', () => {
+test('people, codes, place, questions and messages of an earlier bot are kept', () => {
   const { storage, rows, leases } = openEarlier(1);
   expect(rows.people()).toEqual([{ userId: '42', chatId: '42', name: 'Ada', pairedAtMs: 3 }]);
   expect(rows.pairings()).toEqual([

@@ -7,7 +7,7 @@ import type { Update } from './bot-api.ts';
 import { Intake, type IntakeDeps } from './intake.ts';
 import { PollPlace } from './poll-place.ts';
 
-/** `eachMs`: how long a message takes. */
+/** `eachMs` is how long each message takes. */
 function open({ eachMs = 0, ...more }: Partial<IntakeDeps['desk']> & { eachMs?: number } = {}) {
   const clock = new ManualClock();
   const notes = new Map<string, string>();
@@ -39,17 +39,17 @@ const said = (update_id: number, text: string): Update => ({
   },
 });
 
-test('intake takes a bounded time: the rest comes again with newer updates', async () => {
+test('intake is limited in time; the rest is fetched again with newer updates', async () => {
   const rig = open();
   const slow = open({ eachMs: 25 });
   const updates = [1, 2, 3, 4].map((id) => said(id, `number ${id}`));
   expect([await rig.intake.take(updates, 0), rig.askFrom()]).toEqual(['taken', 5]);
   expect([await slow.intake.take(updates, 0), slow.askFrom()]).toEqual(['partly', 3]);
-  // One at least, however slow.
+  // At least one update is taken, however slow it is.
   expect([await slow.intake.take(updates.slice(3), 0), slow.askFrom()]).toEqual(['taken', 5]);
 });
 
-test('a panic stop behind other messages is pressed before they are taken', async () => {
+test('a panic stop behind other messages is executed before they are taken', async () => {
   const stopped: string[] = [];
   const { intake, received, askFrom } = open({
     stopFirst: (messages) => messages.some(({ text }) => text === '/panic' && stopped.length === 0 && stopped.push(text) > 0),
@@ -59,7 +59,7 @@ test('a panic stop behind other messages is pressed before they are taken', asyn
   expect([await intake.take(updates, 0), received.map(({ text }) => text), askFrom()]).toEqual(['taken', ['hello', '/panic'], 3]);
 });
 
-test('what could not be stored comes again; what cannot be handled is skipped', async () => {
+test('an update that cannot be stored is repeated; an invalid one is skipped', async () => {
   const failing = (cause: Error) => open({ take: () => Promise.reject(cause) });
   const full = failing(new AppError('store_full', 'The disk is full.'));
   await expect(full.intake.take([said(1, 'hello')], 0)).rejects.toThrow('The disk is full.');

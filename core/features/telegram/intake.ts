@@ -1,5 +1,5 @@
-// Incoming updates: the channel takes each one before it is confirmed. Taking lasts a bounded time, so that a panic stop among newer updates
-// is seen.
+// Incoming updates: the channel takes each update before it is confirmed. Each intake is limited in time, so that a panic stop among newer
+// updates is seen soon.
 
 import type { ChannelInbound, ChatDesk } from '../../contracts/channels.ts';
 import { isAppError } from '../../contracts/errors.ts';
@@ -12,14 +12,14 @@ export interface IntakeDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly desk: Pick<ChatDesk, 'take' | 'press' | 'stopFirst'>;
   readonly place: PollPlace;
   readonly bot: Bot;
-  /** Best effort: the words under a button. */
+  /** Best effort: the text shown after a button was pressed. */
   readonly answerPress: (queryId: string, words: string) => Promise<void>;
 }
 
-/** After this long, new updates are checked: one may be the panic stop. */
+/** After this time, newer updates are fetched, because one of them may be the panic stop. */
 const TAKING_MS_MAX = 40;
 
-/** partly: the rest is requested again. later: all of it is, because something is more urgent. */
+/** `partly`: the remaining updates are requested again. `later`: all of them are, because something is more urgent. */
 export type Taken = 'taken' | 'partly' | 'later';
 
 export class Intake {
@@ -29,10 +29,10 @@ export class Intake {
     this.#deps = deps;
   }
 
-  /** Rejects with a store error; unconfirmed updates come again, and those that were taken are known by their keys. */
+  /** Rejects with a store error. Unconfirmed updates are received again; those already taken are recognized by their keys. */
   async take(updates: readonly Update[], waitedMs: number): Promise<Taken> {
     const { clock, desk, place } = this.#deps;
-    // A stop that comes first needs no haste.
+    // A stop that is the first update is handled in order, so it is not searched for.
     if (desk.stopFirst(updates.slice(1).flatMap((update) => this.#read(update, waitedMs) ?? []))) return 'later';
     const endMs = clock.monotonicMs() + TAKING_MS_MAX;
     let last: Update | undefined;
@@ -45,13 +45,13 @@ export class Intake {
     return last === updates.at(-1) ? 'taken' : 'partly';
   }
 
-  /** An edited message was already handled; the edit has no effect. */
+  /** Ignores edits, because the original message was already handled. */
   #read({ message, update_id: updateId }: Update, waitedMs: number): ChannelInbound | null {
     const read = message === undefined ? null : readMessage(message, updateId, this.#deps.bot);
     return read === null ? null : { ...read, waitedMs };
   }
 
-  /** An update that cannot be handled is skipped, or it would come for ever; one that could not be stored comes again. */
+  /** Skips an update that cannot be handled; otherwise it would be received forever. Rejects if the update could not be stored. */
   async #takeSafely(update: Update, waitedMs: number): Promise<void> {
     try {
       if (update.callback_query !== undefined) {
@@ -66,7 +66,10 @@ export class Intake {
     }
   }
 
-  /** Decided before this returns, and only then confirmed; pressed again after a crash it is found answered. */
+  /**
+   * Takes effect before this returns, and only then the update is confirmed. If it is received again after a crash, the question is already
+   * answered.
+   */
   #press(query: NonNullable<Update['callback_query']>, waitedMs: number): void {
     const { desk, answerPress, logger } = this.#deps;
     const chatId = String(query.message?.chat.id ?? '');

@@ -1,4 +1,4 @@
-// How Telegram shows an answer while it is written: as a draft if the server supports them, else as a message that is edited.
+// Shows an answer in Telegram while it is written: as a draft if the server supports drafts, otherwise as a message that is edited.
 
 import type { LiveFailure, LiveScreen } from '../../contracts/channels.ts';
 import { readFailure } from './api-failure.ts';
@@ -7,7 +7,7 @@ import type { BotApi } from './bot-api.ts';
 const SHOWN_MAX = 4_000;
 
 export function liveScreen(api: Pick<BotApi, 'sendDraft' | 'sendText' | 'editText' | 'sendTyping'>): LiveScreen {
-  // Not aborted halfway: a message with an unknown id would remain next to the answer.
+  // Never aborted: otherwise a message with an unknown id could remain next to the answer.
   const whole = new AbortController().signal;
   return {
     shownMax: SHOWN_MAX,

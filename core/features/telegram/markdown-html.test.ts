@@ -27,11 +27,11 @@ test.each([
   expect(html(markdown)).toEqual([expected]);
 });
 
-test('nothing to show is nothing to send', () => {
+test('blank text gives no messages', () => {
   expect(html(' \n\n ')).toEqual([]);
 });
 
-test('code is closed at the end of a piece and opened again in the next', () => {
+test('code is closed at the end of a piece and reopened in the next', () => {
   const code = Array.from({ length: 30 }, (_, at) => `line ${at} <${'x'.repeat(10)}>`).join('\n');
   const pieces = toTelegramPieces(`Look:\n\`\`\`py\n${code}\n\`\`\`\nDone.`, 200);
   expect(pieces.length).toBeGreaterThan(2);
@@ -71,7 +71,7 @@ const morsel = fc.oneof(
 const loneSurrogate = /\p{Surrogate}/u;
 const squeezed = (text: string): string => text.replaceAll(/\s+/g, '');
 
-test('any text becomes pieces the server parses, none too long, none cut inside a character, nothing lost', () => {
+test('any text gives valid pieces within the limit, with whole characters, complete', () => {
   fc.assert(
     fc.property(fc.array(morsel, { maxLength: 60 }), fc.integer({ min: 8, max: 400 }), (morsels, lengthMax) => {
       const markdown = morsels.join('');
@@ -90,7 +90,7 @@ test('any text becomes pieces the server parses, none too long, none cut inside 
   );
 });
 
-test('words without any mark come out as they went in', () => {
+test('text without markup is unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '<', '&', '.', '!', '😀'), maxLength: 500 }), (text) => {
       const pieces = toTelegramPieces(text, 50);
@@ -99,7 +99,7 @@ test('words without any mark come out as they went in', () => {
   );
 });
 
-test('a text made to be slow is read in time', () => {
+test('text that is expensive to parse is read in time', () => {
   const startedMs = ownNow();
   toTelegramPieces('*a _b **c '.repeat(20_000), 4096);
   expect(ownNow() - startedMs).toBeLessThan(5_000);

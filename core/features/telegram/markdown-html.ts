@@ -1,5 +1,5 @@
-// Converts the agent's Markdown to the HTML of the Bot API, in pieces that each fit into one message: never cut inside a tag, an escape or
-// a surrogate pair, code closed at the end of a piece and reopened in the next. Pure; the output is always valid.
+// Converts the agent's Markdown to the HTML of the Bot API, in pieces that each fit into one message. Never cuts inside a tag, an escape or
+// a surrogate pair; closes code at the end of a piece and reopens it in the next. Pure; the output is always valid.
 
 interface Run {
   readonly text: string;
@@ -12,13 +12,16 @@ interface Link {
   readonly url: string;
 }
 
-/** The text of one message: as HTML, and unformatted. */
+/** The text of one message, as HTML and unformatted. */
 export interface FormattedPiece {
   readonly html: string;
   readonly plain: string;
 }
 
-/** Pieces of at most `lengthMax` UTF-16 units of shown text. Joined, their plain texts are all that is shown but for white space at the cuts. */
+/**
+ * Pieces of at most `lengthMax` UTF-16 units of shown text. Their joined plain texts are the whole text, except for white space at the
+ * cuts.
+ */
 export function toTelegramPieces(markdown: string, lengthMax: number): FormattedPiece[] {
   const runs = readBlocks(markdown.replaceAll('\r\n', '\n').replaceAll('\0', ''));
   return cutRuns(runs, lengthMax).map((piece) => ({ html: piece.map(runToHtml).join(''), plain: piece.map(({ text }) => text).join('') }));
@@ -48,7 +51,7 @@ function wrap(html: string, format: Format): string {
 
 const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*$/;
 
-/** Fences, headings, quotes and lists; everything else are words. */
+/** Recognizes fences, headings, quotes and lists; everything else is plain text. */
 function readBlocks(source: string): Run[] {
   const lines = source.split('\n');
   const runs: Run[] = [];
@@ -61,7 +64,7 @@ function readBlocks(source: string): Run[] {
     breakLine();
     if (mark === undefined) {
       runs.push(...readLine(line));
-      // An empty line is a line as well.
+      // An empty first line counts as a line.
       if (runs.length === 0) runs.push({ text: '', formats: [] });
       continue;
     }
@@ -89,7 +92,7 @@ function readLine(line: string): Run[] {
   return readWords(line, []);
 }
 
-/** The maximum nesting of formats; deeper ones stay plain text. */
+/** The maximum nesting of formats. Deeper ones stay plain text. */
 const DEPTH_MAX = 6;
 
 const spans: readonly (readonly [pattern: RegExp, kind: 'b' | 'i' | 's'])[] = [
@@ -129,7 +132,7 @@ function readWords(text: string, formats: readonly Format[]): Run[] {
   return runs;
 }
 
-/** A format that is not closed within this many characters counts as text. Limits the search. */
+/** The maximum distance, in characters, between the start and the end of a format. Limits the search; longer formats stay plain text. */
 const LINE_LOOK = 1000;
 
 interface Span {
@@ -174,7 +177,7 @@ function readMarked(rest: string, formats: readonly Format[]): Span | null {
   return null;
 }
 
-/** Fills pieces with runs, and cuts where a piece is full: between paragraphs, lines, words, or anywhere but inside a character. */
+/** Fills pieces with runs. Cuts between paragraphs, lines or words if possible, otherwise anywhere except inside a character. */
 function cutRuns(runs: readonly Run[], lengthMax: number): Run[][] {
   const pieces: Run[][] = [];
   let piece: Run[] = [];
@@ -196,11 +199,14 @@ function cutRuns(runs: readonly Run[], lengthMax: number): Run[][] {
     left -= rest.length;
   }
   if (piece.length > 0) next();
-  // The server refuses a message of only white space.
+  // The server refuses messages that contain only white space.
   return pieces.filter((one) => one.some(({ text }) => text.trim() !== ''));
 }
 
-/** The position at which the next piece starts. 0 moves everything to it, which is not allowed for an empty piece (`isFresh`). */
+/**
+ * The position at which the next piece starts. 0 moves the whole text to the next piece, which is not allowed if the current one is empty
+ * (`isFresh`).
+ */
 function findCut(text: string, room: number, isFresh: boolean): number {
   const head = text.slice(0, room);
   for (const between of ['\n\n', '\n', ' ']) {

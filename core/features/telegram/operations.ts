@@ -1,4 +1,5 @@
-// The operations of the bot under the names they had before the chat services were one: the same people, codes and state.
+// The operations of the bot under their old names, from before all chat services had common operations. They act on the same people, codes
+// and state.
 
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { telegramOps } from '../../contracts/features/telegram.ts';

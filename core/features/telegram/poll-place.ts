@@ -1,9 +1,9 @@
-// Where the polling of a bot continues, as a note of the service. Messages are known by their own keys, so a place that lags behind repeats
-// nothing.
+// The position at which polling continues, stored as a note of the service. Messages are recognized by their own keys, so an outdated
+// position repeats nothing.
 
 import type { ChatDesk } from '../../contracts/channels.ts';
 
-/** After a week without updates the server may restart its numbering lower; it has dropped the confirmed updates by then. */
+/** After a week without updates, the server may restart its numbering at a lower number. It has dropped the confirmed updates by then. */
 const RENUMBERED_MS = 6 * 86_400_000;
 
 interface Place {
@@ -20,14 +20,14 @@ export class PollPlace {
     this.#note = `offset:${botId}`;
   }
 
-  /** The first unconfirmed update; 0 for a bot without updates, or without any for so long that they are renumbered. */
+  /** The first unconfirmed update. 0 if the bot has had no updates, or none for so long that they may be renumbered. */
   askFrom(nowMs: number): number {
     const kept = this.#desk.note(this.#note);
     const { next, atMs } = kept === null ? { next: 0, atMs: nowMs } : (JSON.parse(kept) as Place);
     return nowMs - atMs > RENUMBERED_MS ? 0 : next;
   }
 
-  /** Everything below `next` was handled. */
+  /** Records that all updates below `next` were handled. */
   moveTo(next: number, nowMs: number): void {
     this.#desk.setNote(this.#note, JSON.stringify({ next: Math.max(next, this.askFrom(nowMs)), atMs: nowMs } satisfies Place));
   }

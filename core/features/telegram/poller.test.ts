@@ -86,7 +86,7 @@ async function poll(
   return { run, waits, told, asked, taken, place, leases, clock };
 }
 
-test('the first poll asks shortly, then it waits for what comes; what was taken is confirmed by the next', async () => {
+test('the first poll returns at once, later ones wait; each confirms the one before', async () => {
   const { run, asked, taken, told } = await poll([[], [update(10), update(11)]]);
   expect(await run()).toBe('stopped');
   expect(asked).toEqual([
@@ -97,26 +97,26 @@ test('the first poll asks shortly, then it waits for what comes; what was taken 
   expect([taken, told]).toEqual([[10, 11], ['running']]);
 });
 
-test('it backs off while another program polls, and resumes when that one ends', async () => {
+test('backs off while another program polls, and resumes when that one ends', async () => {
   const { run, waits, told } = await poll([conflict, conflict, conflict, webhook, []]);
   await run();
   expect(waits.slice(0, 4)).toEqual([30_000, 60_000, 120_000, 240_000]);
   expect(told).toEqual(['conflict', 'running']);
 });
 
-test('the growing waits have a limit', async () => {
+test('the back-off has an upper bound', async () => {
   const { run, waits } = await poll(Array.from({ length: 40 }, () => conflict));
   await run();
   expect(Math.max(...waits)).toBe(15 * 60_000);
 });
 
-test('a flood is waited out to the second', async () => {
+test('a flood limit is waited out to the second', async () => {
   const { run, waits } = await poll([refused(429, 'Too Many Requests: retry after 17', { retry_after: 17 }), []]);
   await run();
   expect(waits[0]).toBe(17_000);
 });
 
-test('one failed poll is silent; without a network it reports once and recovers', async () => {
+test('a single failed poll is silent; a longer outage is reported once', async () => {
   const short = await poll([offline, []]);
   await short.run();
   expect(short.told).toEqual(['running']);
@@ -126,20 +126,20 @@ test('one failed poll is silent; without a network it reports once and recovers'
   expect([long.waits[0], Math.max(...long.waits)]).toEqual([1_000, 60_000]);
 });
 
-test('a token that does not hold ends the loop', async () => {
+test('an invalid token ends the loop', async () => {
   const { run, told } = await poll([refused(401, 'Unauthorized')]);
   expect(await run()).toBe('refused');
   expect(told).toEqual([]);
 });
 
-test('a server that repeats itself gives nothing twice, and one that answers at once is not asked at once', async () => {
+test('repeated updates are taken once, and quick answers do not cause a busy loop', async () => {
   const { run, taken, waits } = await poll([[update(5), update(6)], [update(5), update(6), update(7)], [], []]);
   await run();
   expect(taken).toEqual([5, 6, 7]);
   expect(waits).toEqual([500, 500, 500]);
 });
 
-test('what could not be kept comes again', async () => {
+test('an update that could not be stored is received again', async () => {
   let fails = true;
   const { run, taken, asked, waits } = await poll([[update(5)], [update(5)]], {
     take: () => {
@@ -153,7 +153,7 @@ test('what could not be kept comes again', async () => {
   expect([taken, asked.map(({ offset }) => offset), waits]).toEqual([[5], [0, 0, 6], [5_000, 500]]);
 });
 
-test('how old what comes may be: since the last poll, and anything where the clock was set back', async () => {
+test('updates are as old as the last poll, or of any age if the clock was set back', async () => {
   const ages: number[] = [];
   const rig = await poll([[], () => (rig.clock.advance(60_000), [update(5)]), () => (rig.clock.advance(-7_200_000), [update(6)])], {
     take: (_updates, waitedMs) => void ages.push(waitedMs),
@@ -162,7 +162,7 @@ test('how old what comes may be: since the last poll, and anything where the clo
   expect(ages).toEqual([60_000, Number.MAX_SAFE_INTEGER]);
 });
 
-test('what was left of a poll comes again at once, and is no younger than it was', async () => {
+test('updates left over from a poll are fetched again at once, and keep their age', async () => {
   const ages: number[] = [];
   const rig = await poll(
     [[], () => (rig.clock.advance(60_000), [update(5), update(6)]), [update(6)], () => (rig.clock.advance(7), [update(7)])],
@@ -187,7 +187,7 @@ test('after a week without updates the server may renumber', async () => {
   expect(place.askFrom(clock.nowMs())).toBe(4);
 });
 
-test('a poller that lost the lease stops', async () => {
+test('a poller that lost its lease stops', async () => {
   const rig = await poll([[update(4)], []], { take: () => rig.leases.holdLease('hash', 'another', rig.clock.nowMs()) });
   expect(await rig.run()).toBe('lease_lost');
   expect([rig.asked.length, rig.leases.lease('hash')?.holder]).toEqual([1, 'another']);

@@ -1,5 +1,5 @@
-// The polling loop: backs off, obeys flood limits, stops where another program polls, and resumes automatically. It passes each update on
-// and does not wait for its effects, so that a button is handled while a turn waits for it.
+// The polling loop: backs off, obeys flood limits, yields to another program that polls, and resumes automatically. Passes each update on
+// without waiting for its effects, so that a button is handled while a turn waits for it.
 
 import type { Spine } from '../feature.ts';
 import { isTokenRefused, readFailure, type ApiFailure } from './api-failure.ts';
@@ -12,20 +12,20 @@ export interface PollerDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly api: Pick<BotApi, 'getUpdates'>;
   readonly place: Pick<PollPlace, 'askFrom'>;
   readonly leases: PollLeases;
-  /** The token that the lease is for, and its holder. */
+  /** The hash of the token that the lease is for. */
   readonly tokenHash: string;
   readonly holder: string;
   readonly pollSeconds: number;
-  /** Resolves false at once when the signal aborts. */
+  /** Resolves to false at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly random: () => number;
-  /** Has its effect, or its durable record, before it resolves. `waitedMs`: the maximum age of the updates of this poll. */
+  /** Stores the updates, or completes their effect, before it resolves. `waitedMs` is the maximum age of the updates of this poll. */
   readonly take: (updates: readonly Update[], waitedMs: number) => Promise<Taken>;
   readonly tell: (news: PollNews) => void;
 }
 
-/** `conflict`: who receives the updates instead, and the remedy. */
+/** `conflict` says which program receives the updates instead, and how to fix that. */
 export type PollNews = { readonly state: 'polling'; readonly conflict?: string } | { readonly state: 'offline'; readonly problem: string };
 
 /** Why the loop ended. */
@@ -35,20 +35,20 @@ const BACKOFF_MS = 1_000;
 const OFFLINE_MS_MAX = 60_000;
 const CONFLICT_MS = 30_000;
 const CONFLICT_MS_MAX = 15 * 60_000;
-/** A server that answers at once with nothing is not asked again at once. */
+/** The pause after a poll that returned nothing at once. */
 const QUICK_MS = 500;
-/** A single failed poll is not reported. */
+/** The number of failed polls after which the bot is reported as offline. A single failure is not reported. */
 const OFFLINE_AFTER = 3;
-/** After the store itself failed. */
+/** The pause after a failure of the store. */
 const STORE_MS = 5_000;
-/** Something urgent comes first and is not to be disturbed. */
+/** The pause while something more urgent is handled. */
 const LATER_MS = 300;
 
 export class Poller {
   readonly #deps: PollerDeps;
   #failures = 0;
   #conflicts = 0;
-  /** The last poll went well: the next may wait for something to come. */
+  /** Whether the last poll succeeded, so that the next one may wait for updates. */
   #isSure = false;
 
   constructor(deps: PollerDeps) {
@@ -57,7 +57,7 @@ export class Poller {
 
   async run(signal: AbortSignal): Promise<PollEnd> {
     const { leases, tokenHash, holder, clock } = this.#deps;
-    // The age of the first poll's updates counts from the last poll of the previous holder.
+    // The age of the updates of the first poll counts from the last poll of the previous holder.
     leases.holdLease(tokenHash, holder, leases.lease(tokenHash)?.polledAtMs ?? clock.nowMs());
     while (!signal.aborted) {
       if (leases.lease(tokenHash)?.holder !== holder) return 'lease_lost';
@@ -88,22 +88,22 @@ export class Poller {
     return null;
   }
 
-  /** How long to wait for updates that were not handled; 0 if all were. */
+  /** Returns how long to wait before the unhandled updates are fetched again; 0 if they may be fetched at once. */
   async #takeAll(updates: readonly Update[]): Promise<number> {
     const { place, leases, tokenHash, holder, clock } = this.#deps;
     const nowMs = clock.nowMs();
     const from = place.askFrom(nowMs);
     const waitedMs = nowMs - (leases.lease(tokenHash)?.polledAtMs ?? 0);
-    // A server that does not honour the offset repeats itself.
+    // A server that ignores the offset repeats updates.
     const fresh = updates.filter((update) => update.update_id >= from);
-    // A clock that was set back tells nothing about ages.
+    // If the clock was set back, the age is unknown.
     try {
       const ageMs = waitedMs < 0 ? Number.MAX_SAFE_INTEGER : waitedMs;
       const taken = fresh.length === 0 ? 'taken' : await this.#deps.take(fresh, ageMs);
       if (taken === 'later') return LATER_MS;
-      // The remaining updates come again, with the same age.
+      // The remaining updates are received again, with the same age.
       if (taken === 'partly') return 0;
-      // A lease that another process has taken is not taken back.
+      // If another process has taken the lease, it keeps it.
       if (leases.lease(tokenHash)?.holder === holder) leases.holdLease(tokenHash, holder, clock.nowMs());
       return 0;
     } catch (cause) {
@@ -131,7 +131,7 @@ export class Poller {
     return this.#pause(growing(BACKOFF_MS, this.#failures, OFFLINE_MS_MAX, this.#deps.random), signal);
   }
 
-  /** Another program receives the updates: if both kept polling, they would only interrupt each other. */
+  /** Another program receives the updates. If both kept polling, they would only interrupt each other. */
   #yield(why: 'conflict' | 'webhook', signal: AbortSignal): Promise<null> {
     this.#conflicts += 1;
     const conflict =
@@ -148,7 +148,7 @@ export class Poller {
   }
 }
 
-/** Doubles with each time, with up to a quarter more or less so that two never meet in step. */
+/** Doubles with each failure, and varies by up to a quarter, so that two programs do not stay in step. */
 function growing(firstMs: number, times: number, maxMs: number, random: () => number): number {
   const base = Math.min(firstMs * 2 ** Math.min(times - 1, 20), maxMs);
   return Math.round(base * (0.75 + random() / 2));

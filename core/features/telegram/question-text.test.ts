@@ -16,7 +16,7 @@ const asked = {
 };
 const approvalOf = (change: Partial<Approval> = {}): Approval => ({ ...asked, ...change }) as unknown as Approval;
 
-test('a call is shown exactly as it is, formats nothing of the question, and goes along as a file where it is long', () => {
+test('a call is shown literally, and sent as a file if it is long', () => {
   const shown = (approval: Approval): string =>
     toTelegramPieces(questionText(approval).text, 3_700)
       .map(({ html }) => parseHtml(html).text)

@@ -1,5 +1,5 @@
-// A Telegram message in the common form of all channels: author, chat, text, files, the message it answers, whether it was forwarded. Pure.
-// Names that people chose are only shown; ids decide.
+// Converts a Telegram message to the common form of all channels: author, chat, text, files, the message it answers, whether it was
+// forwarded. Pure. Names that people chose are only shown; decisions use ids.
 
 import type { Message, User } from 'grammy/types';
 import type { ChannelInbound, RemoteFile } from '../../contracts/channels.ts';
@@ -13,13 +13,13 @@ export interface Bot {
 const NAME_MAX = 100;
 const QUOTE_MAX = 4_000;
 
-/** Null for messages without a human author: channels, other bots, messages without a sender. */
+/** Null for messages without a human author: messages of channels, of other bots, and without a sender. */
 export function readMessage(message: Message, updateId: number, bot: Bot): ChannelInbound | null {
   const { from, chat } = message;
   if (from === undefined || from.is_bot || message.sender_chat !== undefined) return null;
   const kind = chat.type === 'private' ? 'private' : chat.type === 'group' || chat.type === 'supergroup' ? 'group' : null;
   if (kind === null) return null;
-  // A private chat has the id of its person; anything else is invalid.
+  // The id of a private chat is the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
   const replyTo = answeredBy(message, bot);
   const forwardedFrom = originOf(message);
@@ -57,7 +57,7 @@ function nameOf(user: User): string {
 
 function filesOf(message: Message): RemoteFile[] {
   const { document, photo, audio, voice, video, animation } = message;
-  // An animation comes as a document as well.
+  // An animation is also included as a document.
   if (animation !== undefined) return [fileOf(animation, animation.file_name ?? 'animation.mp4', animation.mime_type)];
   const largest = photo?.at(-1);
   return [
@@ -82,7 +82,7 @@ function answeredBy(message: Message, { botId }: Bot): NonNullable<ChannelInboun
   return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };
 }
 
-/** In a topic every message answers the one that began it, unless it answers another. */
+/** In a topic, a message without an explicit reply answers the message that created the topic. Such a reply is ignored. */
 function answeredIn({ reply_to_message: answered }: Message): Message['reply_to_message'] {
   return answered?.forum_topic_created === undefined ? answered : undefined;
 }

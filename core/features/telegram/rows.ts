@@ -1,5 +1,5 @@
-// The rows of the Telegram bot: when a token was polled last, and by which run of the program. No event tells it. Everything else about the
-// bot is in the rows of all chat services.
+// The rows of the Telegram bot: when each token was last polled, and by which run of the program. Not derived from events. Everything else
+// about the bot is in the rows of all chat services.
 
 import { heldMessageSchema, type HeldMessage } from '../../contracts/features/telegram.ts';
 import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
@@ -34,7 +34,7 @@ export const telegramMigrations: readonly Migration[] = [
       `);
     },
   },
-  // An earlier program would find no one paired, and would not know what it has handled.
+  // An earlier version of the program would find no paired people, and would not know which updates it has handled.
   {
     id: 'telegram-002',
     minSafeVersion: 2,
@@ -47,7 +47,7 @@ export const telegramMigrations: readonly Migration[] = [
   },
 ];
 
-/** Into the rows of all chat services. */
+/** Moves the rows to the tables of all chat services. */
 function moveRows(db: SqlDatabase): void {
   db.exec(`
     INSERT OR IGNORE INTO channel_people (channel, user_id, chat_id, name, paired_at_ms)
@@ -64,7 +64,7 @@ function moveRows(db: SqlDatabase): void {
   `);
 }
 
-/** Messages whose files are still to be fetched, and commands that owe their answer. */
+/** Moves messages whose files are not fetched yet, and commands that are not answered yet. */
 function moveHeld(db: SqlDatabase): void {
   const take = db.prepare("INSERT OR IGNORE INTO channel_taken (channel, key, at_ms, command) VALUES ('telegram', ?, ?, ?)");
   const hold = db.prepare("INSERT OR IGNORE INTO channel_held (channel, key, body) VALUES ('telegram', ?, ?)");

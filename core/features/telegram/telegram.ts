@@ -1,4 +1,5 @@
-// Telegram: the person's own bot as a chat service, polled and never called from outside; and the operations it had before there were others.
+// Telegram: the person's own bot as a chat service, which polls and is never called from outside. Also the operations of the bot under
+// their old names.
 
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
@@ -6,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { telegramSchema } from '../../contracts/features/telegram.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createBotApi } from './bot-api.ts';
-import { meetBot, runBot } from './bot-run.ts';
+import { identifyBot, runBot } from './bot-run.ts';
 import { createHandlers, type BotChannel } from './operations.ts';
 import { PollLeases, telegramMigrations } from './rows.ts';
 
@@ -38,7 +39,7 @@ export const telegram = defineBuiltInFeature({
   },
 });
 
-/** After the feature of the channels, which keeps the people and the state of the bot. */
+/** Created after the channels feature, which stores the people and the state of the bot. */
 export const telegramOperations = defineBuiltInFeature({
   name: 'telegram-operations',
   create: ({ chatChannel }: { readonly chatChannel: (name: string) => BotChannel }) => ({
@@ -50,13 +51,13 @@ function rootOf(apiRoot = 'https://api.telegram.org'): string {
   return apiRoot.replace(/\/+$/, '');
 }
 
-/** Asks who the bot is, and fetches nothing. */
+/** Checks the identity of the bot without fetching any updates. */
 const trial: ChannelTrial = {
   channel: 'telegram',
   settings: telegramSchema,
   connect: async (given, resolve, signal) => {
     const { token, apiRoot } = telegramSchema.parse(given);
     const api = await createBotApi(await resolve(token), rootOf(apiRoot), fetch);
-    return `@${(await meetBot(api, signal)).username}`;
+    return `@${(await identifyBot(api, signal)).username}`;
   },
 };

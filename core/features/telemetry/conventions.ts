@@ -1,5 +1,5 @@
-// The attribute names of the traces, in one place: those of the OpenTelemetry GenAI conventions are still in development and change, those of
-// Langfuse are its own. Source: semantic-conventions-genai, schema 1.42.0; Langfuse's OpenTelemetry attribute reference.
+// The attribute names of the traces, in one place. The OpenTelemetry GenAI conventions are still in development and may change; Langfuse
+// has its own names. Sources: semantic-conventions-genai, schema 1.42.0; Langfuse's OpenTelemetry attribute reference.
 
 export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai/1.42.0';
 
@@ -33,7 +33,7 @@ export const evaluation = {
   explanation: 'gen_ai.evaluation.explanation',
 } as const;
 
-/** Attributes that no convention names. */
+/** Attributes that no convention defines. */
 export const own = {
   turn: 'trayclaw.turn.id',
   channel: 'trayclaw.channel',

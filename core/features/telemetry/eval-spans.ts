@@ -1,4 +1,4 @@
-// The span of one graded eval case, with one evaluation result for each of its checks. Pure.
+// The span of one graded eval case, with one evaluation result per check. Pure.
 
 import type { EventOf } from '../../contracts/events.ts';
 import { evaluation, langfuse, names, own } from './conventions.ts';
@@ -12,7 +12,7 @@ export function traceOfCase({ atMs, sessionId, body }: EventOf<'eval.case_finish
   const whole: Attributes = {
     [evaluation.name]: redact(result.name),
     [evaluation.label]: result.verdict,
-    // An error says nothing of the answer.
+    // If the case ended in an error, nothing is known about the answer.
     [evaluation.score]: result.verdict === 'error' ? null : result.checks.length === 0 ? 1 : met / result.checks.length,
     ...said(result.error ?? ''),
   };

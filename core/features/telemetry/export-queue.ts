@@ -1,5 +1,5 @@
-// Follows the log to one receiver: finished turns and graded eval cases in their order, batch by batch, and a cursor in the database that moves only when the
-// receiver has confirmed them. Never on a turn's path; after a crash the last batch may be sent again, with the same ids.
+// Follows the log for one receiver: sends finished turns and graded eval cases in order and in batches. The stored cursor moves only after
+// the receiver has confirmed a batch. Never runs on the path of a turn. After a crash the last batch may be sent again, with the same ids.
 
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
@@ -18,14 +18,14 @@ export interface QueueDeps {
 export interface QueueState {
   /** Turns sent since the start of the program. */
   readonly sent: number;
-  /** Turns that the receiver refuses however often they are sent; they are passed over. */
+  /** Turns that the receiver refuses permanently. They are skipped. */
   readonly refused: number;
   readonly problem: string | null;
 }
 
 export type Progress = { readonly kind: 'idle' | 'more' } | { readonly kind: 'failed'; readonly waitMs: number | null };
 
-/** Events read at once, and turns sent at once. */
+/** The number of events read at once, and of turns sent at once. */
 const EVENTS_READ = 500;
 const TURNS_SENT = 50;
 const sentTypes: EventType[] = ['turn.finished', 'eval.case_finished'];
@@ -53,7 +53,7 @@ export class ExportQueue {
     return { sent: this.#sent, refused: this.#refused, problem: this.#problem };
   }
 
-  /** Turns from now on, unless it followed the log before. */
+  /** Starts with the current end of the log, unless a cursor is stored. */
   begin(): void {
     if (this.#cursor.seq === undefined) this.#cursor.moveTo(this.#deps.log.lastSeq);
   }
@@ -83,7 +83,7 @@ export class ExportQueue {
     return { kind: last < log.lastSeq ? 'more' : 'idle' };
   }
 
-  /** A batch that is refused as a whole goes turn by turn: one odd turn holds up no other. */
+  /** A batch that is refused as a whole is sent turn by turn, so that one invalid turn does not block the others. */
   async #deliver(traces: readonly TurnTrace[], signal: AbortSignal): Promise<Exclude<Delivery, { kind: 'refused' }>> {
     const whole = await this.#deps.receiver.send(traces, signal);
     if (whole.kind !== 'refused') return whole;

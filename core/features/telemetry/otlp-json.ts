@@ -1,4 +1,4 @@
-// Writes spans and sums as OTLP/HTTP JSON. Ids are derived from those of the log: a turn that is sent twice has the same spans. Pure.
+// Encodes spans and sums as OTLP/HTTP JSON. Ids are derived from those of the log, so a turn that is sent twice has the same spans. Pure.
 // Source: opentelemetry-proto 1.x, its JSON mapping (ids in hex, 64-bit integers as strings, enums as numbers).
 
 import { createHash } from 'node:crypto';
@@ -7,7 +7,7 @@ import type { Attributes, AttributeValue, Span, TurnTrace } from './turn-spans.t
 
 export interface Resource {
   readonly version: string;
-  /** Tells the data folders of one machine apart; not their path. */
+  /** Distinguishes the data folders of one machine without revealing their paths. */
   readonly instance: string;
 }
 
@@ -15,7 +15,7 @@ const scope = { name: 'trayclaw', version: '1' };
 const kinds = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
 const DELTA = 1;
-/** Upper bounds of the buckets, as the GenAI conventions advise: tokens, and seconds. */
+/** Upper bounds of the histogram buckets, as the GenAI conventions recommend: tokens, and seconds. */
 const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 const secondBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
@@ -28,7 +28,7 @@ export function tracesJson(traces: readonly TurnTrace[], resource: Resource) {
   return { resourceSpans: [{ resource: resourceJson(resource), scopeSpans: [{ scope, schemaUrl, spans }] }] };
 }
 
-/** Tokens, durations and costs of the model calls of these turns, as sums since the last ones that were sent. */
+/** Tokens, durations and costs of the model calls in these turns, as deltas since the last export. Null without model calls. */
 export function metricsJson(traces: readonly TurnTrace[], resource: Resource) {
   const calls = traces.flatMap(({ spans }) => spans).filter(({ attributes }) => attributes[names.operation] === 'chat');
   if (calls.length === 0) return null;

@@ -1,4 +1,4 @@
-// One receiver of traces: an OTLP endpoint, or Langfuse. Knows what an answer means: taken, refused for good, or to be tried again later.
+// One receiver of traces: an OTLP endpoint, or Langfuse. Interprets its answers: accepted, refused permanently, or to be retried later.
 
 import { gzipSync } from 'node:zlib';
 import { parseJson, isPlainObject } from '../../base/json.ts';
@@ -13,14 +13,14 @@ import type { TurnTrace } from './turn-spans.ts';
 
 export type Delivery =
   | { readonly kind: 'taken' }
-  /** Sending it again would change nothing. */
+  /** Sending it again would be refused again. */
   | { readonly kind: 'refused' }
-  /** `why` follows the name of the host in a sentence; `waitMs` is what the receiver asked for. */
+  /** `why` continues a sentence that starts with the host; `waitMs` is the delay that the receiver asked for. */
   | { readonly kind: 'later'; readonly why: string; readonly waitMs: number | null };
 
 export interface Receiver {
   readonly name: TelemetryTarget;
-  /** The host, for people. */
+  /** The host, as shown to people. */
   readonly address: string;
   send(traces: readonly TurnTrace[], signal: AbortSignal): Promise<Delivery>;
 }
@@ -31,7 +31,10 @@ export interface ReceiverDeps {
 }
 
 const limits = { connectMs: 10_000, headersMs: 30_000, idleMs: 30_000, totalMs: 60_000, bytesMax: 1024 * 1024 };
-/** OTLP says which statuses may be tried again; the rest of 400 is final. Signing in and a wrong address can be mended by a person. */
+/**
+ * Statuses that are retried. OTLP defines which ones are retryable. 401, 403 and 404 are included because a person can fix the credentials
+ * or the address. Any other 4xx status is final.
+ */
 const mendable = new Set([401, 403, 404, 408, 429, 500, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 60 * 60_000;
 
@@ -48,7 +51,7 @@ export function otlpReceiver(config: NonNullable<TelemetryConfig['otlp']>, { res
       const taken = await post(endpoint, tracesJson(traces, resource), headers, signal);
       if (taken.kind !== 'taken' || metricsEndpoint === undefined) return taken;
       const sums = metricsJson(traces, resource);
-      // Sums have no ids: they are not sent again, so that nothing counts twice.
+      // Sums have no ids. They are never sent again, so that nothing counts twice.
       if (sums !== null) await post(metricsEndpoint, sums, headers, signal);
       return taken;
     },
@@ -76,7 +79,10 @@ export function langfuseReceiver(config: NonNullable<TelemetryConfig['langfuse']
   };
 }
 
-/** A failed turn is scored 0, and an eval case what it got. The id is derived from either: sent again, it is the same score. */
+/**
+ * A failed turn is scored 0, and an eval case gets its score. The score id is derived from the turn or case, so sending it twice gives one
+ * score.
+ */
 function scoreOf({ turnId, rootTurnId, spans: [turn] }: TurnTrace): object[] {
   if (turn === undefined) return [];
   const { [evaluation.label]: verdict, [evaluation.score]: value } = turn.attributes;

@@ -1,5 +1,5 @@
-// When a queue of traces is worked off: every few seconds while there is something, with growing delays while the receiver fails, not while
-// the panic stop is engaged.
+// Decides when a queue of traces is sent: every few seconds while it is not empty, with growing delays while the receiver fails, and not
+// while the panic stop is engaged.
 
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
@@ -19,7 +19,7 @@ export class Sender {
   readonly #stopped = new AbortController();
   #cancel: (() => void) | null = null;
   #waitMs = LOOK_MS;
-  /** One step at a time: a flush waits for the one that runs. */
+  /** The step in progress. There is only one at a time; a flush waits for it. */
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SenderDeps) {
@@ -35,7 +35,7 @@ export class Sender {
     return stateOf(this.#deps.queue);
   }
 
-  /** Sends all that waits, until it is done or the receiver fails. */
+  /** Sends everything pending, until the queue is empty or the receiver fails. */
   async flush(signal: AbortSignal): Promise<{ sent: number; pending: number; problem: string | null }> {
     const { queue } = this.#deps;
     queue.begin();

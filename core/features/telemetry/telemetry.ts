@@ -1,5 +1,5 @@
-// Telemetry: sends finished turns as OpenTelemetry spans to the receivers that config.yaml names. Reads the log in quiet moments; a turn pays
-// nothing for it, and without a receiver nothing is read.
+// Telemetry: sends finished turns as OpenTelemetry spans to the receivers named in config.yaml. Reads the log at idle moments, so a turn
+// pays nothing for it. Without a receiver, nothing is read.
 
 import { createHash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// The spans of one turn, read from its events: the turn, what the model was shown, model calls, tool calls, waits for approval, checks. Pure.
+// The spans of one turn, derived from its events: the turn, the model's context, model calls, tool calls, waits for approval, checks. Pure.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { langfuse, names, own } from './conventions.ts';
@@ -7,35 +7,35 @@ export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
 
 export interface Span {
-  /** Unique in the log; the span's id is derived from it. */
+  /** Unique in the log. The span id is derived from it. */
   readonly key: string;
-  /** The key of the span around it; null for a turn that no other turn called. */
+  /** The key of the parent span; null for a turn that no other turn called. */
   readonly parent: string | null;
   readonly name: string;
-  /** client: it asks another machine, or another program. */
+  /** `client` means a request to another machine or program. */
   readonly kind: 'internal' | 'client';
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** Notes at moments of it. */
+  /** Events at moments within the span. */
   readonly events?: readonly { readonly name: string; readonly atMs: number; readonly attributes: Attributes }[];
-  /** Why it failed; null if it did not. */
+  /** Why the span failed; null if it did not. */
   readonly error: string | null;
 }
 
 export interface TurnTrace {
-  /** The turn whose trace this is: the turn itself, or the one whose call led to it. */
+  /** The turn that owns the trace: the turn itself, or the turn at the start of the chain of calls that led to it. */
   readonly rootTurnId: string;
   readonly turnId: string;
   readonly sessionId: string;
-  /** The turn first. */
+  /** The span of the turn comes first. */
   readonly spans: readonly Span[];
 }
 
 export interface TraceOptions {
-  /** Adds messages, arguments and results. */
+  /** Whether messages, arguments and results are included. */
   readonly content: boolean;
-  /** Takes secrets out of the content. */
+  /** Redacts secrets in the content. */
   readonly redact: (text: string) => string;
 }
 
@@ -46,7 +46,7 @@ interface OpenSpan {
   readonly attributes: Attributes;
 }
 
-/** Null for events that are not those of a started turn. */
+/** Null if the events do not belong to a started turn. */
 export function traceOfTurn(events: readonly AnyEvent[], options: TraceOptions): TurnTrace | null {
   const started = events.find((event): event is EventOf<'turn.started'> => event.type === 'turn.started');
   const { turnId, sessionId } = started ?? {};
@@ -111,7 +111,7 @@ function ending(finished: Ending | undefined): Attributes {
   };
 }
 
-/** Nothing where content is not sent. */
+/** Returns no texts if content is not sent. */
 function texts(
   { input, output }: { readonly input: string | undefined; readonly output: string | undefined },
   options: TraceOptions,
@@ -129,7 +129,7 @@ function shown(text: string, { content, redact }: TraceOptions): string | undefi
   return content ? cut(redact(text)) : undefined;
 }
 
-/** Pairs the events that begin and end something. */
+/** Pairs the events that begin and end a span. */
 class SpanReader {
   readonly #turnId: string;
   readonly #options: TraceOptions;
@@ -208,7 +208,7 @@ class SpanReader {
     }
   }
 
-  /** Spans without an end are closed with the turn. In order of their start. */
+  /** Closes open spans at the end of the turn. Returns all spans in order of their start. */
   end(endMs: number): readonly Span[] {
     for (const [key] of this.#open) this.#close(key, endMs, { [names.errorType]: 'interrupted' }, 'It did not end with the turn.');
     return this.#done.toSorted((a, b) => a.startMs - b.startMs);

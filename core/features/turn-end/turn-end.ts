@@ -1,4 +1,4 @@
-// The end of the turns and of the processes of their calls, before the features that they depend on.
+// Ends the turns and the processes of their calls before the features that they depend on.
 
 import type { ProcessTrees } from '../../hands/tools/tools.ts';
 import type { DeferredTurns } from '../../runtime/turns/turns.ts';
@@ -11,7 +11,7 @@ interface Taken extends Pick<Spine, 'log'> {
   readonly storage: Pick<Storage, 'isThrowaway'>;
 }
 
-/** Below every feature of the list that turns use until they have ended. */
+/** Listed after every feature that turns use, so that it is disposed before them. */
 export const turnEnd = defineBuiltInFeature({
   name: 'turns',
   create: ({ turns, processes, storage, log }: Taken) => ({

@@ -28,7 +28,7 @@ const row = (seq: number) => ({
   budgetTokens: 3,
 });
 
-test('a turn becomes one line each of packs, calls and outcomes, and none twice', () => {
+test('a turn gives one line each for packs, calls and its outcome, and none twice', () => {
   const { db, rows } = openUsage();
   const log = new UsageLog();
   const path = join(newFolder(), 'packs.jsonl');
@@ -80,7 +80,7 @@ test('a turn becomes one line each of packs, calls and outcomes, and none twice'
   ]);
 });
 
-test('rows are one JSON object a line, in a folder made when needed', () => {
+test('writes one JSON object per line, in a folder that is created when needed', () => {
   const path = join(newFolder(), 'logs', 'telemetry.jsonl');
   const sink = new LineFile({ redact, path, logger: silentLogger });
   sink.write([row(1), row(2)]);
@@ -89,7 +89,7 @@ test('rows are one JSON object a line, in a folder made when needed', () => {
   expect(lines.map((line) => JSON.parse(line))).toEqual([row(1), row(2), row(3)]);
 });
 
-test('files stay under their size, the newest are kept, the oldest falls off', () => {
+test('files stay below their size limit, and the oldest is deleted', () => {
   const folder = newFolder();
   const sink = new LineFile({ redact, path: join(folder, 't.jsonl'), logger: silentLogger, fileBytesMax: 300, filesMax: 3 });
   sink.write(Array.from({ length: 5 }, (_, index) => row(index)));

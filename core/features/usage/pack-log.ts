@@ -1,5 +1,5 @@
-// Writes the figures of packs, model calls and turns as JSON lines to a file of limited size, if the settings name one: name, name.1, ….
-// Follows the log in quiet moments and never throws: a failing disk is logged once, until a write works again.
+// Writes the figures of packs, model calls and turns as JSON lines to size-limited files (name, name.1, …) if the settings name one.
+// Follows the log at idle moments and never throws: a failing disk is logged once, until a write works again.
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,11 +13,11 @@ import type { ReadEvents } from './rows.ts';
 export interface LineFileOptions {
   readonly path: string;
   readonly logger: Logger;
-  /** Takes secrets out of a line before it is written. */
+  /** Redacts secrets in a line before it is written. */
   readonly redact: (line: string) => string;
-  /** Size at which a new file begins; 10 MB unless told. */
+  /** The size at which a new file begins; defaults to 10 MB. */
   readonly fileBytesMax?: number;
-  /** Files kept, the current one included; 3 unless told. */
+  /** The number of files that are kept, including the current one; defaults to 3. */
   readonly filesMax?: number;
 }
 
@@ -47,12 +47,12 @@ export class PackLog {
     this.#cursor = new LogCursor(db, CURSOR);
   }
 
-  /** From now on, unless it followed before. */
+  /** Starts at this event, unless a cursor is stored. */
   begin(lastSeq: number): void {
     if (this.#cursor.seq === undefined) this.#cursor.moveTo(lastSeq);
   }
 
-  /** True while there is more. A crash between its two steps loses lines of a diagnostic file, and never doubles them. */
+  /** Returns true while there may be more. A crash between its two steps loses lines of a diagnostic file, but never repeats them. */
   catchUp(read: ReadEvents): boolean {
     const events = read(this.#cursor.seq ?? 0, EVENTS_READ);
     const last = events.at(-1);
@@ -62,7 +62,7 @@ export class PackLog {
     return events.length === EVENTS_READ;
   }
 
-  /** Null where the event ended nothing, or is the copy of one in a fork. */
+  /** Null if the event ends nothing, or is a fork's copy of an event. */
   #rowOf(event: AnyEvent): object | null {
     switch (event.type) {
       case 'pack.built': {
@@ -144,7 +144,7 @@ export class LineFile {
     if (text !== '') appendFileSync(this.#path, text, { mode: 0o600 });
   }
 
-  /** Oldest first, each over the one before: the last falls off. */
+  /** Renames from the oldest to the newest; the oldest file is overwritten. */
   #rotate(): void {
     for (let number = this.#filesMax - 1; number >= 1; number--) {
       const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`;

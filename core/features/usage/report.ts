@@ -1,5 +1,5 @@
-// Queries of the usage rows: by day, model or session, and the spending. Waiting events are counted first.
-// An unknown cost is never summed as zero: it is counted separately.
+// Queries of the usage rows: by day, model or session, and the spending. Pending events are counted first. An unknown cost is never added
+// as zero, but counted separately.
 
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -15,17 +15,17 @@ const spent = `
          coalesce(sum(billed AND cost_usd IS NULL), 0) AS unknownCostCalls
   FROM telemetry_model_calls`;
 
-/** Nothing known is zero only if there was nothing to pay for. Rounded, as the order in which costs were added is no difference. */
+/** The cost is null if no cost is known and some are unknown. Rounded, so that the order in which costs were added does not matter. */
 const figures = `
   sum(turns) AS turns, sum(calls) AS modelCalls, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
   sum(cached_input_tokens) AS cachedInputTokens, iif(sum(priced_calls) = 0 AND sum(unknown_cost_calls) > 0, NULL, round(sum(cost_usd), 9)) AS costUsd,
   sum(unknown_cost_calls) AS unknownCostCalls`;
 
-/** Days newest first, models and sessions by tokens. */
+/** Days newest first; models and sessions by tokens. */
 const order = `iif(by = 'day', key, NULL) DESC, sum(input_tokens + output_tokens) DESC, key`;
 
 const sums = (where: string, more = ''): string => `SELECT key, ${figures} FROM usage_sums WHERE by = @by AND day >= @day ${where} ${more}`;
-/** Of the given keys, or of all. */
+/** Latencies of the given keys, or of all. */
 const latencies = (where: string): string => `SELECT key, what, bucket, calls FROM usage_latencies WHERE by = @by AND day >= @day ${where}`;
 
 const statements = {
@@ -59,7 +59,7 @@ export class UsageReport {
     return this.#sql;
   }
 
-  /** `rows` cover the last `days` local days, 30 unless told; `today` is the current one. Days and sessions without a model call are there too. */
+  /** `rows` cover the last `days` local days; `today` covers the current day. Days and sessions without a model call are included. */
   usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
     const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
     const rows = this.#settled.rows<Summed>(statements.rows, { by, day, limit });
@@ -83,7 +83,7 @@ export class UsageReport {
     return this.#settled.row(`${spent} WHERE turn_id = ?`, turnId) as Spent;
   }
 
-  /** How the newest request of a turn to the model ended; null where there was none. */
+  /** How the newest model request of a turn ended; null if there was none. */
   newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
     const row = this.#settled.row<{ ok: number; atMs: number }>(statements.newestCall, model);
     return row === undefined ? null : { ok: row.ok === 1, atMs: row.atMs };
@@ -94,12 +94,12 @@ export class UsageReport {
     return this.#settled.rows<OpResult<'pack.list'>['packs'][number]>(statements.packs, { session: sessionId ?? null, limit });
   }
 
-  /** As rows without names: there are many. */
+  /** Returns rows as arrays, because there are many. */
   #counted(sql: string, values: object): Counted[] {
     return this.#sql.prepare(sql).raw().all(values) as Counted[];
   }
 
-  /** After the clock was set back or the time zone changed, later days count as today. */
+  /** If the clock was set back or the time zone changed, later days count as today. */
   #today(day: string): UsageRow {
     const summed = this.#sql.row(statements.total, { by: 'day', day }) as Summed & { readonly turns: number | null };
     const known = summed.turns === null ? nothingSummed : summed;
@@ -112,7 +112,7 @@ const nothingSummed: Summed = { key: '', turns: 0, modelCalls: 0, ...tokens, cos
 
 type Counted = readonly [key: string, what: 'took' | 'first_token', bucket: number, calls: number];
 
-/** Of counts in buckets. Null where nothing was measured. */
+/** The percentiles of counts in buckets. Null if nothing was measured. */
 function percentilesOf(counted: readonly Counted[]): Latencies {
   const of = (what: Counted[1]): Latencies['tookMs'] => {
     const buckets = counted.filter((one) => one[1] === what).sort((a, b) => a[2] - b[2]);
@@ -127,7 +127,7 @@ function percentilesOf(counted: readonly Counted[]): Latencies {
   return { tookMs: of('took'), firstTokenMs: of('first_token') };
 }
 
-/** The middle of a bucket, as its borders multiply: those of bucket n are 1.1 to the power of n - 1 and of n. */
+/** The geometric middle of a bucket: bucket n reaches from 1.1 to the power of n - 1 to 1.1 to the power of n. */
 function middleOf(bucket: number): number {
   return Math.round((bucket === 0 ? 0.5 : 1.1 ** (bucket - 0.5)) * 10) / 10;
 }

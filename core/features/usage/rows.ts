@@ -1,20 +1,20 @@
-// The usage rows follow the log: events wait in memory and are counted together, in a quiet moment or before the rows are read. The position of
-// the last counted event is written with them, so that the next start counts those that a crash left waiting.
+// The usage rows follow the log. Events wait in memory and are counted together, at an idle moment or before the rows are read. The
+// position of the last counted event is stored with the rows, so that the next start counts the events that a crash left waiting.
 
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { LogCursor, Statements, type SqlDatabase } from '../../store/storage/storage.ts';
 import { isCounted, UsageBatch } from './usage-batch.ts';
-import { sumAgain } from './usage-schema.ts';
+import { rebuildSums } from './usage-schema.ts';
 
-/** Events with a global sequence above `afterSeq`, ascending, at most `limit`. */
+/** Returns events with a sequence number above `afterSeq`, ascending, at most `limit`. */
 export type ReadEvents = (afterSeq: number, limit: number) => readonly AnyEvent[];
 
 const CURSOR = 'usage-counted';
-/** Of a version that counted each event with its append: there is one, so nothing before it is left uncounted. */
+/** The cursor of an earlier version, which counted each event when it was appended. If it exists, all earlier events are counted. */
 const EARLIER_CURSOR = 'usage';
 const EVENTS_READ = 500;
-/** So many waiting events are counted at once. */
+/** The number of uncounted events at which they are counted. */
 const WAITING_MAX = 250;
 
 const statements = {
@@ -22,7 +22,7 @@ const statements = {
 };
 
 interface UsageRowsOptions {
-  /** The day an instant is counted under; the local calendar day unless told. */
+  /** The day under which a moment is counted; defaults to the local calendar day. */
   readonly dayOf?: (atMs: number) => string;
   readonly transact?: (work: () => void) => void;
 }
@@ -34,7 +34,7 @@ export class UsageRows {
   readonly #batch: UsageBatch;
   readonly #transact: (work: () => void) => void;
   #waiting: AnyEvent[] = [];
-  /** Events since the cursor, counted or not: what a start after a crash reads. */
+  /** The number of events since the cursor, counted or not, which a start after a crash would read. */
   #sinceCursor = 0;
   #seq = 0;
 
@@ -46,7 +46,7 @@ export class UsageRows {
     this.#transact = transact;
   }
 
-  /** Committed events, in order. */
+  /** Takes committed events, in order. */
   take(events: readonly AnyEvent[]): void {
     for (const event of events) {
       this.#seq = event.seq;
@@ -56,18 +56,20 @@ export class UsageRows {
     if (this.#sinceCursor >= WAITING_MAX) this.close();
   }
 
-  /** Counts what waits, and moves the cursor past events that do not count as well: the next start reads none again. */
+  /**
+   * Counts pending events, and moves the cursor past events that are not counted as well, so that the next start does not read them again.
+   */
   close(): void {
     if (this.#sinceCursor > 0) this.#count();
   }
 
-  /** Counts the waiting events. To be called before the rows are read. */
+  /** Counts pending events. Called before the rows are read. */
   settle(): void {
     if (this.#waiting.length > 0) this.#count();
   }
 
   #count(): void {
-    // An outer transaction may be rolled back; counted again, they change nothing.
+    // An outer transaction may be rolled back, so the events are kept. Counting them again changes nothing.
     const isKept = this.#db.inTransaction;
     this.#transact(() => this.#apply(this.#waiting, this.#seq));
     if (isKept) return;
@@ -75,17 +77,17 @@ export class UsageRows {
     this.#sinceCursor = 0;
   }
 
-  /** In the transaction that deletes a session or begins a fork: waiting events are counted before any leave the log or are copied. */
+  /** Called in the transaction that deletes a session or begins a fork. Counts pending events before they leave the log or are copied. */
   apply(event: AnyEvent): void {
     if (event.type === 'session.deleted' || (event.type === 'session.created' && event.body.forkedFrom !== null)) this.settle();
   }
 
-  /** A copy costs nothing, also after a crash. */
+  /** A copied event costs nothing, not even after a crash. */
   applyCopied({ seq }: AnyEvent): void {
     this.#cursor.moveTo(seq);
   }
 
-  /** At the start: counts the events that an earlier run, or an earlier version of the program, left uncounted. */
+  /** At start, counts the events that an earlier run, or an earlier version of the program, left uncounted. */
   takeOver(read: ReadEvents): void {
     const counted = this.#cursor.seq;
     if (counted !== undefined) this.#applyAfter(counted, read);
@@ -94,13 +96,13 @@ export class UsageRows {
     else this.#cursor.moveTo(this.#sql.value('SELECT coalesce(max(seq), 0) FROM events') as number);
   }
 
-  /** Again from the log. What deleted sessions spent stays: their events are gone, and what was spent is spent. */
+  /** Rebuilds the rows from the log. The rows of deleted sessions stay: their events are gone, but the money was spent. */
   rebuild(read: ReadEvents): void {
     this.settle();
     for (const table of ['telemetry_packs', 'telemetry_model_calls', 'telemetry_turns']) {
       this.#db.exec(`DELETE FROM ${table} WHERE session_id IN (SELECT session_id FROM sessions)`);
     }
-    sumAgain(this.#db);
+    rebuildSums(this.#db);
     this.#applyAfter(0, read);
   }
 

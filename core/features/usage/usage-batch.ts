@@ -1,5 +1,5 @@
-// Counts a run of events: rows of packs, model calls and turns, and their sums. Writes each row and each sum once. Applying an event again changes
-// nothing, and neither does the copy of an event in a fork: the original session paid for it.
+// Counts a batch of events: rows of packs, model calls and turns, and their sums. Writes each row and each sum once. Applying an event
+// again changes nothing, and neither does a fork's copy of an event, because the original session paid for it.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
@@ -8,13 +8,13 @@ import { addLatency, addUp } from './usage-schema.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
 
-/** Of a call that one event tells from beginning to end. */
+/** A call that a single event describes completely. */
 interface WholeCall extends Pick<EventBodies['model.finished'], 'requestId' | 'tookMs' | 'usage' | 'usageReported' | 'costUsd'> {
   readonly turnId: string | null;
   readonly model: string;
 }
 
-/** A call that was asked for and has not ended. */
+/** A call that was requested and has not ended. */
 interface OpenCall {
   readonly requestId: string;
   readonly seq: number;
@@ -32,7 +32,7 @@ interface OpenTurn {
   readonly seq: number;
   readonly sessionId: string;
   readonly status: string;
-  /** An event after the start told the status. */
+  /** Whether an event after the start changed the status. */
   readonly isTold: boolean;
   readonly startedAtMs: number;
   readonly day: string;
@@ -63,7 +63,7 @@ const statements = {
      WHERE turn_id = @turnId AND session_id = @sessionId`,
 };
 
-/** Models that were asked outside the conversation of a turn. */
+/** Model calls that a turn caused outside its conversation. */
 const besideTypes = [
   'call.verified',
   'opinion.given',
@@ -105,7 +105,7 @@ export class UsageBatch {
   readonly #dayOf: (atMs: number) => string;
   readonly #openCalls = new Map<string, OpenCall>();
   readonly #openTurns = new Map<string, OpenTurn>();
-  /** Written, and not in the sums yet. */
+  /** Rows that are written, but not in the sums yet. */
   #ended: string[] = [];
   #begun: string[] = [];
 
@@ -114,13 +114,13 @@ export class UsageBatch {
     this.#dayOf = dayOf;
   }
 
-  /** In order, in one transaction. Nothing of them is left in memory. */
+  /** Applies the events in order, in one transaction. Keeps no state between batches. */
   apply(events: readonly AnyEvent[]): void {
     try {
       for (const event of events) this.#apply(event);
       for (const call of this.#openCalls.values()) this.#sql.run(statements.putCall, { ...call, ...notEnded });
       for (const turn of this.#openTurns.values()) {
-        // The start may be counted already, and not what followed it.
+        // The start may have been counted before, but not the events after it.
         if (!this.#putTurn({ ...turn, ...notFinished }) && turn.isTold) this.#sql.run(statements.setStatus, turn);
       }
       this.#sum();
@@ -217,7 +217,7 @@ export class UsageBatch {
     else this.#openCalls.set(requestId, { ...open, retries: Math.max(open.retries, attempt) });
   }
 
-  /** All that one summary asked of a model counts as one call, under the summary's own id. */
+  /** All model calls of one summary count as one call, with the summary's id. */
   #summaryEnded(event: EventOf<'summary.written'> | EventOf<'summary.failed'>): void {
     const { summaryId, modelCalls, model, usage, costUsd } = event.body;
     if (modelCalls === 0 || model === null) return;
@@ -225,7 +225,7 @@ export class UsageBatch {
     this.#callAtOnce(event, { requestId: summaryId, turnId: summaryId, model, tookMs, usage, usageReported: true, costUsd });
   }
 
-  /** A model that was asked about a turn, outside its conversation. Nothing is counted if it did not answer. */
+  /** A model call about a turn, outside its conversation. Not counted if the model did not answer. */
   #askedBeside(event: Beside): void {
     const { usage } = event.body;
     if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return;
@@ -266,13 +266,13 @@ export class UsageBatch {
       }
       if (open.retries > 0) this.#sql.run(statements.countRetry, { requestId: id, attempt: open.retries });
     }
-    this.#endedAgain(id, row);
+    this.#endExistingCall(id, row);
   }
 
-  /** Of a call whose row is there: asked for in an earlier run of events, or ended before. */
-  #endedAgain(id: string, row: { readonly sessionId: string }): void {
+  /** For a call whose row exists: it was requested in an earlier batch, or has ended before. */
+  #endExistingCall(id: string, row: { readonly sessionId: string }): void {
     const wasCounted = this.#sql.value<number>(statements.isCounted, id, row.sessionId);
-    // A copy of what another session asked.
+    // A copy of a call of another session.
     if (wasCounted === undefined) return;
     if (wasCounted === 0) {
       this.#sql.run(statements.endCall, row);
@@ -292,7 +292,7 @@ export class UsageBatch {
     this.#begun = [];
   }
 
-  /** `turns` is 0 for a call whose turn is counted already. */
+  /** `turns` is 0 for a call whose turn is already counted. */
   #count(ids: readonly string[], how: { readonly sign: 1 | -1; readonly turns: 0 | 1 }): void {
     const json = JSON.stringify(ids);
     this.#sql.run(addUp('usage_calls', 'request_id'), { ids: json, ...how });
@@ -305,7 +305,9 @@ function placeOf({ seq, sessionId, turnId, atMs }: AnyEvent) {
   return { seq, sessionId, turnId, atMs };
 }
 
-/** A failed call that had begun to answer was probably billed, at an estimated or unknown cost; one that never answered was not. */
+/**
+ * A failed call that had begun to answer was probably billed, at an estimated or unknown cost. A call that never answered was not billed.
+ */
 function figuresOf(event: CallEnd) {
   if (event.type === 'model.finished') {
     const { usage, usageReported, costUsd, firstTokenMs } = event.body;

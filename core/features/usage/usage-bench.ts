@@ -1,4 +1,4 @@
-// For tests of usage alone: its rows in a database in memory, and a log to feed them with.
+// For tests of usage only: its rows in an in-memory database, and a log that feeds them.
 
 import Database from 'better-sqlite3';
 import type { AnyEvent, EventBodies, EventType } from '../../contracts/events.ts';
@@ -22,7 +22,7 @@ export function openUsage(db: Database.Database = newDatabase()) {
       rows.take(events);
       rows.settle();
     },
-    /** Sessions that were not deleted. */
+    /** Adds sessions that are not deleted. */
     keep: (...sessionIds: string[]): void => {
       for (const sessionId of sessionIds) insertSession.run(sessionId);
     },

@@ -1,4 +1,4 @@
-// The tables of usage, and the views that say what of a call or a turn counts where. Everything in them can be made again from the log.
+// The tables of usage, and the views that define which figures of a call or turn count where. All of them can be rebuilt from the log.
 
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -63,8 +63,8 @@ export const usageMigrations: readonly Migration[] = [
     minSafeVersion: 1,
     up: (db) => {
       db.exec(views);
-      sumAgain(db);
-      // Removes the sums of an earlier version; if that version runs again, it sums again.
+      rebuildSums(db);
+      // Removes the sums of an earlier version. If that version runs again, it rebuilds them.
       db.exec('DELETE FROM telemetry_usage; DELETE FROM telemetry_usage_cursor');
     },
   },
@@ -73,7 +73,10 @@ export const usageMigrations: readonly Migration[] = [
 const bucketOf = (column: string): string =>
   `CASE WHEN status <> 'finished' OR ${column} IS NULL THEN NULL WHEN ${column} < 1 THEN 0 ELSE 1 + CAST(ln(${column}) / ln(1.1) AS INTEGER) END`;
 
-/** A call is counted once ended, on its day, for its model and its session; a turn where it began, and for a model with its first call. */
+/**
+ * A call is counted when it has ended: for its day, its model and its session. A turn is counted where it began, and for a model with its
+ * first call.
+ */
 const views = `
   -- Sums by day: of the day itself, of a model, of a session. cost_usd sums the known costs.
   CREATE TABLE IF NOT EXISTS usage_sums (
@@ -104,7 +107,7 @@ const views = `
 const added = ['calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'cost_usd', 'priced_calls', 'unknown_cost_calls'];
 const summed = (term: (column: string) => string): string => ['turns', ...added].map(term).join(', ');
 
-/** Adds what a view says of some ids to the sums; `sign` -1 takes them out again. `turns` is 0 where the turn is counted already. */
+/** Adds the figures that a view gives for these ids to the sums; `sign` -1 subtracts them. `turns` is 0 if the turn is already counted. */
 export function addUp(view: 'usage_calls' | 'usage_turns', id: 'request_id' | 'turn_id'): string {
   return `INSERT INTO usage_sums SELECT by, day, key, @turns * sum(turns), ${added.map((column) => `@sign * sum(${column})`).join(', ')}
     FROM ${view} WHERE ${id} IN (SELECT value FROM json_each(@ids)) GROUP BY by, day, key
@@ -117,8 +120,8 @@ export function addLatency(what: 'took' | 'first_token'): string {
     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls`;
 }
 
-/** Makes the sums again from the calls and the turns. */
-export function sumAgain(db: SqlDatabase): void {
+/** Rebuilds the sums from the calls and the turns. */
+export function rebuildSums(db: SqlDatabase): void {
   const columns = `by, day, key, ${summed((column) => column)}`;
   const latencies = (what: string): string =>
     `INSERT INTO usage_latencies SELECT by, key, day, '${what}', ${what}, count(*) FROM usage_calls WHERE ${what} IS NOT NULL

@@ -28,7 +28,7 @@ test('an unknown cost is counted separately; the sum is null if no cost is known
   expect(report.spentInSession('nobody')).toEqual({ usd: 0, tokens: 0, unknownCostCalls: 0 });
 });
 
-test('days are local, a turn counts where it began, and older days stay out', () => {
+test('days are local, a turn counts where it began, and older days are left out', () => {
   const { report, take } = openUsage();
   const log = new UsageLog();
   log.atMs = localDayStartMs(NOON_MS) - 1;
@@ -50,7 +50,7 @@ test('days are local, a turn counts where it began, and older days stay out', ()
     ['s2', 1],
   ]);
   expect(report.usage({}, NOON_MS + DAY_MS).today).toMatchObject({ turns: 0, modelCalls: 0, costUsd: 0, tookMs: null });
-  // The clock was set back: later days count as today.
+  // The clock was set back, so later days count as today.
   expect(report.usage({}, NOON_MS - DAY_MS).today).toMatchObject({ turns: 2, modelCalls: 2, costUsd: 3 });
   expect(report.spentSince({ sinceMs: localDayStartMs(NOON_MS) })).toEqual({ usd: 2, tokens: 15, unknownCostCalls: 0 });
   expect([report.newestCall('lab/m'), report.newestCall('lab/other')]).toEqual([{ ok: true, atMs: localDayStartMs(NOON_MS) }, null]);
@@ -66,7 +66,7 @@ test('percentiles are within five percent of the exact ones', () => {
   expect(Math.abs((tookMs?.p95 ?? 0) / 6644 - 1)).toBeLessThanOrEqual(0.05);
 });
 
-test('a rebuild gives the same rows, and keeps what deleted sessions spent', () => {
+test('a rebuild gives the same rows, and keeps the spending of deleted sessions', () => {
   const { rows, report, take, keep, dump } = openUsage();
   const log = new UsageLog();
   log.call('r1', { costUsd: 1 }, 'gone', 't1');
@@ -79,7 +79,7 @@ test('a rebuild gives the same rows, and keeps what deleted sessions spent', () 
   expect(report.spentSince({ sinceMs: 0 }).usd).toBe(3);
 });
 
-test('a wait is not lost when the start of its turn is counted again with it', () => {
+test('a wait is kept if the start of its turn is counted again with it', () => {
   const { take, dump } = openUsage();
   const log = new UsageLog();
   log.turn('t1');
@@ -112,7 +112,7 @@ const history = fc.array(
   { maxLength: 40 },
 );
 
-test('events taken once, twice, or again from the beginning give the same rows and sums', () => {
+test('applying events once, twice, or again from the start gives the same rows', () => {
   fc.assert(
     fc.property(history, (steps) => {
       const log = new UsageLog();
@@ -132,7 +132,7 @@ test('events taken once, twice, or again from the beginning give the same rows a
       const each = openUsage();
       for (const event of log.events) each.take([event]);
       expect(each.dump()).toEqual(before);
-      // Ended while some waited.
+      // Ended while some events were pending.
       const ended = openUsage();
       ended.take(log.events.slice(0, log.events.length / 2));
       ended.rows.take(log.events.slice(log.events.length / 2));
@@ -170,7 +170,7 @@ function fill(db: Database.Database, { calls, sessions }: Sample): void {
   })();
 }
 
-/** The folder of an earlier program: its migrations alone, then what it wrote, then this program's. */
+/** The data folder of an earlier version: its migrations alone, then its data, then the migrations of this version. */
 function openEarlier(sample: Sample) {
   const db = new Database(':memory:');
   const isEarlier = ({ id }: { readonly id: string }): boolean => id.startsWith('telemetry');
@@ -180,7 +180,7 @@ function openEarlier(sample: Sample) {
   return openUsage(db);
 }
 
-test('what an earlier program counted is summed when its folder is opened', () => {
+test('rows of an earlier version are summed when its data folder is opened', () => {
   const { report } = openEarlier({ calls: 120, sessions: 2 });
   const byModel = report.usage({ by: 'model' }, NOON_MS).rows;
   expect(byModel.map(({ key, modelCalls, costUsd, unknownCostCalls }) => ({ key, modelCalls, costUsd, unknownCostCalls }))).toEqual(
@@ -194,7 +194,7 @@ test('what an earlier program counted is summed when its folder is opened', () =
   expect(report.usage({ by: 'session', limit: 1 }, NOON_MS).rows.map(({ key }) => key)).toEqual(['s0']);
 });
 
-test('what an earlier program had not counted when it ended is counted once', () => {
+test('events that an earlier version had not counted are counted once', () => {
   const log = new UsageLog();
   log.call('old', { costUsd: 1 });
   const counted = log.events.length;
@@ -213,7 +213,7 @@ test('what an earlier program had not counted when it ended is counted once', ()
   expect(db.prepare('SELECT * FROM usage_sums ORDER BY 1, 2, 3').all()).toEqual(before);
 });
 
-test('waiting events are counted before their session is deleted, and a rollback of that loses none', () => {
+test('pending events are counted before their session is deleted, also after rollback', () => {
   const { db, rows, report, dump } = openUsage();
   const log = new UsageLog();
   log.turn('t1');
@@ -228,14 +228,14 @@ test('waiting events are counted before their session is deleted, and a rollback
   expect(() => remove(false)).toThrow('rolled back');
   remove(true);
   const before = dump();
-  // Its events are gone: a program that ends here finds nothing to count.
+  // Its events are deleted, so a restart at this point finds nothing to count.
   const next = openUsage(db);
   next.rows.takeOver(() => []);
   expect(next.report.spentSince({ sinceMs: 0 }).usd).toBe(1);
   expect([report.spentSince({ sinceMs: 0 }).usd, dump()]).toEqual([1, before]);
 });
 
-test('a hundred thousand calls are answered for in less than one pass over them', { timeout: 120_000 }, () => {
+test('a report over a hundred thousand calls is faster than one scan of them', { timeout: 120_000 }, () => {
   const { db, report } = openEarlier({ calls: 100_000, sessions: 1000 });
   const msOf = (work: () => void): number => {
     const beganMs = ownNow();
@@ -251,7 +251,7 @@ test('a hundred thousand calls are answered for in less than one pass over them'
         expect(rows.reduce((sum, row) => sum + row.modelCalls, 0)).toBe(by === 'session' ? 20_000 : 100_000);
       }),
     }));
-    // The best of each: a busy machine interrupts either.
+    // The best of each, because a busy machine can slow down either.
     const best = (of: 'scanMs' | 'answerMs'): number => Math.min(...tries.map((one) => one[of]));
     return { by, share: best('answerMs') / best('scanMs') };
   });

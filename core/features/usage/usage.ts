@@ -1,4 +1,4 @@
-// Usage: what was spent, counted from the log. The budget reads the same rows.
+// Usage: the spending, counted from the log. The budget reads the same rows.
 
 import { resolve } from 'node:path';
 import type { OpHandlers } from '../../contracts/ops.ts';

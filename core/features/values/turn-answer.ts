@@ -7,12 +7,12 @@ export interface TurnAnswer {
   readonly sessionId: string;
   readonly message: string;
   readonly text: string;
-  /** The model that was asked last. */
+  /** The model that was called last. */
   readonly model: string | null;
   readonly continues: readonly string[];
 }
 
-/** Fails with `conflict` where there is no answer. */
+/** Fails with `conflict` if the turn has no answer. */
 export function answerOf(turnId: string, events: readonly AnyEvent[]): TurnAnswer {
   const said: string[] = [];
   let answer: string | null = null;

@@ -1,4 +1,4 @@
-// The answer of a turn as a value of a JSON schema. A turn that is not asked for one pays nothing.
+// The answer of a turn as a value of a JSON schema. Turns for which none is requested pay nothing for this feature.
 
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParams, OpResult } from '../../contracts/ops.ts';
@@ -29,7 +29,10 @@ export const values = defineBuiltInFeature({
   }),
 });
 
-/** Fails with not_found, conflict, no_model, invalid_params or panic_engaged before any model is asked; then with over_budget and `model_*`. */
+/**
+ * Fails with not_found, conflict, no_model, invalid_params or panic_engaged before any model is called; afterwards with over_budget and
+ * `model_*`.
+ */
 async function valueOfTurn(
   deps: Taken,
   { turnId, schema, model: named }: OpParams<'turn.value'>,
@@ -60,7 +63,7 @@ async function valueOfTurn(
   throw new AppError('model_bad_reply', `${model} gave no value of the schema: ${given.refused}.`, { data: { turnId, model, hint } });
 }
 
-/** Stops with the caller, the program and the panic stop. */
+/** Stops when the caller disconnects, when the program ends, and on the panic stop. */
 function ask(
   { asking, panic, closing }: Taken,
   answer: TurnAnswer,

@@ -1,4 +1,4 @@
-// A program of config.yaml as a verifier: the call as JSON on its standard input, the verdict as JSON on its standard output.
+// Uses a program of config.yaml as a verifier: it receives the call as JSON on standard input, and prints the verdict as JSON.
 
 import { parseJson } from '../../base/json.ts';
 import { verifierAnswerSchema } from '../../contracts/features/verify.ts';

@@ -1,10 +1,11 @@
-// A Cortensor router as a verifier: /validate in its three forms, or a fact check. A verdict that most of its nodes do not share is none.
+// Uses a Cortensor router as a verifier: /validate in its three versions, or a fact check. A valid verdict counts only if most of its nodes
+// share it.
 
 import type { VerifyConfig, VerifySubject } from '../../contracts/features/verify.ts';
 import type { CortensorRouter, CortensorVerdict } from '../../mind/llm/llm.ts';
 import type { AskVerifier, SourceAnswer } from './verifier.ts';
 
-/** The documents name no smaller redundancy of a fact check. */
+/** The documentation names no smaller redundancy for a fact check. */
 const FACTCHECK_RUNS_MIN = 3;
 
 export function verifyByCortensor(router: Pick<CortensorRouter, 'judge'>, settings: VerifyConfig): AskVerifier {
@@ -32,7 +33,7 @@ function bodyFor(api: VerifyConfig['api'], subject: VerifySubject, replicas: num
   return { ...body, consensus: { replicas, strategy: 'majority', disagreement_policy: 'return_all' } };
 }
 
-/** Where the evidence of the nodes came along, more than half of those that were asked for must share the verdict. */
+/** If several nodes were asked for, more than half of them must share a valid verdict. */
 function agreed({ verdict, reason, votes }: CortensorVerdict, asked: number): SourceAnswer {
   if (asked === 1) return { verdict, reason };
   const shared = votes.filter((vote) => vote === verdict).length;

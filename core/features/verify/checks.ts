@@ -1,4 +1,4 @@
-// Health check of the verifier: detects an unknown name before it makes every call of its classes fail.
+// The health check of the verifier: detects an unknown name before every call of the verified classes fails.
 
 import type { Config } from '../../contracts/config.ts';
 import type { VerifyConfig } from '../../contracts/features/verify.ts';

@@ -1,4 +1,4 @@
-// Cortensor as a verifier, against a strict double of its router: every version, every verdict, the votes of nodes, and what is paid for.
+// Cortensor as a verifier, with a strict fake of its router: every version, every verdict, the votes of nodes, and payment.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -65,21 +65,21 @@ test.each<[string, CortensorKnobs, { key?: string; timeoutMs?: number }]>([
   ['a payment it wants', { payment: 'proof' }, {}],
   ['no task to wait for', { pending: 1, hidesTask: true }, {}],
   ['silence', { delayMs: 400 }, { timeoutMs: 150 }],
-])('%s is no verdict, and is not asked again', async (_what, knobs, more) => {
+])('%s is no verdict, and is not retried', async (_what, knobs, more) => {
   double.knobs = knobs;
   expect(await verdictOf(askBy('v2', more))).toEqual(['UNAVAILABLE', 'deny']);
   expect(double.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
   expect(double.seen.every(({ payment }) => payment === undefined)).toBe(true);
 });
 
-test('a verdict that is not ready is polled for and paid once', async () => {
+test('a pending verdict is polled for and paid once', async () => {
   double.knobs = { pending: 2, verdict: 'INVALID' };
   expect(await verdictOf(askBy('v2'))).toEqual(['INVALID', 'deny']);
   expect(double.seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   expect(double.paid).toBe(1);
 });
 
-test('a 402 is explained in words', async () => {
+test('a 402 status is explained in the reason', async () => {
   double.knobs = { payment: 'proof' };
   const { reason } = await createVerifier(askBy('v2')).verify(about, new AbortController().signal);
   expect(reason).toContain('25000 of COR on arbitrum to 0xabc');

@@ -1,4 +1,4 @@
-// The outcome of each verdict, from each kind of source; a missing verdict never allows a call.
+// The outcome of each verdict, from each kind of source. A missing verdict never allows a call.
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -36,7 +36,7 @@ test.each([
   expect(await verdictOf(ask, settingsOf({ whenUnavailable }))).toEqual([verdict, outcome]);
 });
 
-test('a reason tells the model what to do, and names who judged', async () => {
+test('the reason tells the model what to do, and names the verifier', async () => {
   const signal = new AbortController().signal;
   expect((await createVerifier(says('RETRY')).verify(about, signal)).reason).toBe(
     'lab/judge wants the call done differently: because Correct it and propose it again.',
@@ -44,7 +44,7 @@ test('a reason tells the model what to do, and names who judged', async () => {
   expect((await createVerifier(none).verify(about, signal)).reason).toBe('It could not be verified by lab/judge: there is no answer.');
 });
 
-test('the subject holds the call as data, and no secret', async () => {
+test('the subject contains the call as data, and no secrets', async () => {
   const seen: VerifySubject[] = [];
   const ask: AskVerifier = (subject) => {
     seen.push(subject);
@@ -67,7 +67,7 @@ test('the subject holds the call as data, and no secret', async () => {
   expect(reason).not.toContain('sk-live-1');
 });
 
-test('a turn that ends while it waits is cancelled, not denied', async () => {
+test('a turn that ends during verification is cancelled, not denied', async () => {
   const abort = new AbortController();
   const ask: AskVerifier = () => {
     abort.abort();
@@ -110,14 +110,14 @@ test.each([
   ['VALID', ['UNAVAILABLE', 'deny']],
   ['{"verdict":"APPROVED"}', ['UNAVAILABLE', 'deny']],
   ['', ['UNAVAILABLE', 'deny']],
-])('of a model, %j', async (text, expected) => {
+])('model answer %j', async (text, expected) => {
   const { deps, asked } = askingWith(text);
   expect(await verdictOf(verifyByModel(deps, settingsOf()))).toEqual(expected);
   expect(asked).toHaveLength(expected[0] === 'UNAVAILABLE' ? 2 : 1);
   for (const question of asked) expect(question).toContain('lab/judge {"tool":"pay"');
 });
 
-test('a model that the budget has no room for is not asked, and the call is denied', async () => {
+test('a model that the budget does not allow is not called, and the call is denied', async () => {
   const { deps, asked } = askingWith('{"verdict":"VALID","reason":""}', false);
   expect(await verdictOf(verifyByModel(deps, settingsOf()))).toEqual(['UNAVAILABLE', 'deny']);
   expect(asked).toEqual([]);
@@ -136,7 +136,7 @@ test.each([
   [{ output: '{"verdict":"VALID"}', exitCode: 1 }, ['UNAVAILABLE', 'deny']],
   [{ output: '{"verdict":"VALID"}', ending: 'timeout' as const }, ['UNAVAILABLE', 'deny']],
   [{ output: '{"verdict":"VALID"}', remarks: ['it tried to reach the network'] }, ['UNAVAILABLE', 'deny']],
-])('of a command, %j', async (made, expected) => {
+])('command result %j', async (made, expected) => {
   const given: string[] = [];
   const ask = verifyByCommand(['check'], 1_000, (command, input) => {
     given.push(`${command.join(' ')} ${input}`);
@@ -146,7 +146,7 @@ test.each([
   expect(given).toEqual([expect.stringMatching(/^check \{"tool":"pay".*\}\n$/)]);
 });
 
-test('settings that name a command that is none are refused by name', () => {
+test('settings that name an unknown command are refused with its key', () => {
   const verify = { classes: ['spend'], by: 'command:lint', commands: { other: ['true'] } };
   const read = configSchema.safeParse({ verify });
   expect(read.error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([

@@ -1,5 +1,5 @@
-// Puts one call before the verifier and says what follows for it: the table of outcomes. Fails closed, or open to asking a person where
-// config.yaml says so; it never allows anything.
+// Passes one call to the verifier and maps the verdict to an outcome. Fails closed, or asks a person if config.yaml says so; never allows a
+// call.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -13,13 +13,13 @@ import type { VerifyPort } from '../../runtime/turns/turns.ts';
 type About = Parameters<VerifyPort['verify']>[0];
 type Verified = Omit<EventBodies['call.verified'], 'callId' | 'ruleId'>;
 
-/** The answer of a source of verdicts; `refused`: it was not asked, or gave no usable answer. */
+/** The answer of a source of verdicts. `refused` means that it was not asked or gave no usable answer. */
 export type SourceAnswer = ({ readonly verdict: Verdict; readonly reason: string } | { readonly refused: string }) & {
   readonly usage?: Usage;
   readonly costUsd?: number | null;
 };
 
-/** Fails with an AppError where there is no answer to be had. */
+/** Fails with an AppError if there is no answer. */
 export type AskVerifier = (subject: VerifySubject, place: About['place'], signal: AbortSignal) => Promise<SourceAnswer>;
 
 /** The outcome of each verdict. Without a verdict, `verify.whenUnavailable` decides. */

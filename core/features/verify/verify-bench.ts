@@ -1,4 +1,4 @@
-// For tests only: a verifier over one source of verdicts, and a call to put before it.
+// For tests only: a verifier with one source of verdicts, and a call to verify.
 
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';

@@ -1,4 +1,4 @@
-// Verification: a second check of risky calls by what config.yaml names. Without `verify` in config.yaml there is none.
+// Verification: a second check of risky calls by the verifier that config.yaml names. Without `verify` in config.yaml there is none.
 
 import type { VerifyConfig } from '../../contracts/features/verify.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
@@ -15,7 +15,7 @@ export const verify = defineBuiltInFeature({
   name: 'verify',
   create: ({ config, ...spine }: Taken): Wing & { readonly gives: { readonly verifier?: Verifier } } => {
     const settings = config.verify;
-    // Where there is none, no call waits for one.
+    // Without a verifier, no call waits for verification.
     if (settings === undefined) return { gives: {} };
     const ask = askerOf(settings, config.providers, spine);
     const verifier = new Verifier({ ...spine, settings, ask });
@@ -34,7 +34,7 @@ function askerOf(settings: VerifyConfig, providers: Providers, { asking, program
   return verifyByCortensor(new CortensorRouter(name, provider, { secrets, clock }), settings);
 }
 
-/** `command:name` and `cortensor:name`; a model is neither, whatever its name holds. */
+/** Splits `command:name` and `cortensor:name`. Anything else is the name of a model, even if it contains a colon. */
 export function splitKind(by: string): readonly [kind: 'command' | 'cortensor' | 'model', name: string] {
   if (by.startsWith('command:')) return ['command', by.slice('command:'.length)];
   return by.startsWith('cortensor:') ? ['cortensor', by.slice('cortensor:'.length)] : ['model', by];

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changesOf, makeCopy, readTree, throwAway } from './copies.ts';
+import { changesOf, makeCopy, readTree, deleteCopies } from './copies.ts';
 
 let folder: string;
 let workspace: string;
@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a copy is equal, and its changes are those that make the workspace equal to it', () => {
+test('a copy equals the workspace, and its changes are those needed to make them equal', () => {
   const copy = makeCopy(place(), workspace, 1);
   expect(readTree(copy)).toEqual(readTree(workspace));
   expect(changesOf(place(), copy, workspace)).toEqual([]);
@@ -32,7 +32,7 @@ test('a copy is equal, and its changes are those that make the workspace equal t
   ]);
 });
 
-test('what the person changed in the meantime is never overwritten, and other changes of theirs stay', () => {
+test('files the person changed in the meantime are never overwritten, others stay', () => {
   const copy = makeCopy(place(), workspace, 1);
   writeFileSync(join(copy, 'b.txt'), 'B');
   writeFileSync(join(workspace, 'mine.txt'), 'mine');
@@ -42,8 +42,8 @@ test('what the person changed in the meantime is never overwritten, and other ch
   expect(readFileSync(join(workspace, 'b.txt'), 'utf8')).toBe('mine too');
 });
 
-test('copies are thrown away with what belongs to them', () => {
+test('copies are deleted together with their base file', () => {
   const copies = [makeCopy(place(), workspace, 1), makeCopy(place(), workspace, 2)];
-  throwAway(place(), copies);
+  deleteCopies(place(), copies);
   expect([copies.filter((copy) => existsSync(copy)), existsSync(workspace)]).toEqual([[], true]);
 });

@@ -1,5 +1,5 @@
-// Copies of a workspace, one for each candidate, and what differs between a copy and its origin. Writes nothing into a workspace: the change
-// of a chosen copy is merged by a tool call, behind the gate.
+// Copies of a workspace, one for each candidate, and the differences between a copy and its origin. Writes nothing into a workspace: a tool
+// call merges the changes of the chosen copy, behind the gate.
 
 import {
   constants,
@@ -21,7 +21,7 @@ import { mergeFilesMax, type MergeChange } from '../../contracts/workspace-ops.t
 const FILES_MAX = 20_000;
 const BYTES_MAX = 1_000_000_000;
 
-/** By path below the folder: what is there, so that an equal entry is equal content. */
+/** Maps each path below the folder to a description of its entry. Equal descriptions mean equal content. */
 export type Tree = ReadonlyMap<string, string>;
 
 interface CopyPlace {
@@ -33,7 +33,7 @@ function baseFile({ temporaryFolder, taskId }: CopyPlace): string {
   return join(realpathSync(temporaryFolder), `trayclaw-${taskId}-base.json`);
 }
 
-/** A fresh copy; what an interrupted one left is thrown away. Fails with `invalid_params` for a folder that is too large. */
+/** Creates a fresh copy. Deletes the rest of an interrupted copy. Fails with `invalid_params` if the folder is too large. */
 export function makeCopy(place: CopyPlace, workspace: string, candidate: number): string {
   const tree = readTree(workspace);
   const folder = join(realpathSync(place.temporaryFolder), `trayclaw-${place.taskId}-${candidate}`);
@@ -44,11 +44,11 @@ export function makeCopy(place: CopyPlace, workspace: string, candidate: number)
   return folder;
 }
 
-export function throwAway(place: CopyPlace, folders: readonly string[]): void {
+export function deleteCopies(place: CopyPlace, folders: readonly string[]): void {
   for (const folder of [...folders, baseFile(place)]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Lists the changes that make the workspace equal to the copy. Fails with `conflict` where the workspace changed in between. */
+/** The changes that make the workspace equal to the copy. Fails with `conflict` if the workspace changed in between. */
 export function changesOf(place: CopyPlace, copy: string, workspace: string): MergeChange[] {
   const base = readBase(place);
   const wanted = readTree(copy);

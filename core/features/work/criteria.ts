@@ -12,11 +12,11 @@ import { findFile, readFound } from './workspace-files.ts';
 
 export interface CriteriaDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'runTool' | 'whenResting'>;
-  /** Whether a real path is one that only a person reads. */
+  /** Whether a real path is protected, so that only a person may read it. */
   readonly isProtected: (real: string) => boolean;
 }
 
-/** The attempt that is checked, and its place. */
+/** The attempt to check, and where it was made. */
 export interface Checked {
   readonly key: string;
   readonly goal: string;
@@ -29,7 +29,7 @@ export interface Checked {
   readonly workspace: string | null;
   readonly folder: string;
   readonly deliverables: readonly string[];
-  /** The model that judges where a criterion names none. */
+  /** The model that judges if a criterion names none. */
   judge(): string | null;
 }
 
@@ -43,7 +43,7 @@ export interface Verdict {
 const EVIDENCE_CHARS_MAX = 2_000;
 const DELIVERED_CHARS_MAX = 12_000;
 
-/** Fails with `cancelled` once the signal aborts, and as a turn does where nothing can be started. */
+/** Fails with `cancelled` once the signal aborts, and with the errors of starting a turn. */
 export async function checkCriterion(deps: CriteriaDeps, criterion: Criterion, work: Checked, watching: Watching): Promise<Verdict> {
   const looked = lookByRule(deps, criterion, work);
   if (looked !== null) return looked;
@@ -52,7 +52,7 @@ export async function checkCriterion(deps: CriteriaDeps, criterion: Criterion, w
   return { verdict: 'error', evidence: 'Only a person can check this.', by: 'rule' };
 }
 
-/** Null for a criterion that needs more than a look. */
+/** Checks a criterion that needs no command, model or person. Null for any other criterion. */
 export function lookByRule(
   deps: Pick<CriteriaDeps, 'isProtected'>,
   criterion: Criterion,
@@ -106,7 +106,7 @@ async function checkCommand(deps: CriteriaDeps, command: string, work: Checked, 
     workspace,
     tool: 'exec',
     args: JSON.stringify({ action: 'run', command }),
-    // After a crash the same call is met again: a command never runs twice for one check.
+    // After a crash the same call is found by this key, so that a command never runs twice for one check.
     dedupeKey: key,
     before: [],
   });

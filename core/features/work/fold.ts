@@ -1,4 +1,4 @@
-// The state of a piece of work from its events, and what to do next. Pure: a restart decides the same again.
+// Folds the state of a piece of work from its events, and decides what to do next. Pure, so that a restart makes the same decisions.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { WorkedAttempt, WorkStrategy } from '../../contracts/work-strategy.ts';
@@ -22,7 +22,7 @@ export type WorkStep =
   | { readonly kind: 'ask'; readonly attempt: number; readonly index: number }
   | { readonly kind: 'end'; readonly status: 'pass' | 'fail'; readonly reason: string };
 
-/** Null where the work did not begin. */
+/** Returns null if the work did not begin. */
 export function foldWork(taskId: string, events: readonly AnyEvent[]): WorkState | null {
   const copies = new Map<number, EventBodies['work.copied']>();
   const attempts: EventBodies['work.attempted'][] = [];
@@ -43,7 +43,7 @@ export function foldWork(taskId: string, events: readonly AnyEvent[]): WorkState
   return state === null ? null : { ...state, copies, attempts, checks, chosen, finished, finishedAtMs };
 }
 
-/** The next step of one line of attempts: that of a candidate, or of the work itself (null). `custom`: the strategy that a feature brought. */
+/** The next step of one line of attempts: of a candidate, or of the work itself (null). `custom` is the strategy of another feature. */
 export function nextStep(state: WorkState, candidate: number | null, custom: WorkStrategy | null = null): WorkStep {
   const { criteria, plan } = state.started;
   const last = state.attempts.findLast((one) => one.candidate === candidate);
@@ -53,7 +53,8 @@ export function nextStep(state: WorkState, candidate: number | null, custom: Wor
   const done = checksOf(state, candidate, attempt);
   const failed = [...done.values()].some(({ verdict }) => verdict !== 'pass');
   const open = orderOf(criteria).filter((index) => !done.has(index));
-  // Rules cost nothing, so all of them say what is wrong; models and people are asked about work that meets every rule.
+  // Rules cost nothing, so all of them are checked even after one failed. Models and people are asked only about work that meets every
+  // rule.
   const next = open.find((index) => !failed || isRule(criteria[index]));
   if (next !== undefined) return { kind: isPersons(criteria[next]) ? 'ask' : 'check', attempt, index: next };
   const again =
@@ -68,7 +69,7 @@ export function nextStep(state: WorkState, candidate: number | null, custom: Wor
   };
 }
 
-/** The verdicts on one attempt, by criterion. */
+/** The verdicts on one attempt, by the index of the criterion. */
 export function checksOf(state: WorkState, candidate: number | null, attempt: number): ReadonlyMap<number, EventBodies['work.checked']> {
   const own = state.checks.filter((one) => one.candidate === candidate && one.attempt === attempt);
   return new Map(own.map((one) => [one.index, one]));
@@ -100,7 +101,7 @@ function isPersons(criterion: Criterion | undefined): boolean {
   return criterion !== undefined && 'person' in criterion;
 }
 
-/** Rules first, then judges, then people; within each as written. */
+/** Rules first, then judges, then people; each group in the written order. */
 export function orderOf(criteria: readonly Criterion[]): number[] {
   const rank = (index: number): number => (isRule(criteria[index]) ? 0 : isPersons(criteria[index]) ? 2 : 1);
   return criteria.map((_, index) => index).sort((one, other) => rank(one) - rank(other) || one - other);

@@ -1,4 +1,4 @@
-// Resolves a task file, a strategy and a preset to the plan of the work, with its bounds. A preset only sets bounds; it allows nothing. Pure.
+// Resolves a task file, a strategy and a preset to the plan of the work, with its bounds. A preset only limits; it grants nothing. Pure.
 
 import type { WorkFile, WorkPlan, presetNames } from '../../contracts/features/work.ts';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -16,7 +16,7 @@ interface PresetBounds {
   readonly usd?: number;
 }
 
-/** docs/guide/tasks.md has the same table. */
+/** docs/guide/tasks.md contains the same table. */
 export const presets: Readonly<Record<Preset, PresetBounds>> = {
   sdk: { kind: 'single', tries: 1, bounds: { turnMs: 10 * MINUTE_MS, depth: 0 } },
   long_running: { kind: 'evaluate', tries: 5, bounds: { turnMs: 120 * MINUTE_MS, depth: 1 } },

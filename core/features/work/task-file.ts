@@ -1,4 +1,4 @@
-// Reads a task file. Every mistake in it is one sentence that names the place.
+// Reads a task file. Every mistake in it is reported as one sentence that names its place.
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { unreadable } from '../../contracts/unreadable-file.ts';
 
 const FILE_BYTES_MAX = 500_000;
 
-/** Fails with `not_found` or `invalid_params`. A workspace in it is relative to the file. */
+/** Fails with `not_found` or `invalid_params`. A workspace in the file is relative to the file. */
 export function readTaskFile(path: string): WorkFile {
   const file = readYaml(path, workFileSchema);
   return file.workspace === undefined ? file : { ...file, workspace: resolve(dirname(path), file.workspace) };

@@ -1,5 +1,5 @@
-// Drives work with criteria: attempts, checks, choices, one after the other, each recorded before the next. All of its state is in the log, and
-// turns are met again by their keys, so a restart continues at the step that was interrupted.
+// Drives work with criteria: attempts, checks and choices, one after the other, each recorded before the next. All state is in the log, and
+// turns have deduplication keys, so a restart continues at the interrupted step.
 
 import { toAppError, AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventBodies, EventType } from '../../contracts/events.ts';
@@ -25,7 +25,7 @@ interface StartedBy {
   readonly channel: string;
   readonly by: string;
   readonly taskId?: string;
-  /** In the transaction that begins it. */
+  /** Runs in the transaction that begins the work. */
   readonly alongside?: () => void;
 }
 
@@ -59,7 +59,7 @@ export class WorkDesk {
     return taskId;
   }
 
-  /** Records a person's verdict. Fails with not_found, or conflict where nothing waits for one. */
+  /** Records a person's verdict. Fails with not_found, and with conflict if no check waits for a verdict. */
   judge(taskId: string, verdict: 'pass' | 'fail', given: { readonly note: string; readonly by: string }): void {
     const state = this.runs.state(taskId);
     for (const candidate of linesOf(state)) {
@@ -119,7 +119,7 @@ export class WorkDesk {
     this.#end(this.runs.state(taskId), problem === null ? 'pass' : 'fail', problem ?? `Candidate ${candidate} was chosen and merged.`);
   }
 
-  /** Attempts and checks until there is an end. */
+  /** Repeats attempts and checks until the line ends. */
   async #line(
     taskId: string,
     candidate: number | null,
@@ -144,7 +144,7 @@ export class WorkDesk {
     return nextStep(state, candidate, custom === undefined ? null : this.#deps.strategyOf(custom));
   }
 
-  /** Null where its strategy is gone: the work can still be shown. */
+  /** Null if the strategy is no longer available, so that the work can still be shown. */
   #nextToShow(state: WorkState, candidate: number | null): WorkStep | null {
     try {
       return this.#next(state, candidate);
@@ -166,14 +166,14 @@ export class WorkDesk {
     const folder = folderOf(state, candidate);
     const model = (candidate === null ? undefined : plan.models[(candidate - 1) % plan.models.length]) ?? plan.model;
     const begins = log.index.session(sessionId) === null;
-    // Lost in a power cut before it is on the disk, it is begun again.
+    // If a power cut loses the turn before it is on disk, the attempt begins again.
     const accepted = turns.accept({
       sessionId,
       agentId: plan.agentId,
       channel,
       sender: by,
       text: message ?? messageFor(state, candidate, attempt),
-      // A start after a crash meets the turn that was begun.
+      // After a crash, the restart finds the turn that was begun by this key.
       dedupeKey: `${taskId}:${candidate ?? 'work'}:${attempt}`,
       before: begins ? [this.#opening(plan, `${titleFor(this.#deps.redactPrompt(goal))} (candidate ${candidate ?? ''})`, folder)] : [],
       bounds: { ...plan.bounds, ...restOf(plan, spentBy(state, log)) },
@@ -184,7 +184,7 @@ export class WorkDesk {
     this.#tell(state, ...this.#foundIn(state, { taskId, attempt, candidate, ...begun, status, text }));
   }
 
-  /** An attempt, with what needs only a look at it, and with the end where that follows: one commit. */
+  /** The events of an attempt, of the checks by rule that follow it, and of its end if it has ended. They are stored in one commit. */
   #foundIn(state: WorkState, attempted: EventBodies['work.attempted']): AnyDraft[] {
     const { taskId, attempt, candidate, text: answer, status } = attempted;
     const folder = folderOf(state, candidate) ?? this.#deps.configured;
@@ -243,7 +243,7 @@ export class WorkDesk {
     try {
       this.#deps.turns.cancel(turnId, 'The work it belongs to was cancelled.', 'person');
     } catch (cause) {
-      // An entry may be a question to a person, or a turn that has just ended.
+      // The entry may be a question to a person, or a turn that has just ended.
       const { code } = toAppError(cause);
       if (code !== 'turn_not_running' && code !== 'not_found') throw cause;
     }

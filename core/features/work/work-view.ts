@@ -1,4 +1,5 @@
-// A piece of work as people see it: how it stands, each criterion with its evidence, what it waits for. Reads, decides nothing.
+// The view of a piece of work that people see: its state, each criterion with its evidence, and what it waits for. Reads only; decides
+// nothing.
 
 import type { WorkView } from '../../contracts/features/work.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -7,7 +8,7 @@ import { checksOf, describeCriterion, type WorkState, type WorkStep } from './fo
 
 interface ViewDeps {
   readonly log: Pick<SessionLog, 'reads' | 'index'>;
-  /** Null where it cannot be told. */
+  /** Null if the next step is unknown. */
   readonly next: (candidate: number | null) => WorkStep | null;
 }
 
@@ -37,7 +38,7 @@ export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): 
   };
 }
 
-/** Of several candidates the one that is least far. */
+/** The status of unfinished work. With several candidates, the least advanced one counts. */
 function openStatus({ sessionId, started: { plan } }: WorkState, { log, next }: ViewDeps, waitsFor: WaitsFor): WorkView['status'] {
   if (waitsFor.length > 0) return 'waiting';
   const lines = plan.candidates === 0 ? [null] : Array.from({ length: plan.candidates }, (_, index) => index + 1);

@@ -1,9 +1,9 @@
-// The messages of work to the agent: what is wanted, and what a check found. Pure.
+// The messages of work to the agent: the goal, and the findings of checks. Pure.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import { checksOf, describeCriterion, type WorkState } from './fold.ts';
 
-/** The first message names the goal, a later one what the last check found. */
+/** The first message states the goal, later ones the findings of the last check. */
 export function messageFor(state: WorkState, candidate: number | null, attempt: number): string {
   return attempt === 1 ? askFor(state.started) : critiqueOf(state, candidate, attempt - 1);
 }

@@ -1,4 +1,4 @@
-// Work with criteria: a goal is worked on until what "done" means was checked. Turns that are no such work pay nothing.
+// Work with criteria: a goal is pursued until checks show that it is done. Turns outside of such work pay nothing for this feature.
 
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -40,7 +40,7 @@ export const work = defineBuiltInFeature({
   migrations: workMigrations,
   rows: ({ db }) => workRows(db),
   create: (taken: Taken, rows: RunRows) => {
-    // Later features bring some.
+    // Read late, because later features add strategies.
     const strategies = (): WorkStrategy[] => taken.wings.flatMap((wing) => wing.strategies ?? []);
     const spine = { ...taken, strategies };
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
@@ -66,7 +66,7 @@ export const work = defineBuiltInFeature({
         return desk.runs.view(taskId);
       },
     };
-    /** For the feature that starts work at set times. */
+    /** For the schedule feature, which starts work at set times. */
     const port = {
       read: (given: Pick<OpParsed<'work.run'>, 'file' | 'task'>, caller: Caller): WorkFile =>
         planned(spine, taskIn(given, caller), {}).task,
@@ -102,7 +102,7 @@ export interface Begun {
   alongside(sessionId: string): void;
 }
 
-/** Within the given bounds; those of the preset `scheduled` where the task names none. */
+/** Begins the work within the given bounds. Uses the preset `scheduled` if the task names neither preset nor strategy. */
 function begin(desk: WorkDesk, spine: Planning, given: WorkFile, { bounds, ...about }: Begun): string {
   const { task, plan } = planned(spine, given, given.preset === undefined && given.strategy === undefined ? { preset: 'scheduled' } : {});
   const usd = Math.min(plan.usd ?? Infinity, bounds.usd ?? Infinity);
@@ -112,7 +112,7 @@ function begin(desk: WorkDesk, spine: Planning, given: WorkFile, { bounds, ...ab
   return sessionId;
 }
 
-/** Fails with invalid_params for a task that can never be done. */
+/** Fails with invalid_params for a task that can never be completed. */
 function planned(
   { workspaces, strategies }: Planning,
   task: WorkFile,

@@ -1,4 +1,4 @@
-// Reads files that criteria name, inside of the folder of the work and nowhere else.
+// Reads files that criteria name, only inside the folder of the work.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,10 +6,10 @@ import { isInside } from '../../base/inside-folder.ts';
 
 const FILE_BYTES_MAX = 2_000_000;
 
-/** `problem` says why there is none to use. */
+/** `problem` says why the file cannot be used. */
 export type FoundFile = { readonly path: string; readonly sizeBytes: number } | { readonly problem: string };
 
-/** `isKept`: whether the file is one that only a person reads, such as a key. */
+/** `isKept` returns whether the file is protected, such as a key, so that only a person may read it. */
 export function findFile(folder: string, given: string, isKept: (real: string) => boolean): FoundFile {
   try {
     const real = realpathSync(resolve(folder, given));

@@ -1,4 +1,4 @@
-// Decides by name which files are documents and how each is read. Pure.
+// Decides by the file name which files are documents and how each is read. Pure.
 
 import type { TextForm } from './passages.ts';
 

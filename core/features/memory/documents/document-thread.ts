@@ -1,4 +1,5 @@
-// Runs the jobs that read documents in one thread, each with a time limit; a document that crashes the thread loses only its own job.
+// Runs the jobs that read documents in a single worker thread, each with a time limit. A document that crashes the thread fails only its
+// own job.
 
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../../base/end-thread.ts';
@@ -26,14 +27,17 @@ export class DocumentThread {
     this.#timeMaxMs = timeMaxMs;
   }
 
-  /** One at a time. Fails with tool_failed if the job takes too long or too much memory, and with cancelled when the thread is closed. */
+  /**
+   * Runs jobs one at a time. Fails with tool_failed if a job takes too long or too much memory, and with cancelled when the thread is
+   * closed.
+   */
   run<K extends DocumentJob['kind']>(job: Extract<DocumentJob, { kind: K }>): Promise<DocumentResults[K]> {
     const ran = this.#queue.then(() => this.#run<K>(job));
     this.#queue = ran.catch(() => undefined);
     return ran;
   }
 
-  /** Nothing to read for now: an idle thread costs memory. */
+  /** Ends the thread while there is nothing to read, because an idle thread costs memory. */
   async rest(): Promise<void> {
     const worker = this.#worker;
     if (this.#open !== null || worker === null) return;
@@ -95,7 +99,7 @@ export class DocumentThread {
   }
 }
 
-/** Next to this file in the checkout; a separate entry in the build, where this file is part of a chunk. */
+/** The worker file is next to this file in the checkout. In the build it is a separate entry, and this file is part of a chunk. */
 function workerFile(): URL {
   const here = import.meta.url;
   if (here.endsWith('.ts')) return new URL('./document-worker.ts', here);

@@ -1,10 +1,10 @@
-// The thread that reads documents: jobs from its starter, one answer each, in order.
+// The worker thread that reads documents: takes jobs from its parent and posts one answer each, in order.
 
 import { parentPort } from 'node:worker_threads';
 import { runDocumentJob, type DocumentJob } from './read-document.ts';
 
 parentPort?.on('message', ({ id, job }: { readonly id: number; readonly job: DocumentJob }) => {
-  // `then` inside a promise chain, so that a synchronous throw is an answer as well.
+  // Runs inside a promise chain, so that a synchronous throw is reported as well.
   void Promise.resolve()
     .then(() => runDocumentJob(job))
     .then(

@@ -50,7 +50,7 @@ export function directory(folder: string, more: Partial<DirectorySource> = {}): 
   };
 }
 
-/** Remembers which documents were read. */
+/** Records which documents were read. */
 class NotedRows extends KnowledgeRows {
   readonly read: string[] = [];
 
@@ -106,7 +106,7 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
     return [...read].sort();
   };
   const find = (query: string, source?: string) => knowledge.search({ query, source, limit: 5, signal: new AbortController().signal });
-  /** Runs everything that waits for a timer. */
+  /** Runs every action that is waiting for a timer. */
   const tick = (): void => {
     for (const action of waiting.splice(0)) action();
   };

@@ -1,9 +1,9 @@
-// Chooses the passages of the person's documents that a turn shows to the model automatically: only if the message asks for something they
-// contain, and never beyond its share of the pack.
+// Chooses the passages of the person's documents that a turn adds to the model's context. It adds passages only if the message asks for
+// something they contain, and never exceeds its share of the context pack.
 
 import type { PackPart, PackSourceRequest } from '../../../contracts/pack-source.ts';
 import type { Found, SearchRequest } from './search.ts';
-import { isWorthALook, isWorthTheRoom } from './retrieval-gate.ts';
+import { isRelevant, isWorthSearching } from './retrieval-gate.ts';
 
 export interface KnowledgePackDeps {
   readonly knowledge: { readonly hasSources: boolean; find(request: SearchRequest): Promise<Found> };
@@ -22,12 +22,12 @@ export class KnowledgePackSource {
 
   async select({ query, tokensMax, signal }: Pick<PackSourceRequest, 'query' | 'tokensMax' | 'signal'>): Promise<readonly PackPart[]> {
     const { knowledge, enabled, evidenceMax, estimate } = this.#deps;
-    if (!enabled || !knowledge.hasSources || !isWorthALook(query)) return [];
+    if (!enabled || !knowledge.hasSources || !isWorthSearching(query)) return [];
     const { evidence, similarity } = await knowledge.find({ query, limit: evidenceMax, signal });
     const parts: PackPart[] = [];
     let room = tokensMax;
     for (const one of evidence) {
-      if (!one.foundBy.includes('resolver') && !isWorthTheRoom(query, one, one === evidence[0] ? similarity : null)) continue;
+      if (!one.foundBy.includes('resolver') && !isRelevant(query, one, one === evidence[0] ? similarity : null)) continue;
       room -= estimate(one.text) + estimate(one.citation);
       if (room < 0) break;
       parts.push({

@@ -1,5 +1,5 @@
-// The index of the person's documents: the files as they were read, their passages with their places, and the words of these. All of it can
-// be rebuilt from the documents. Knows no file system.
+// The index of the person's documents: the files as last read, their passages with their places, and the full-text index of the passages.
+// All of it can be rebuilt from the documents. Does not access the file system.
 
 import { Statements, wordIndexForm, type Migration, type Storage } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
@@ -36,11 +36,11 @@ export const knowledgeMigrations: readonly Migration[] = [
 ];
 
 export interface PassageDraft {
-  /** Counted from 1; null if the document has no lines or no pages. */
+  /** Numbered from 1. Null if the document has no lines; the same holds for `page`. */
   readonly startLine: number | null;
   readonly endLine: number | null;
   readonly page: number | null;
-  /** The headings above it. */
+  /** The headings above the passage. */
   readonly heading: string;
   readonly text: string;
   readonly textHash: string;
@@ -48,7 +48,7 @@ export interface PassageDraft {
 
 export interface DocumentFacts {
   readonly source: string;
-  /** As the source names it: relative to its folder, with forward slashes. */
+  /** The path within the source: relative to its folder, with forward slashes. */
   readonly path: string;
   readonly title: string;
   readonly mediaType: string;
@@ -110,7 +110,7 @@ const statements = {
 export class KnowledgeRows {
   readonly #storage: Storage;
   readonly #sql: Statements;
-  /** Counts all sources. */
+  /** Full-text index of the passages of all sources. */
   readonly texts: SearchedTexts;
 
   constructor(storage: Storage) {
@@ -123,7 +123,7 @@ export class KnowledgeRows {
     return this.#sql.rows<SeenFile>(statements.seen, source);
   }
 
-  /** Replaces the document, whole or not at all. */
+  /** Replaces the document and its passages in one transaction. */
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void {
     this.#storage.transact(() => {
       const before = this.#takeOut(facts.source, facts.path);
@@ -136,12 +136,12 @@ export class KnowledgeRows {
     });
   }
 
-  /** The same content, written again. */
+  /** Updates size and time of a document whose content has not changed. */
   touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void {
     this.#sql.run(statements.touch, file);
   }
 
-  /** Returns whether there was one. */
+  /** Returns whether the document was in the index. */
   remove(source: string, path: string): boolean {
     return this.#storage.transact(() => {
       const hashes = this.#takeOut(source, path);
@@ -150,7 +150,7 @@ export class KnowledgeRows {
     });
   }
 
-  /** Hashes of its texts; null if unknown. */
+  /** Removes a document. Returns the hashes of its passages, or null if the document is unknown. */
   #takeOut(source: string, path: string): string[] | null {
     const documentId = this.#sql.value<number>('SELECT document_id FROM knowledge_documents WHERE source = ? AND path = ?', source, path);
     if (documentId === undefined) return null;
@@ -161,12 +161,12 @@ export class KnowledgeRows {
     return passages.map(({ textHash }) => textHash);
   }
 
-  /** Forgets texts that are in no document any more, with everything they said. */
+  /** Removes the vectors of passages that no document contains any more. */
   #dropVectors(hashes: readonly string[]): void {
     for (const textHash of hashes) this.#sql.run(statements.dropVector, { textHash });
   }
 
-  /** Names of all indexed sources, configured or not. */
+  /** The names of all indexed sources, whether or not they are still configured. */
   sources(): string[] {
     return this.#sql.values<string>('SELECT DISTINCT source FROM knowledge_documents');
   }
@@ -179,7 +179,7 @@ export class KnowledgeRows {
     return this.#sql.row(statements.counts, source) as SourceCounts;
   }
 
-  /** In the order given; missing passages are left out. */
+  /** Returns the passages in the given order; missing ones are left out. */
   at(rows: readonly number[]): KeptPassage[] {
     const found = new Map(
       this.#sql.rows<KeptPassage>(statements.passages, JSON.stringify(rows)).map((passage) => [passage.passageId, passage]),
@@ -191,12 +191,12 @@ export class KnowledgeRows {
     return this.#sql.value<string>('SELECT text_hash FROM knowledge_passages WHERE passage_id = ?', row) ?? null;
   }
 
-  /** Whether any passage has that text. */
+  /** Whether any passage has the text with this hash. */
   holds(textHash: string): boolean {
     return this.#sql.value('SELECT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = ?)', textHash) === 1;
   }
 
-  /** Passages without a vector, as they are embedded: with the headings above them. */
+  /** Passages without a vector, with the text that is embedded: the passage below its headings. */
   waiting(limit: number): { row: number; text: string; textHash: string }[] {
     const rows = this.#sql.rows<{ row: number; heading: string; text: string; textHash: string }>(statements.waiting, limit);
     return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));

@@ -54,7 +54,7 @@ test('a source removed during reading stops, and shows its progress until then',
   expect(rows.counts('docs').documents).toBeLessThanOrEqual(3);
 });
 
-test('other work runs while the documents of an emptied folder leave', async () => {
+test('other work runs while the documents of an emptied folder are removed', async () => {
   const folder = folderOf(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.md`, `Number ${index}.`])));
   const { look, knowledge, rows } = openBench([directory(folder)]);
   await look();
@@ -70,7 +70,7 @@ test('other work runs while the documents of an emptied folder leave', async () 
   ).not.toEqual([]);
 });
 
-test('a source can be one file without its neighbours; a missing one keeps its index', async () => {
+test('a source can be a single file; it keeps its index if the file is missing', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', '.hidden': 'Hidden words of apples.' });
   const { look, knowledge, find } = openBench([directory(folder, { only: '.hidden' })]);
   expect(await look()).toEqual(['.hidden']);
@@ -80,7 +80,7 @@ test('a source can be one file without its neighbours; a missing one keeps its i
   expect(knowledge.list()).toMatchObject([{ kind: 'file', documents: 1, problem: 'The file is not there or may not be read.' }]);
 });
 
-test('an unavailable folder keeps its index; one removed from the settings loses it', async () => {
+test('an unavailable folder keeps its index; one removed from the settings does not', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.' });
   const home = folderOf({});
   const first = openBench([directory(folder)], [], home);
@@ -100,7 +100,7 @@ test('an unavailable folder keeps its index; one removed from the settings loses
   expect((await second.find('pears'))[0]?.citation).toBe('inline:other:1');
 });
 
-test('a folder of the program itself is refused', async () => {
+test('a folder with data of the program is refused', async () => {
   const { look, knowledge } = openBench([directory(folderOf({ 'a.md': 'x y' }), { refused: 'It is private.' })]);
   expect(await look()).toEqual([]);
   expect(knowledge.list()).toMatchObject([{ documents: 0, problem: 'It is private.' }]);

@@ -7,13 +7,13 @@ import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
 import { KnowledgePackSource } from './knowledge-pack-source.ts';
 import { cutIntoPassages } from './passages.ts';
-import { isWorthALook } from './retrieval-gate.ts';
+import { isWorthSearching } from './retrieval-gate.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
 const still = new AbortController().signal;
 
-/** A PDF with this number of pages, built by hand: no other code here makes one. */
+/** Builds a PDF with these pages by hand, because no code in this project writes PDFs. */
 function pdfOf(pages: readonly string[]): Buffer {
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ');
   const objects = [
@@ -60,7 +60,7 @@ test('markdown, text, code, HTML and PDF are found, each with its place', async 
   expect(knowledge.list()).toMatchObject([{ name: 'docs', documents: 5, failed: 0, problem: null }]);
 });
 
-test('only changed documents are reread; a deleted one leaves; a moved one is found', async () => {
+test('only changed documents are reread; deleted ones are removed, moved ones found', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.md': 'Bananas are yellow.', 'c.md': 'Cherries are dark.' });
   const { look, find, rows } = openBench([directory(folder)]);
   expect(await look()).toEqual(['a.md', 'b.md', 'c.md']);
@@ -72,7 +72,7 @@ test('only changed documents are reread; a deleted one leaves; a moved one is fo
   expect((await find('sour apples'))[0]?.path).toBe('a.md');
   expect(await find('bananas')).toEqual([]);
   expect((await find('cherries')).map(({ path }) => path)).toEqual(['d.md']);
-  // Written again with the same content: read, but not cut again.
+  // Written again with the same content: the file is read, but not cut into passages again.
   utimesSync(join(folder, 'a.md'), new Date(), new Date(Date.now() + 5_000));
   expect(await look()).toEqual([]);
   expect(rows.counts('docs').documents).toBe(2);
@@ -94,7 +94,7 @@ test('a file written between listing its folder and reading it has its real size
   expect(rows.documents('docs', 5)).toMatchObject([{ sizeBytes: 25 }]);
 });
 
-test('hidden files, links, build output and unreadable files stay out, and say why', async () => {
+test('hidden files, links and build output are skipped; unreadable files say why', async () => {
   const outside = folderOf({ 'secret.md': 'The password of the neighbour.' });
   const folder = folderOf({
     '.env': 'KEY=1',
@@ -142,7 +142,7 @@ test.each([
   ['When are the tomatoes planted?', true],
   ['boiler service interval', true],
 ])('whether "%s" is worth a search: %s', (query, expected) => {
-  expect(isWorthALook(query)).toBe(expected);
+  expect(isWorthSearching(query)).toBe(expected);
 });
 
 test('a message unrelated to the documents shows none of them', async () => {
@@ -154,7 +154,7 @@ test('a message unrelated to the documents shows none of them', async () => {
   expect(await select('when are tomatoes planted')).toHaveLength(1);
 });
 
-test('a source with its own search is asked; one that fails or throws is left out', async () => {
+test('a source with its own search is queried; a failing one is left out', async () => {
   const resolvers: KnowledgeResolver[] = [
     { name: 'catalogue', resolve: (query) => Promise.resolve([{ title: 'Chair', text: `About ${query}`, citation: 'no. 7', score: 0.9 }]) },
     { name: 'broken', resolve: () => Promise.reject(new Error('down')) },
@@ -200,7 +200,7 @@ test('a stop during indexing leaves whole documents, and the next run adds the r
   }
 });
 
-test('a document that crashes the reader loses only itself', async () => {
+test('a document that crashes the reader fails alone', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.md': 'Bananas are yellow.' });
   const { look, knowledge, thread, find } = openBench([directory(folder)]);
   const run = thread.run.bind(thread);
@@ -234,7 +234,7 @@ const linesOf = fc.array(
   },
 );
 
-test('every passage is word for word at the lines it names, and no word is left out', () => {
+test('passages quote the lines they name, and together contain every word', () => {
   fc.assert(
     fc.property(linesOf, fc.constantFrom('markdown' as const, 'text' as const, 'code' as const), (lines, form) => {
       const passages = cutIntoPassages(lines.join('\n'), form);

@@ -1,5 +1,5 @@
-// The person's documents: sources from config.yaml and from the embedding program, kept up to date in the background and searched with
-// citations. Sources may change while it runs. Owns the watchers and the order of indexing; never writes to a document.
+// The person's documents: keeps the sources of config.yaml and of the embedding program indexed in the background, and searches them with
+// citations. Sources may change while the program runs. Owns the watchers and the order of indexing; never writes to a document.
 
 import { watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
@@ -13,28 +13,28 @@ import { searchKnowledge, type Found, type SearchDeps, type SearchRequest } from
 import { indexSource, removeDocuments, type IndexReport, type SourceIndexDeps } from './source-index.ts';
 
 export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps, Pick<Spine, 'logger' | 'later'> {
-  /** Something was indexed, and its passages need vectors. */
+  /** Called after documents were indexed, because new passages need vectors. */
   onIndexed(): void;
 }
 
-/** The wait after the last change of a file, so that a save in several steps counts once. */
+/** The wait after the last change of a file, so that a save in several steps causes one indexing. */
 const SETTLE_MS = 500;
-/** The interval of the search for changes that a watcher missed. */
+/** The interval of the periodic scan, which finds changes that a watcher missed. */
 const LOOK_MS = 600_000;
-/** How long the index of a removed source is kept, unsearchable, in case it returns. */
+/** How long the index of a removed source is kept, excluded from searches, in case the source returns. */
 const KEPT_MS = 60_000;
 const COUNTED_MAX = 10_000;
 
 type SourceView = OpResult<'knowledge.list'>['sources'][number];
 
-/** A source for as long as it is configured. */
+/** The state of a source, kept for as long as the source is configured. */
 interface Entry {
   readonly source: ConfiguredSource;
   readonly gone: AbortController;
   problem: string | null;
   progress: SourceView['progress'];
   watcher: FSWatcher | null;
-  /** Cancels the next search. */
+  /** Cancels the next scheduled scan. */
   callOff: (() => void) | null;
 }
 
@@ -42,7 +42,7 @@ export class Knowledge {
   readonly #deps: KnowledgeDeps;
   readonly #closing = new AbortController();
   readonly #entries = new Map<string, Entry>();
-  #callOffTakingOut: (() => void) | null = null;
+  #cancelRemoval: (() => void) | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
@@ -59,13 +59,16 @@ export class Knowledge {
     return this.#pending > 0;
   }
 
-  /** Removes what is no longer configured, updates the rest, and follows changes. Returns at once. */
+  /** Deletes the index of sources that are no longer configured, updates the others, and watches them for changes. Returns at once. */
   start(): void {
-    this.#takeOutRest();
+    this.#removeUnconfigured();
     for (const entry of this.#entries.values()) this.#begin(entry);
   }
 
-  /** The sources from now on. New ones are read; removed ones are unsearchable at once and deleted a minute later. Returns at once. */
+  /**
+   * Replaces the list of sources. New ones are read; removed ones are excluded from searches at once and deleted a minute later. Returns at
+   * once.
+   */
   take(sources: readonly ConfiguredSource[]): void {
     const wanted = new Map(sources.map((source) => [source.name, source]));
     for (const [name, entry] of this.#entries) {
@@ -79,8 +82,8 @@ export class Knowledge {
       this.#entries.set(source.name, entry);
       this.#begin(entry);
     }
-    this.#callOffTakingOut?.();
-    this.#callOffTakingOut = this.#deps.later(KEPT_MS, () => this.#takeOutRest());
+    this.#cancelRemoval?.();
+    this.#cancelRemoval = this.#deps.later(KEPT_MS, () => this.#removeUnconfigured());
   }
 
   list(): SourceView[] {
@@ -112,7 +115,7 @@ export class Knowledge {
     return searchKnowledge({ store, findMeaning, sources, resolvers, untrustedOf }, request);
   }
 
-  /** How many files of a folder could be read as documents, up to the maximum. */
+  /** Counts the files of a folder that could be read as documents, up to an upper bound. */
   async countFiles(folder: string, endings: readonly string[] | null): Promise<{ files: number; more: boolean; problem: string | null }> {
     const { reader, skipped } = this.#deps;
     const job = { kind: 'scan', folder, only: null, endings, filesMax: COUNTED_MAX, skipped } as const;
@@ -124,7 +127,7 @@ export class Knowledge {
     }
   }
 
-  /** Rereads every document; resolves when done. */
+  /** Rereads every document of one source or of all. Resolves when done. */
   async reindex(name: string | undefined): Promise<OpResult<'knowledge.reindex'>> {
     const wanted = name === undefined ? [...this.#entries.values()] : [this.#find(name)];
     const sum = { documents: 0, changed: 0, removed: 0, failed: 0 };
@@ -142,7 +145,7 @@ export class Knowledge {
 
   async dispose(): Promise<void> {
     this.#closing.abort();
-    this.#callOffTakingOut?.();
+    this.#cancelRemoval?.();
     for (const entry of this.#entries.values()) end(entry);
     await this.#queue;
   }
@@ -164,7 +167,7 @@ export class Knowledge {
     if (entry.source.kind === 'directory' && entry.source.watch) this.#follow(entry, entry.source);
   }
 
-  /** One job at a time. */
+  /** Runs one job at a time. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#pending += 1;
     const ran = this.#queue.then(work);
@@ -177,13 +180,13 @@ export class Knowledge {
     return ran;
   }
 
-  /** Fails with cancelled, and as the store does. */
-  #index(entry: Entry, anew: boolean): Promise<IndexReport> {
+  /** Fails with cancelled if the source was removed or the program is closing, and with the errors of the store. */
+  #index(entry: Entry, rereadAll: boolean): Promise<IndexReport> {
     const signal = AbortSignal.any([this.#closing.signal, entry.gone.signal]);
     return this.#enqueue(async () => {
       try {
-        const tell = (done: number, total: number): void => void (entry.progress = { done, total });
-        const report = await indexSource(this.#deps, entry.source, { anew, signal, tell });
+        const onProgress = (done: number, total: number): void => void (entry.progress = { done, total });
+        const report = await indexSource(this.#deps, entry.source, { rereadAll, signal, onProgress });
         entry.problem = report.problem;
         if (report.changed > 0) this.#deps.onIndexed();
         return report;
@@ -193,7 +196,7 @@ export class Knowledge {
     });
   }
 
-  /** In the background: a failure is kept to be shown. */
+  /** Scans a source in the background. A failure is kept in the entry, which shows it. */
   #look(entry: Entry): void {
     const { name, kind } = entry.source;
     this.#index(entry, false).catch((cause: unknown) => {
@@ -215,17 +218,17 @@ export class Knowledge {
       entry.watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
       entry.watcher.on('error', () => entry.watcher?.close());
     } catch {
-      // There is no folder yet, or it cannot be watched: the regular search finds changes.
+      // The folder does not exist yet or cannot be watched. The periodic scan finds its changes.
     }
   }
 
-  /** The indexes of sources that are no longer configured. */
-  #takeOutRest(): void {
+  /** Deletes the indexes of sources that are no longer configured. */
+  #removeUnconfigured(): void {
     const { store, logger } = this.#deps;
     this.#enqueue(async () => {
       for (const name of store.sources()) {
         const paths = store.seen(name).map(({ path }) => path);
-        // It may have returned in the meantime.
+        // Checked before each document, because the source may have been added again in the meantime.
         await removeDocuments(store, name, paths, () => !this.#entries.has(name) && !this.#closing.signal.aborted);
       }
     }).catch((cause: unknown) => {

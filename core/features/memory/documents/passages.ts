@@ -1,12 +1,12 @@
-// Cuts documents into passages with their places. A passage is a run of whole lines, word for word, so that a person can check its place.
-// Pure.
+// Cuts documents into passages with their places. A passage is a run of whole lines, quoted word for word, so that a person can check it at
+// its place. Pure.
 
 import { hash } from 'node:crypto';
 import type { PassageDraft } from './knowledge-rows.ts';
 
 export type TextForm = 'markdown' | 'text' | 'code';
 
-/** The target size; a paragraph is not split for it. */
+/** The target size. A paragraph is not split to reach it. */
 const CHARS_AIMED = 900;
 const CHARS_MAX = 1_800;
 const PASSAGES_MAX = 5_000;
@@ -17,7 +17,7 @@ interface Line {
   readonly text: string;
 }
 
-/** With lines counted from 1. A line longer than a passage is cut into several passages of that line. */
+/** Lines are numbered from 1. A line longer than a passage is cut into several passages of that line. */
 export function cutIntoPassages(text: string, form: TextForm): PassageDraft[] {
   const lines = text.split(/\r\n|\n|\r/).map((line, index) => ({ number: index + 1, text: line }));
   const passages: PassageDraft[] = [];
@@ -30,7 +30,7 @@ export function cutIntoPassages(text: string, form: TextForm): PassageDraft[] {
   return passages;
 }
 
-/** A page has no lines a person could find; its place is its number. */
+/** For PDFs: the place of a passage is its page number, because a page has no lines that a person could find. */
 export function cutPages(pages: readonly string[]): PassageDraft[] {
   return pages
     .flatMap((text, index) =>
@@ -39,12 +39,12 @@ export function cutPages(pages: readonly string[]): PassageDraft[] {
     .slice(0, PASSAGES_MAX);
 }
 
-/** Converted from a page in another form: the lines are not those of the file. */
+/** For text that was converted from another form: its lines are not the lines of the file. */
 export function withoutLines(passages: readonly PassageDraft[]): PassageDraft[] {
   return passages.map((passage) => ({ ...passage, startLine: null, endLine: null }));
 }
 
-/** By headings; a line inside a fence is not a heading. */
+/** Splits markdown at its headings. A line inside a fence is not a heading. */
 function sectionsOf(lines: readonly Line[]): { heading: string; run: Line[] }[] {
   const sections: { heading: string; run: Line[] }[] = [{ heading: '', run: [] }];
   const path: string[] = [];
@@ -63,7 +63,7 @@ function sectionsOf(lines: readonly Line[]): { heading: string; run: Line[] }[] 
   return sections;
 }
 
-/** Runs of lines between blank ones. */
+/** Runs of lines between blank lines. */
 function paragraphs(lines: readonly Line[]): Line[][] {
   const runs: Line[][] = [[]];
   for (const line of lines) {
@@ -73,7 +73,7 @@ function paragraphs(lines: readonly Line[]): Line[][] {
   return runs.filter((run) => run.length > 0);
 }
 
-/** A new one begins at the left margin after an empty line, so that a function stays together. */
+/** Starts a new block at each unindented line that follows an empty line, so that a function stays together. */
 function codeBlocks(lines: readonly Line[]): Line[][] {
   const runs: Line[][] = [[]];
   let wasEmpty = false;
@@ -91,7 +91,7 @@ function trimmed(run: readonly Line[]): Line[] {
   return filled.includes(true) ? run.slice(filled.indexOf(true), filled.lastIndexOf(true) + 1) : [];
 }
 
-/** Neighbours together up to the target size; a block that is too large is cut between its lines. */
+/** Joins neighbouring runs up to the target size. A run that is too large is cut between its lines. */
 function packRuns(runs: readonly Line[][]): Line[][] {
   const packed: Line[][] = [];
   let size = 0;
@@ -128,7 +128,7 @@ function sizeOf(run: readonly Line[]): number {
   return run.reduce((sum, { text }) => sum + text.length + 1, 0);
 }
 
-/** With the blank lines between paragraphs, as in the document. */
+/** Includes the blank lines between paragraphs, as in the document. */
 function draftsOf(lines: readonly Line[], run: readonly Line[], heading: string): PassageDraft[] {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -1,4 +1,4 @@
-// The ports knowledge needs. The port by which a program adds sources is in core/contracts. Types only.
+// The ports that the document index needs. The port by which a program adds sources is in core/contracts. Types only.
 
 import type { TaintSource } from '../../../contracts/tools.ts';
 import type { Near } from '../recall/recall-path.ts';
@@ -9,7 +9,7 @@ type Kept = 'texts' | 'seen' | 'replace' | 'touch' | 'remove' | 'sources' | 'doc
 
 export type KnowledgeStore = Pick<KnowledgeRows, Kept>;
 
-/** Passages near a question, best first; empty if there are no vectors. Never rejects. */
+/** Finds passages with a similar meaning, best first. Returns none if there are no vectors. Never rejects. */
 export type FindPassages = (query: string, limit: number, signal: AbortSignal) => Promise<readonly Near[]>;
 
 /** Reads documents in a separate thread. */
@@ -24,15 +24,15 @@ export type ReadPage = (html: string, file: string, signal: AbortSignal) => Prom
 export interface DirectorySource {
   readonly name: string;
   readonly kind: 'directory';
-  /** Absolute, and real if it exists. */
+  /** Absolute; symbolic links are resolved if the folder exists. */
   readonly folder: string;
-  /** The name of the only file in it to read; null for all. */
+  /** The name of the only file in the folder to read, or null to read all. */
   readonly only: string | null;
   readonly endings: readonly string[] | null;
   readonly watch: boolean;
   readonly filesMax: number;
   readonly fileBytesMax: number;
-  /** Why none of it is read, in a sentence. */
+  /** Why the source is not read, as a sentence; null if it is read. */
   readonly refused: string | null;
 }
 
@@ -45,5 +45,5 @@ export interface InlineSource {
 
 export type ConfiguredSource = DirectorySource | InlineSource;
 
-/** The untrusted origins of a file's text; empty for the person's own. */
+/** The untrusted origins of a file's text; empty for files the person wrote. */
 export type UntrustedOf = (file: string) => readonly TaintSource[];

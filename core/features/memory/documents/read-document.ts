@@ -7,7 +7,7 @@ import type { PassageDraft } from './knowledge-rows.ts';
 import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
-/** Raised when documents are cut differently: then all are reread. */
+/** Raise this number when documents are cut differently; all documents are then reread. */
 export const readingVersion = 2;
 
 export interface FoundFile {
@@ -21,7 +21,7 @@ export type DocumentJob =
   | {
       readonly kind: 'scan';
       readonly folder: string;
-      /** The name of the only file to read; null for all. */
+      /** The name of the only file to read, or null to read all. */
       readonly only: string | null;
       readonly endings: readonly string[] | null;
       readonly filesMax: number;
@@ -35,7 +35,7 @@ export interface ReadDocument {
   readonly title: string;
   readonly mediaType: string;
   readonly passages: readonly PassageDraft[];
-  /** A page that has to be converted first. */
+  /** The content of an HTML page, which the caller converts to markdown first; null for other documents. */
   readonly html: string | null;
   readonly problem: string | null;
 }
@@ -60,7 +60,7 @@ export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof 
   }
 }
 
-/** Skips hidden files and folders, links and build output. */
+/** Lists the documents of a folder. Skips hidden files and folders, links and build output. */
 function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
   if (only !== null) return scanFile(folder, only);
   const files: FoundFile[] = [];
@@ -84,7 +84,7 @@ function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob,
     try {
       walk(root, at, depth);
     } catch {
-      // A subfolder that is unreadable, or disappeared in the meantime, counts as empty.
+      // A subfolder that is unreadable, or has disappeared in the meantime, counts as empty.
     }
   };
   try {
@@ -96,7 +96,7 @@ function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob,
   return { files, more, problem: null };
 }
 
-/** Named by the person: hidden or not, and whatever its ending. */
+/** A person named this file, so it is read even if it is hidden or has an unknown extension. */
 function scanFile(folder: string, name: string): DocumentResults['scan'] {
   const nothing = { files: [], more: false, problem: 'The file is not there or may not be read.' };
   try {
@@ -108,7 +108,7 @@ function scanFile(folder: string, name: string): DocumentResults['scan'] {
   }
 }
 
-/** `root` is real. Null for a file that disappeared since its folder was listed: the others are still there. */
+/** Returns null for a file that has disappeared since its folder was listed. `root` must be a real path. */
 function foundFile(root: string, path: string): FoundFile | null {
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return null;
@@ -131,7 +131,7 @@ async function readDocument(file: string, bytesMax: number): Promise<ReadDocumen
   return { ...about, sha256, title, passages: cutIntoPassages(text, form), problem: null };
 }
 
-/** The problem in a sentence, if it cannot be read. Never follows a link that was created after the check. */
+/** Returns the content, or a sentence that says why the file cannot be read. Never follows a link that was created after the check. */
 function readBytes(file: string, bytesMax: number): Buffer | string {
   let handle: number | undefined;
   try {

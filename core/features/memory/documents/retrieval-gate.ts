@@ -1,17 +1,17 @@
-// Decides whether a message is worth a search of the documents, and whether the results are worth their room. Pure.
+// Decides whether a message is worth a search of the documents, and whether the results are relevant enough to include. Pure.
 
 import { searchedWords } from '../../../store/storage/storage.ts';
 
-/** Marks a message that asks about something, unlike one that continues the conversation. */
+/** A message with at least this many searchable words asks about something. A shorter one continues the conversation. */
 const WORDS_MIN = 2;
-/** A passage with at least this share of the words in the question is relevant. */
+/** A passage is relevant if it contains at least this share of the words in the question. */
 const COVERED_MIN = 0.5;
 const SIMILAR_MIN = 0.55;
 
 const chatter =
   /^(?:(?:ok(?:ay)?|yes|no|yep|nope|thanks?|thank you|please|go on|continue|stop|great|good|fine|sure|hi|hello|hey|ja|nein|danke|bitte|weiter|gut|hallo)[\s,.!]*)+$/iu;
 
-export function isWorthALook(query: string): boolean {
+export function isWorthSearching(query: string): boolean {
   const text = query.trim();
   return text !== '' && !chatter.test(text) && searchedWords(text).length >= WORDS_MIN;
 }
@@ -22,7 +22,7 @@ export interface Judged {
   readonly path: string;
 }
 
-export function isWorthTheRoom(query: string, passage: Judged, similarity: number | null): boolean {
+export function isRelevant(query: string, passage: Judged, similarity: number | null): boolean {
   if (similarity !== null && similarity >= SIMILAR_MIN) return true;
   const asked = searchedWords(query).map((word) => stemOf(word.slice(1, -1)));
   const held = new Set(
@@ -31,7 +31,7 @@ export function isWorthTheRoom(query: string, passage: Judged, similarity: numbe
   return asked.filter((word) => held.has(word)).length >= Math.max(WORDS_MIN, Math.ceil(asked.length * COVERED_MIN));
 }
 
-/** Close enough to match "documents" with "documenting": its beginning. */
+/** A crude stem: the beginning of the word without common endings. Enough to match "documents" with "documenting". */
 function stemOf(word: string): string {
   return word.replace(/(?:ies|es|s|ing|ed|en|er|e)$/, '').slice(0, 12) || word;
 }

@@ -1,5 +1,5 @@
-// Finds passages for a question, by words and by meaning, and asks the sources that have their own search. Each result says where it is from
-// and whether it is untrusted.
+// Finds passages for a question by full-text and vector search, and queries the sources that have their own search. Each result names its
+// origin and whether it is untrusted.
 
 import { join } from 'node:path';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
@@ -25,14 +25,14 @@ export interface SearchRequest {
 
 export interface Found {
   readonly evidence: Evidence[];
-  /** Cosine of the best passage, if meaning was searched. */
+  /** Cosine similarity of the best passage; null if there was no vector search. */
   readonly similarity: number | null;
 }
 
 const RANKED = 60;
 const RESOLVED_WITHIN_MS = 2_000;
 const RESOLVED_CHARS_MAX = 4_000;
-/** The most passages of one document, so that others get a place. */
+/** The maximum number of passages of one document, so that other documents are found too. */
 const PER_DOCUMENT_MAX = 3;
 
 export async function searchKnowledge(deps: SearchDeps, request: SearchRequest): Promise<Found> {
@@ -78,7 +78,7 @@ function evidenceOf(
   return { citation: citationOf(passage, source), source: source.name, path, startLine, endLine, page, heading, text, untrusted, ...found };
 }
 
-/** `notes/plan.md:12-40`, `manual.pdf p. 3`, `page.html § Heading`, `inline:prices:1-4`. */
+/** For example `notes/plan.md:12-40`, `manual.pdf p. 3`, `page.html § Heading`, `inline:prices:1-4`. */
 function citationOf({ path, startLine, endLine, page, heading }: KeptPassage, source: ConfiguredSource): string {
   const place = source.kind === 'inline' ? `inline:${source.name}` : `${source.name}/${path}`;
   if (page !== null) return `${place} p. ${page}`;

@@ -1,5 +1,5 @@
-// Updates the index of one source from its documents: new and changed ones are read, deleted ones leave, the rest is not touched. A document
-// is indexed in one transaction, so that a stop in the middle leaves whole documents only.
+// Updates the index of one source: reads new and changed documents and removes deleted ones. Each document is indexed in one transaction,
+// so that an interruption leaves only whole documents.
 
 import { hash } from 'node:crypto';
 import { join, sep } from 'node:path';
@@ -16,7 +16,7 @@ export interface SourceIndexDeps {
   readonly reader: DocumentReader;
   readonly readPage: ReadPage;
   readonly clock: Clock;
-  /** Folders that are never searched: the program's own data. */
+  /** Folders that are never read: the program's own data. */
   readonly skipped: readonly string[];
 }
 
@@ -25,19 +25,19 @@ export interface IndexReport {
   readonly changed: number;
   readonly removed: number;
   readonly failed: number;
-  /** The problem of the source as a whole. */
+  /** Why the source as a whole could not be read, or null. */
   readonly problem: string | null;
 }
 
 export interface IndexRun {
   /** Rereads every document. */
-  readonly anew: boolean;
+  readonly rereadAll: boolean;
   readonly signal: AbortSignal;
-  /** Files done, out of all. */
-  readonly tell: (done: number, total: number) => void;
+  /** Reports progress: the files done, and the total. */
+  readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Fails with cancelled. */
+/** Fails with cancelled when the run is aborted. */
 export function indexSource(deps: SourceIndexDeps, source: ConfiguredSource, run: IndexRun): Promise<IndexReport> {
   throwIfAborted(run.signal);
   return source.kind === 'inline' ? Promise.resolve(indexInline(deps, source)) : indexDirectory(deps, source, run);
@@ -62,31 +62,35 @@ function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: I
 }
 
 /**
- * Removes documents one by one, and lets other work run after each: one with a hundred passages takes some 50 ms, and a folder may hold
- * thousands. `goesOn` is asked before each. Returns how many were known.
+ * Removes documents one by one, and lets other work run after each: removing a document with a hundred passages takes some 50 ms, and a
+ * folder may contain thousands. `shouldContinue` is called before each document and ends the loop with false. Returns how many were in the index.
  */
 export async function removeDocuments(
   store: Pick<KnowledgeStore, 'remove'>,
   source: string,
   paths: readonly string[],
-  goesOn: (done: number) => boolean,
+  shouldContinue: (done: number) => boolean,
 ): Promise<number> {
   let removed = 0;
   for (const [done, path] of paths.entries()) {
-    if (!goesOn(done)) break;
+    if (!shouldContinue(done)) break;
     if (store.remove(source, path)) removed += 1;
     await giveWay();
   }
   return removed;
 }
 
-async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { anew, signal, tell }: IndexRun): Promise<IndexReport> {
+async function indexDirectory(
+  deps: SourceIndexDeps,
+  source: DirectorySource,
+  { rereadAll, signal, onProgress }: IndexRun,
+): Promise<IndexReport> {
   const { store, reader, skipped } = deps;
   const { name, folder, only, endings, filesMax, refused } = source;
   const removeAll = (paths: readonly string[]): Promise<number> =>
     removeDocuments(store, name, paths, (done) => {
       throwIfAborted(signal);
-      tell(done, paths.length);
+      onProgress(done, paths.length);
       return true;
     });
   if (refused !== null) {
@@ -94,17 +98,17 @@ async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { 
     return { documents: 0, changed: 0, removed, failed: 0, problem: refused };
   }
   const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, only, endings, filesMax, skipped });
-  // A folder that is unavailable for a moment, such as an unmounted disk, keeps its index.
+  // A folder that is temporarily unavailable, such as an unmounted disk, keeps its index.
   if (problem !== null) return { documents: 0, changed: 0, removed: 0, failed: 0, problem };
   const known = new Map(store.seen(name).map((file) => [file.path, file]));
   let changed = 0;
   for (const [done, file] of files.entries()) {
     throwIfAborted(signal);
-    tell(done, files.length);
+    onProgress(done, files.length);
     const before = known.get(file.path);
     known.delete(file.path);
-    if (!anew && before !== undefined && isAsBefore(file, before)) continue;
-    if (await indexFile(deps, source, { file, before: anew ? undefined : before }, signal)) changed += 1;
+    if (!rereadAll && before !== undefined && isAsBefore(file, before)) continue;
+    if (await indexFile(deps, source, { file, before: rereadAll ? undefined : before }, signal)) changed += 1;
   }
   throwIfAborted(signal);
   const removed = more ? 0 : await removeAll([...known.keys()]);
@@ -118,7 +122,7 @@ function isAsBefore(file: FoundFile, before: SeenFile): boolean {
 
 interface FileLook {
   readonly file: FoundFile;
-  /** Its state when it was last read, if that is still valid. */
+  /** The state of the file when it was last read; undefined if it must be reread. */
   readonly before: SeenFile | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Finds the place of a document source from the path a person typed: whether it exists, whether it may be read, and whether that opens a
-// folder. Checks the disk, and reads no document.
+// Resolves the path a person typed to the place of a document source: whether it exists, whether it may be read, and whether that opens a
+// folder to the agent. Checks the disk, but reads no document.
 
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,20 +9,20 @@ import type { ConfiguredSource } from './ports.ts';
 
 export interface SourceFolders {
   readonly workspace: string;
-  /** The person's; `~` expands to it. */
+  /** The home folder of the person; `~` expands to it. */
   readonly userHome: string;
-  /** Open to the agent already, including the workspace; real paths. */
+  /** Folders that are already open to the agent, including the workspace. Real paths. */
   readonly opened: readonly string[];
-  /** TrayClaw's own data. */
+  /** Whether the path is in TrayClaw's own data. */
   readonly isOwn: (real: string) => boolean;
 }
 
 export interface SourcePlace {
-  /** Absolute, and real if it exists. */
+  /** Absolute; symbolic links are resolved if the path exists. */
   readonly path: string;
   readonly kind: 'directory' | 'file' | 'other' | 'missing';
   readonly isOwn: boolean;
-  /** Outside the folders open to the agent: as a source, it is opened for reading. */
+  /** Outside the folders open to the agent. Adding it as a source opens it for reading. */
   readonly isOutside: boolean;
 }
 
@@ -45,7 +45,7 @@ function lookAt(path: string): Pick<SourcePlace, 'path' | 'kind'> {
 
 const ownRefused = "It is TrayClaw's own data, which is never read as documents.";
 
-/** As written in config.yaml: a missing one may appear later. */
+/** The sources in config.yaml. A source whose path does not exist is included, because the path may appear later. */
 export function sourcesOf(sources: Config['knowledge']['sources'], folders: SourceFolders): ConfiguredSource[] {
   return Object.entries(sources).map(([name, source]): ConfiguredSource => {
     if (source.kind === 'inline') return { name, kind: 'inline', title: source.title ?? name, text: source.text };

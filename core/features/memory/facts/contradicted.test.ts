@@ -1,10 +1,10 @@
-// Contradictions: found among candidates and memories, settled by a person, and never both shown to a model.
+// Contradictions: found among candidates and memories, resolved by a person, and never both shown to a model.
 
 import { expect, test } from 'vitest';
 import { MemoryPackSource } from './memory-pack-source.ts';
 import { openBench } from './memory-bench.ts';
 
-test('a contradiction keeps a candidate back until a person settles it', () => {
+test('a contradiction holds a candidate back until a person resolves it', () => {
   const { says, book, rows } = openBench();
   const vim = says('My editor is vim.');
   const other = says('My editor is emacs.', { by: 'agent', actor: 'agent main', sessionId: 's1' });
@@ -18,7 +18,7 @@ test('a contradiction keeps a candidate back until a person settles it', () => {
   expect(() => book.settle(other.memoryId, vim.memoryId, 'both', 'ada')).toThrow('Nothing is open');
 });
 
-test('contradictory candidates are found, and repetition promotes neither', () => {
+test('contradictory candidates are detected, and repetition promotes neither', () => {
   const { says, book, rows } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const vim = says('My editor is Vim.', { ...turn, sessionId: 's1', turnId: 't1' });
@@ -29,7 +29,7 @@ test('contradictory candidates are found, and repetition promotes neither', () =
   expect(book.list({ contradicted: true, limit: 9, offset: 0 })).toMatchObject({ counts: { contradictions: 1 } });
 });
 
-test('of two that contradict each other the model sees one, without quoting the other', async () => {
+test('of two contradictory memories, the model sees only the newer one', async () => {
   const { says, book, store, recall, clock } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const vim = says('My editor is Vim.', { ...turn, sessionId: 's1', turnId: 't1' });
@@ -51,7 +51,7 @@ test('of two that contradict each other the model sees one, without quoting the 
   expect(await told()).toMatch(/^My editor is Vim\.,My editor is Emacs\.$/);
 });
 
-test('an older version found no contradiction of candidates: promotion of one finds it', () => {
+test('promotion detects a contradiction that an older version missed', () => {
   const { says, book, store } = openBench();
   const turn = { by: 'turn', actor: 'ada' } as const;
   const add = (memoryId: string, text: string): void =>

@@ -1,14 +1,14 @@
-// Finds statements that contradict each other by their form: different values of one thing, or yes and no to the same. Knows English and
+// Detects statements that contradict each other by their form: two values for one thing, or yes and no to the same. Knows English and
 // German forms; a sentence it cannot parse contradicts nothing. Pure.
 
 import type { MemoryResolver } from '../../../contracts/memory-ports.ts';
 
 interface Statement {
-  /** Its subject; only statements with the same one are compared. */
+  /** The subject of the statement. Only statements with the same subject are compared. */
   readonly subject: string;
   readonly value: string;
   readonly negated: boolean;
-  /** The thing has one value: a different one contradicts it. */
+  /** Whether the subject has a single value, so that a different value contradicts it. */
   readonly single: boolean;
 }
 
@@ -28,7 +28,7 @@ const readers: readonly Reader[] = [
       ? null
       : { subject: `of ${wordsOf(subject)}`, value: wordsOf(value), negated: middle !== '', single: true };
   },
-  // "I live in Bonn", "ich arbeite bei …": one value.
+  // "I live in Bonn", "ich arbeite bei …": a single value.
   (sentence) => {
     const [, who = '', no = '', verb = '', value = ''] =
       /^(i|we|ich|wir)\s+(?:(don't|do not|no longer|never)\s+)?(live in|work at|work for|am called|wohne in|arbeite bei|heiße)\s+(.{1,200})$/u.exec(
@@ -66,7 +66,7 @@ const readers: readonly Reader[] = [
   },
 ];
 
-/** By the form of sentences alone, without a model. */
+/** Works on the form of the sentences alone, without a model. */
 export const formResolver: MemoryResolver = {
   contradictions(text, among) {
     const own = readStatement(text);
@@ -93,7 +93,7 @@ export function readStatement(text: string): Statement | null {
     .replace(/[\s.!]+$/, '')
     .trim();
   if (sentence === '' || sentence.length > 300 || sentence.includes('?')) return null;
-  // The last first: "I like …" is not "my … is …".
+  // From the last reader to the first, so that "I like …" is not read as "my … is …".
   for (const reader of readers.toReversed()) {
     const statement = reader(sentence);
     if (statement !== null && statement.subject.trim() !== '') return statement;

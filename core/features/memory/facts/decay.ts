@@ -1,5 +1,5 @@
-// How memories fade: the longer one is unused, the less of it is shown, and finally nothing. Use restores it; a pinned one never fades. The
-// whole text is kept. Pure.
+// How memories fade: the longer a memory is unused, the less of it is shown, and in the end nothing. Use restores it, and pinned memories
+// never fade. The whole text is always kept. Pure.
 
 import type { MemoryTier } from '../../../contracts/features/memory.ts';
 
@@ -23,12 +23,12 @@ export function tierOf({ pinned, usedAtMs }: Pick<Aged, 'pinned' | 'usedAtMs'>, 
   return days < tierDays.archived ? 'marker' : 'archived';
 }
 
-/** Memories used since this moment are not archived. */
+/** Memories last used before this moment are archived. */
 export function archivedBefore(nowMs: number): number {
   return nowMs - tierDays.archived * DAY_MS;
 }
 
-/** Never longer than the text. */
+/** The text as shown at this tier; never longer than the full text. */
 export function textAtTier({ text, usedAtMs }: Pick<Aged, 'text' | 'usedAtMs'>, tier: MemoryTier): string {
   switch (tier) {
     case 'full':
@@ -48,7 +48,7 @@ export function recencyOf({ pinned, usedAtMs }: Pick<Aged, 'pinned' | 'usedAtMs'
   return pinned ? 1 : 2 ** (-Math.max(0, nowMs - usedAtMs) / (HALF_LIFE_DAYS * DAY_MS));
 }
 
-/** The first sentence, at most a line. */
+/** The first sentence, cut to one line. */
 function summaryOf(text: string): string {
   const first = /^[\s\S]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
   const line = (first.length >= text.trim().length ? text : first).trim();

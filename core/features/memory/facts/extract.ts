@@ -1,5 +1,5 @@
-// Finds statements worth remembering in a person's messages, by the form of the sentence: without a model, so nothing is invented, and every
-// candidate is a sentence the person wrote. English and German. Pure.
+// Finds statements worth remembering in a person's messages by the form of the sentence. It uses no model, so that nothing is invented:
+// every candidate is a sentence the person wrote. English and German. Pure.
 
 import type { MemoryKind } from '../../../contracts/features/memory.ts';
 import type { ExtractedTurn, MemoryExtractor, Proposal } from '../../../contracts/memory-ports.ts';
@@ -42,7 +42,7 @@ const PER_MESSAGE_MAX = 5;
 const TEXT_LOOKED_AT = 20_000;
 const ASKED_IMPORTANCE = 0.8;
 
-/** Only direct statements of the person in whole sentences: no question, no quotation, no code. */
+/** Accepts only direct statements of the person in whole sentences: no questions, quotations or code. */
 export const formExtractor: MemoryExtractor = {
   extract({ text }: ExtractedTurn): readonly Proposal[] {
     const found: Proposal[] = [];

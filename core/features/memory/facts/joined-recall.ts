@@ -1,5 +1,5 @@
-// Searches the built-in memory and the stores of the embedding program together; the best result first. Their content stays there, and a
-// memory passed to such a store is not shown twice.
+// Searches the built-in memory and the memory stores of the embedding program together, and merges the results, best first. The content of
+// those stores is not copied, and a memory that was passed on to such a store is not shown twice.
 
 import { AppError } from '../../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
@@ -13,13 +13,13 @@ export interface JoinedRecallDeps {
   readonly nowMs: () => number;
 }
 
-/** A turn waits for it. */
+/** A turn waits for the search. */
 const WITHIN_MS = 1_500;
 
 export class JoinedRecall implements Recall {
   readonly #deps: JoinedRecallDeps;
 
-  /** Fails with invalid_config if a name is invalid or used twice. */
+  /** Fails with invalid_config if the name of a source is invalid or used twice. */
   constructor(deps: JoinedRecallDeps) {
     this.#deps = deps;
     const names = deps.sources.map(({ name }) => name);
@@ -67,7 +67,7 @@ function hitOf(
     tier: 'full',
     shown,
     createdAtMs: atMs ?? nowMs,
-    // Use of these is not recorded.
+    // Use of memories from these sources is not recorded.
     usedAtMs: nowMs,
     uses: 0,
     seenIn: 0,

@@ -1,5 +1,5 @@
-// All changes of memories: proposed, kept, promoted, pinned, settled, forgotten, imported and exported. Each change is an event; promotion.ts
-// alone decides what may be kept without a person.
+// Every change of a memory: propose, promote, pin, settle, forget, import and export. Each change is an event. Only promotion.ts decides
+// what may be kept without a person.
 
 import { AppError } from '../../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryState, type MemoryHit, type MemoryView } from '../../../contracts/features/memory.ts';
@@ -18,14 +18,14 @@ export interface MemoryBookDeps extends Pick<Spine, 'clock' | 'ids'> {
   readonly store: MemoryStore;
   readonly source: Recall;
   readonly resolver: MemoryResolver;
-  /** The most candidates that wait for a person; the oldest is dropped for a new one. */
+  /** The maximum number of candidates. When it is exceeded, the oldest candidate is dropped. */
   readonly candidatesMax: number;
 }
 
 export interface Proposed extends Proposal {
   readonly scope: string;
   readonly pinned?: boolean;
-  /** Derived from the call, so that the same call again finds it. */
+  /** Derived from the call, so that a repeated call finds the memory it has already made. */
   readonly memoryId?: string;
   readonly createdAtMs?: number;
 }
@@ -35,9 +35,9 @@ export interface MemoryListQuery extends Omit<OpParsed<'memory.list'>, 'limit' |
   readonly offset: number;
 }
 
-/** The most that are checked for contradictions. */
+/** The maximum number of memories that are checked for contradictions. */
 const NEIGHBOURS = 20;
-/** The most results of a person's search, before filtering. */
+/** The maximum number of results of a person's search, before filtering. */
 const SEARCHED = 500;
 const EXPORT_PAGE = 1_000;
 
@@ -48,7 +48,7 @@ export class MemoryBook {
     this.#deps = deps;
   }
 
-  /** Kept, or a candidate, or known already: then one more mention is counted. */
+  /** Stores a statement as a kept memory or as a candidate. If it is known already, counts one more mention. */
   propose(proposed: Proposed, origin: ProposedBy): { memory: KeptMemory; isNew: boolean } {
     const { store, ids } = this.#deps;
     return store.transact(() => {
@@ -95,7 +95,7 @@ export class MemoryBook {
     return { memories: found.map((memory) => this.#view(memory)), counts: store.counts() };
   }
 
-  /** The kept memories that contradict it. */
+  /** The texts of the kept memories that contradict this one. */
   keptAgainst(memoryId: string): string[] {
     const { store } = this.#deps;
     return store.contradictionsOf(memoryId).flatMap((one) => {
@@ -112,7 +112,9 @@ export class MemoryBook {
     noteUse(this.#deps.store, used, { ...place, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** By a person alone. Searches for contradictions again: the other may have been added after this one was proposed. */
+  /**
+   * Called only for a person. Checks for contradictions again, because the other memory may have been added after this one was proposed.
+   */
   promote(memoryId: string, by: string): MemoryView {
     const memory = this.#find(memoryId);
     if (memory.state === 'kept') throw new AppError('conflict', `${memoryId} is kept already.`);
@@ -128,7 +130,7 @@ export class MemoryBook {
     return this.get(memoryId);
   }
 
-  /** Drops a candidate; a kept memory has to be forgotten instead. */
+  /** Drops a candidate. A kept memory has to be forgotten instead. */
   reject(memoryId: string, by: string): void {
     if (this.#find(memoryId).state === 'kept') {
       throw new AppError('conflict', `${memoryId} is kept already; it is no longer a candidate.`, { data: { hint: 'Forget it instead.' } });
@@ -149,7 +151,7 @@ export class MemoryBook {
     this.#deps.store.append([{ type: 'memory.forgotten', body: { memoryId, by, reason } }]);
   }
 
-  /** Fails with not_found if the two no longer contradict each other. A candidate that wins is kept from then on. */
+  /** Resolves a contradiction. A candidate that is chosen becomes a kept memory. Fails with not_found if the contradiction is not open. */
   settle(memoryId: string, otherId: string, keep: 'this' | 'other' | 'both', by: string): { kept: string[] } {
     const { store } = this.#deps;
     const open = store.contradictionsOf(memoryId).some((one) => one.memoryId === otherId || one.otherId === otherId);
@@ -176,7 +178,7 @@ export class MemoryBook {
     return { text: writeMemoryFile(kept), count: kept.length };
   }
 
-  /** All or nothing. Fails with invalid_params, naming the line. */
+  /** Imports all entries or none. Fails with invalid_params, which names the line. */
   import(text: string, state: MemoryState, by: string): { added: number; known: number } {
     const entries = readMemoryFile(text);
     const { store } = this.#deps;
@@ -192,7 +194,7 @@ export class MemoryBook {
     });
   }
 
-  /** Drops candidates that were ignored for as long as a memory takes to fade. Runs once a day. */
+  /** Drops candidates that have waited longer than it takes a memory to fade. Runs once a day. */
   dropStaleCandidates(): number {
     const { store, clock } = this.#deps;
     const before = archivedBefore(clock.nowMs());
@@ -203,7 +205,10 @@ export class MemoryBook {
     return stale.length;
   }
 
-  /** A person's mention keeps it; any other only counts one more mention. */
+  /**
+   * A mention by a person promotes a candidate. Any other mention is counted and promotes the candidate only if promotion.ts has a rule for
+   * it.
+   */
   #repeat(known: KeptMemory, { pinned }: Proposed, { by, actor, sessionId, turnId, untrusted }: ProposedBy): KeptMemory {
     const { store } = this.#deps;
     const { memoryId } = known;
@@ -212,7 +217,7 @@ export class MemoryBook {
     if (known.state === 'candidate') {
       const standing = {
         by,
-        // Repetition does not turn untrusted content into the person's statement.
+        // Repetition does not turn untrusted content into a statement of the person.
         untrusted: [...known.untrusted, ...untrusted],
         contradictions: store.contradictionsOf(memoryId).length,
         seenIn: store.seenIn(memoryId),
@@ -225,7 +230,7 @@ export class MemoryBook {
     return this.#find(memoryId);
   }
 
-  /** Against memories and other candidates: a person may accept both of two candidates. */
+  /** Checks against memories and other candidates, because a person may accept both of two candidates. */
   #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
     const { store, resolver } = this.#deps;
     const near = store

@@ -1,5 +1,5 @@
-// Reads people's messages for statements worth remembering, following the log by a cursor and never on the path of a turn. Each one becomes a
-// candidate; untrusted content is skipped.
+// Searches people's messages for statements worth remembering. Follows the log with a cursor, never on the path of a turn. Each statement
+// becomes a candidate; untrusted content is skipped.
 
 import type { AnyEvent, EventOf, EventType } from '../../../contracts/events.ts';
 import { sharedScope } from '../../../contracts/features/memory.ts';
@@ -19,7 +19,7 @@ export interface CollectorDeps {
 }
 
 const BATCH = 200;
-/** Marks right before a message belong to it. */
+/** How many taint marks before a message are checked. The marks of a message directly precede it. */
 const MARKS_LOOKED_AT = 5;
 
 export class MemoryCollector {
@@ -29,18 +29,18 @@ export class MemoryCollector {
     this.#deps = deps;
   }
 
-  /** Reads up to one batch of new events. Returns true when there may be more. */
+  /** Reads up to one batch of new events. Returns true if there may be more. */
   catchUp(): boolean {
     const { reads, cursor, transact } = this.#deps;
     const from = cursor.cursor;
     const { events, scannedTo } = reads.afterOfTypes(from, BATCH, ['user.message']);
     if (scannedTo === from) return false;
-    // Candidates and cursor are stored together: after a crash nothing is proposed twice, and nothing left out.
+    // Candidates and cursor are stored in one transaction: after a crash, nothing is proposed twice and nothing is skipped.
     transact(() => {
       for (const event of events) if (event.type === 'user.message') this.#lookThrough(event);
       cursor.cursor = scannedTo;
     });
-    // Its events come after it; they alone are no reason to continue at once.
+    // The events stored here follow the cursor. They alone are no reason to continue at once.
     return events.length > 0 || scannedTo - from >= BATCH;
   }
 
@@ -53,7 +53,7 @@ export class MemoryCollector {
     }
   }
 
-  /** Neither forwarded, nor a task of another agent, nor from an unattended turn. */
+  /** Whether the person wrote the message: it is not forwarded, not a task from another agent, and not part of an unattended turn. */
   #isOwnWords({ sessionId, sessionSeq, turnId, body }: EventOf<'user.message'>): boolean {
     if (body.helper !== undefined || (body.bounds?.unattended ?? null) !== null) return false;
     const before = this.#deps.reads.slice(sessionId, { types: ['taint.marked'], before: sessionSeq, limit: MARKS_LOOKED_AT, newest: true });

@@ -1,4 +1,4 @@
-// Memories as a file: one JSON object per line. An export can be imported again. Pure.
+// The file format for memories: one JSON object per line. An export can be imported again. Pure.
 
 import { parseJson } from '../../../base/json.ts';
 import { describeIssues } from '../../../contracts/describe-issues.ts';

@@ -1,5 +1,6 @@
-// Passes memories to the stores of the embedding program, and tells them which are forgotten: following the log by a cursor for each, in order,
-// at least once, and never on the path of a turn. Candidates are not passed on: they wait for a person.
+// Passes kept memories on to the stores of the embedding program, and reports which are forgotten. Follows the log with one cursor per
+// store, delivers in order and at least once, and never runs on the path of a turn. Candidates, which still wait for a person, are not
+// passed on.
 
 import { orAborted } from '../../../base/deferred.ts';
 import type { AnyEvent, EventType } from '../../../contracts/events.ts';
@@ -11,7 +12,7 @@ export interface MirrorDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly reads: {
     afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number };
   };
-  /** Null for a forgotten one. */
+  /** Null if the memory is forgotten. */
   find(memoryId: string): KeptMemory | null;
   readonly cursors: { get(source: string): number; set(source: string, seq: number): void };
 }
@@ -33,19 +34,19 @@ export class MemoryMirror {
     this.#lines = deps.sources.filter((source) => 'remember' in source).map((source) => new Line(deps, source));
   }
 
-  /** Starts passing on new ones. Returns at once. */
+  /** Starts passing on new memories. Returns at once. */
   poke(): void {
     for (const line of this.#lines) line.poke();
   }
 
-  /** Stops the work in progress; the next start continues from the cursor. */
+  /** Stops the work in progress. The next start continues from the cursor. */
   async dispose(): Promise<void> {
     const ended = await Promise.allSettled(this.#lines.map((line) => line.dispose()));
     for (const one of ended) if (one.status === 'rejected') this.#deps.logger.log('warn', 'a memory store did not end', {});
   }
 }
 
-/** The work for one store, one item at a time. */
+/** The deliveries to one store, one at a time. */
 class Line {
   readonly #deps: MirrorDeps;
   readonly #source: MemorySource;
@@ -116,7 +117,7 @@ class Line {
     }
   }
 
-  /** In its current state: a memory forgotten since is not passed on first. */
+  /** Passes the memory on in its current state. A memory that has been forgotten since is skipped. */
   #remember(memoryId: string): Hand[] {
     const memory = this.#deps.find(memoryId);
     return memory === null ? [] : [(signal) => Promise.resolve(this.#source.remember?.(textOf(memory), signal))];
@@ -126,7 +127,7 @@ class Line {
     return [(signal) => Promise.resolve(this.#source.forget?.(memoryId, signal))];
   }
 
-  /** A store that never answers blocks the others only for this long. */
+  /** A store that never answers delays the next delivery only for this long. */
   async #within(hand: Hand): Promise<void> {
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(WITHIN_MS)]);
     await orAborted(hand(signal), signal, () => new Error('it took too long'));

@@ -1,4 +1,5 @@
-// Chooses the memories a turn shows to the model: pinned ones, and those that fit the question. Records their use, at most once a day.
+// Chooses the memories that a turn adds to the model's context: pinned memories, and memories that match the question. Records their use at
+// most once a day.
 
 import type { Clock } from '../../../base/clock.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
@@ -36,7 +37,7 @@ export class MemoryPackSource {
     if (snippetsMax === 0) return [];
     const nowMs = clock.nowMs();
     const scopes = scopesOf(agent);
-    // Only a pinned one overrules a pinned one.
+    // Only another pinned memory overrules a pinned one.
     const isUsed = ({ state, scope, pinned: isPinned }: KeptMemory): boolean => isPinned && state === 'kept' && scopes.includes(scope);
     const pinned = store
       .pinned(scopes, snippetsMax)
@@ -59,14 +60,14 @@ export interface UsePlace {
   readonly nowMs: number;
 }
 
-/** Use within a day is not recorded again. */
+/** Use is not recorded if the memory was used less than a day ago. */
 export function noteUse(store: Pick<MemoryStore, 'append'>, used: readonly MemoryView[], { sessionId, turnId, nowMs }: UsePlace): void {
   const memoryIds = used.filter(({ usedAtMs }) => nowMs - usedAtMs >= DAY_MS).map(({ memoryId }) => memoryId);
   if (memoryIds.length > 0) store.append([{ type: 'memory.recalled', body: { memoryIds, sessionId, turnId } }]);
 }
 
 function partOf(memory: MemoryView & { readonly score?: number }): PackPart {
-  // Without quoting the other: of two that contradict each other the model sees one.
+  // Mentions the contradiction without quoting the other memory, because the model must see only one of the two.
   const open =
     memory.contradictions.length === 0 ? '' : '\n(Not settled: it contradicts something else that was said; the person decides.)';
   return {

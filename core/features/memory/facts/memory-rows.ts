@@ -1,5 +1,5 @@
-// Memories as rows that follow the log, searchable by words and, if there are vectors, by meaning. Decides nothing: memory-book.ts decides
-// what becomes a memory and which are still used.
+// Memories as rows derived from the log, with full-text search and, if there are vectors, vector search. Makes no decisions: memory-book.ts
+// decides what becomes a memory and which memories are used.
 
 import { hash } from 'node:crypto';
 import * as z from 'zod';
@@ -17,7 +17,7 @@ export interface MemoryFilter {
   readonly state?: MemoryState | undefined;
   readonly kind?: string | undefined;
   readonly scope?: string | undefined;
-  /** Used at or after this moment, or pinned. */
+  /** Only memories used at or after this moment, or pinned. */
   readonly usedSinceMs?: number | undefined;
   readonly contradicted?: boolean | undefined;
 }
@@ -71,7 +71,7 @@ export class MemoryRows {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
   readonly #held: HeldRows;
-  /** Of every scope and state. */
+  /** Covers memories of every scope and state. */
   readonly texts: SearchedTexts;
 
   readonly apply = byType({
@@ -100,7 +100,7 @@ export class MemoryRows {
     return row === undefined ? null : read(row);
   }
 
-  /** In the order given; missing rows are left out. */
+  /** Returns the memories in the given order; missing rows are left out. */
   at(rows: readonly number[]): KeptMemory[] {
     if (rows.length === 0) return [];
     const found = new Map(this.#sql.rows<StoredMemory>(statements.at, JSON.stringify(rows)).map((stored) => [stored.row, stored]));
@@ -110,13 +110,13 @@ export class MemoryRows {
     });
   }
 
-  /** An earlier memory in the scope with the same text. */
+  /** The existing memory in the scope with the same text, or null. */
   findSame(text: string, scope: string): KeptMemory | null {
     const row = this.#sql.row<StoredMemory>(`${all} WHERE text_key = ? AND scope = ? LIMIT 1`, memoryTextKey(text), scope);
     return row === undefined ? null : read(row);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(filter: MemoryFilter, limit: number, offset = 0): KeptMemory[] {
     const given: readonly (readonly [sql: string, value: string | number | undefined])[] = [
       ['state = ?', filter.state],
@@ -152,7 +152,7 @@ export class MemoryRows {
     return this.#sql.rows<Contradiction>(statements.contradictionsOf, { id: memoryId });
   }
 
-  /** The last event whose turn was read. */
+  /** The last event that the collector has read. */
   get cursor(): number {
     return this.cursorOf('turns');
   }
@@ -161,7 +161,7 @@ export class MemoryRows {
     this.setCursor('turns', seq);
   }
 
-  /** The last event that a follower of memories has processed. */
+  /** The last event that this follower of the log has processed. */
   cursorOf(name: string): number {
     return this.#sql.value<number>('SELECT seq FROM memory_cursors WHERE name = ?', name) ?? 0;
   }
@@ -170,7 +170,7 @@ export class MemoryRows {
     this.#sql.run('INSERT INTO memory_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq', name, seq);
   }
 
-  /** Texts without a vector. */
+  /** Memories that have no vector yet. */
   waiting(limit: number): { row: number; scope: string; text: string }[] {
     return this.#sql.rows<{ row: number; scope: string; text: string }>(statements.waiting, limit);
   }
@@ -230,7 +230,7 @@ function read({ origin, untrusted, pinned, ...row }: StoredMemory): KeptMemory {
   };
 }
 
-/** Equal for texts that differ only in case, accents, spaces and punctuation. */
+/** The same for texts that differ only in case, accents, spaces and punctuation. */
 export function memoryTextKey(text: string): string {
   const words =
     text

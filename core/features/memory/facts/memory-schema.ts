@@ -1,4 +1,4 @@
-// Tables of memories, which follow the log, and the index of their words.
+// The tables of memories, which are derived from the log, and their full-text index.
 
 import { wordIndexForm, type Migration } from '../../../store/storage/storage.ts';
 

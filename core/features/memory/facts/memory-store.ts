@@ -1,4 +1,4 @@
-// The memory store as its parts use it: reads come from the rows, changes go through the log.
+// The memory store that the memory code uses: reads come from the rows, changes go through the log.
 
 import { systemSessionId } from '../../../contracts/events.ts';
 import type { SessionLog } from '../../../store/session/session.ts';

@@ -101,7 +101,7 @@ test('an agent finds its memories and shared ones, not those of other agents', a
   );
 });
 
-test('the rankings by meaning and by words are fused: a hit of both comes first', async () => {
+test('rankings by meaning and by words are fused; a hit in both ranks first', async () => {
   const { says, found, near } = openBench();
   const [cat, dog, bird] = ['The cat sleeps at noon.', 'The dog barks at noon.', 'The bird sings.'].map((text) => says(text));
   near.push({ row: bird?.row ?? 0, similarity: 0.8 }, { row: dog?.row ?? 0, similarity: 0.7 });
@@ -109,7 +109,7 @@ test('the rankings by meaning and by words are fused: a hit of both comes first'
   expect(cat).toBeDefined();
 });
 
-test('use restores a faded memory, and archived ones leave recall but not the list', async () => {
+test('use restores a faded memory; archived ones are listed but not recalled', async () => {
   const { says, found, clock, book, store, recall } = openBench();
   const text =
     'The router stands in the cellar, behind the boxes with the winter clothes. Its lamp is green when all is well and it blinks otherwise.';
@@ -132,7 +132,7 @@ test('use restores a faded memory, and archived ones leave recall but not the li
   expect(await found('router')).toEqual([text]);
 });
 
-test('a memory only fades, its shown text only gets shorter, a pinned one never fades', () => {
+test('memories fade and their shown text gets shorter; pinned ones never fade', () => {
   const aged = fc.record({ text: fc.string({ minLength: 1, maxLength: 400 }), usedAtMs: fc.integer({ min: 0, max: 2e12 }) });
   fc.assert(
     fc.property(aged, fc.array(fc.integer({ min: 0, max: 200 * DAY_MS }), { minLength: 2, maxLength: 6 }), (memory, agesMs) => {
@@ -154,7 +154,7 @@ test('a memory only fades, its shown text only gets shorter, a pinned one never 
   );
 });
 
-test('the pack source shows pinned ones first, once, and marks untrusted content', async () => {
+test('the pack source shows pinned memories first, once, and marks untrusted content', async () => {
   const { says, store, recall, clock, book } = openBench();
   const pinned = says('Never touch the folder "taxes".');
   book.pin(pinned.memoryId, true, 'ada');
@@ -168,7 +168,7 @@ test('the pack source shows pinned ones first, once, and marks untrusted content
   ]);
 });
 
-test('a forgotten memory leaves everything but the log', async () => {
+test('a forgotten memory is removed everywhere except in the log', async () => {
   const { says, found, book, rows, log } = openBench();
   const { memoryId } = says('My shoe size is 42.');
   book.forget(memoryId, 'ada');
@@ -201,7 +201,7 @@ test('memories imported as candidates all wait for a person', () => {
   expect(book.list({ limit: 9, offset: 0 }).memories).toMatchObject([{ state: 'candidate', pinned: false, origin: { by: 'import' } }]);
 });
 
-test('candidates make room for newer ones, and ignored ones are dropped in time', () => {
+test('newer candidates replace the oldest, and ignored ones are dropped in time', () => {
   const { says, book, clock, rows } = openBench(3);
   for (let i = 0; i < 6; i++) {
     clock.advance(1000);
@@ -217,7 +217,7 @@ test('candidates make room for newer ones, and ignored ones are dropped in time'
   expect(rows.counts()).toEqual({ kept: 0, candidates: 0, contradictions: 0 });
 });
 
-test('the rows are the same when rebuilt from the log', () => {
+test('rebuilding from the log gives the same rows', () => {
   const { says, book, log, rows } = openBench();
   const a = says('My editor is vim.');
   const b = says('My editor is emacs.', { by: 'agent', actor: 'agent main', sessionId: 's1' });
@@ -230,7 +230,7 @@ test('the rows are the same when rebuilt from the log', () => {
   expect(again.rows.counts()).toEqual(rows.counts());
 });
 
-test('nothing in a query is syntax', async () => {
+test('special characters in a query are not treated as syntax', async () => {
   const { says, found } = openBench();
   says('Quotes "and" brackets (are) fine: AND OR NOT *.');
   await fc.assert(
@@ -261,7 +261,7 @@ test.each([
   expect(formExtractor.extract({ sessionId: 's', turnId: 't', text }).map(({ kind, text: said }) => [kind, said])).toEqual(expected);
 });
 
-test('only messages of the person are read: none forwarded, of agents, or unattended', () => {
+test('only messages of the person are read: not forwarded, from agents or unattended', () => {
   const { log, book, rows } = openBench();
   const collector = new MemoryCollector({
     book,

@@ -1,9 +1,11 @@
-// Decides which of two contradictory memories a model sees until a person settles it. Never both.
+// Decides which of two contradictory memories a model sees until a person resolves the contradiction. The model never sees both.
 
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import type { MemoryStore } from './ports.ts';
 
-/** A different used memory contradicts it and takes precedence: the pinned one, else the newer one. */
+/**
+ * Whether a used memory that contradicts this one takes precedence. A pinned memory precedes an unpinned one; otherwise the newer one wins.
+ */
 export function isOverruled(
   memory: KeptMemory,
   store: Pick<MemoryStore, 'find' | 'contradictionsOf'>,

@@ -1,4 +1,4 @@
-// The ports of memory inside the runtime: its store, and its source for packs. The ports a program can fill are in core/contracts. Types only.
+// Ports of memory inside the runtime: its store, and recall. The ports that a program can implement are in core/contracts. Types only.
 
 import type { AnyDraft } from '../../../contracts/events.ts';
 import type { MemoryHit } from '../../../contracts/features/memory.ts';
@@ -8,12 +8,15 @@ import type { MemoryRows } from './memory-rows.ts';
 
 type Kept = 'texts' | 'find' | 'at' | 'findSame' | 'list' | 'pinned' | 'counts' | 'seenIn' | 'contradictionsOf';
 
-/** The store of memories. Each change is an event; `append` records it and the rows follow in the same transaction. */
+/** The memory store. Each change is an event: `append` records it, and the rows are updated in the same transaction. */
 export interface MemoryStore extends Pick<MemoryRows, Kept> {
   append(drafts: readonly AnyDraft[]): void;
-  /** All or nothing. */
+  /** Runs the work in one transaction. */
   transact<T>(work: () => T): T;
-  /** Best first, of the scopes; empty if there are no vectors. Never rejects: a failure finds nothing. */
+  /**
+   * Memories of these scopes with a similar meaning, best first. Empty if there are no vectors. Never rejects; a failure returns no
+   * memories.
+   */
   findMeaning(query: string, scopes: readonly string[], limit: number, signal: AbortSignal): Promise<readonly Near[]>;
 }
 
@@ -24,7 +27,7 @@ export interface RecallRequest {
   readonly signal: AbortSignal;
 }
 
-/** Answers a question from memory, best first. */
+/** Finds memories for a question, best first. */
 export interface Recall {
   recall(request: RecallRequest): Promise<MemoryHit[]>;
 }

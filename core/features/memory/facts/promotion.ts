@@ -1,4 +1,4 @@
-// Decides what becomes a memory without a person, and what never does. The only place that does. Pure.
+// Decides which statements become memories without a person, and which never do. No other code makes this decision. Pure.
 
 import type { TaintSource } from '../../../contracts/tools.ts';
 
@@ -8,14 +8,14 @@ export interface Standing {
   readonly untrusted: readonly TaintSource[];
   /** Open contradictions with memories or candidates. */
   readonly contradictions: number;
-  /** Conversations that mentioned it. */
+  /** How many conversations mentioned the statement. */
   readonly seenIn: number;
 }
 
-/** The number of conversations after which it is no passing remark. */
+/** A statement mentioned in this many conversations is not a passing remark. */
 export const repeatsNeeded = 2;
 
-/** The rule by which it is kept; null for a candidate, which waits for a person. */
+/** The rule by which the statement is kept, or null if it stays a candidate until a person decides. */
 export function ruleFor({ by, untrusted, contradictions, seenIn }: Standing): string | null {
   if (by === 'person') return 'a person added it';
   if (untrusted.length > 0) return null;

@@ -1,5 +1,5 @@
-// Finds memories for a question: by words and by meaning, both rankings fused, then weighed by recent use and importance. Searches kept
-// memories only; candidates are found only by a person.
+// Finds memories for a question: fuses full-text and vector rankings, then weighs the hits by recent use and importance. Searches kept
+// memories only; candidates appear only in a person's own searches.
 
 import type { Clock } from '../../../base/clock.ts';
 import { sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
@@ -16,7 +16,7 @@ export interface RecallDeps {
 }
 
 const RANKED = 40;
-/** Relevance decides first: age and importance reorder memories of about the same relevance. */
+/** Relevance comes first: recency and importance only reorder memories of about the same relevance. */
 const RECENCY_WEIGHT = 0.25;
 const IMPORTANCE_WEIGHT = 0.25;
 
@@ -27,7 +27,7 @@ export class MemoryRecall implements Recall {
     this.#deps = deps;
   }
 
-  /** Best first. Memories archived by age are left out. */
+  /** Best first. Leaves out memories archived by age. */
   async recall({ query, agentId, limit, signal }: RecallRequest): Promise<MemoryHit[]> {
     const { store, clock } = this.#deps;
     const scopes = scopesOf(agentId);

@@ -1,4 +1,4 @@
-// Finds texts for a question, for memories and documents alike: hits by words and hits by meaning above the floor, fused into one list. The
+// Finds texts for a question, for memories and documents alike: fuses full-text hits with vector hits above the similarity floor. The
 // caller decides which texts count and how many it needs.
 
 import { fuseWordsAndMeaning } from '../../../base/rank-fusion.ts';
@@ -7,10 +7,10 @@ import type { SearchedTexts } from './searched-texts.ts';
 /** A searchable set of texts. */
 export interface Searched<T> {
   readonly texts: Pick<SearchedTexts, 'findWords' | 'coverage'>;
-  /** In the order given; missing rows are left out. */
+  /** Returns the texts in the given order; missing rows are left out. */
   at(rows: readonly number[]): T[];
   rowOf(text: T): number;
-  /** Best first, none below the floor; empty if there are no vectors. Never rejects: a failure finds nothing. */
+  /** Best first, none below the similarity floor. Empty if there are no vectors. Never rejects; a failure returns no rows. */
   findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly Near[]>;
 }
 
@@ -21,9 +21,9 @@ export interface Near {
 
 export interface Asked<T> {
   readonly query: string;
-  /** Of each ranking, before the filter. */
+  /** The size of each ranking before filtering. */
   readonly ranked: number;
-  /** If fewer count, the words are searched again with more room. */
+  /** If fewer texts than this count, the full-text search is repeated with a higher limit. */
   readonly wanted: number;
   readonly counts: (text: T) => boolean;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export interface Hit<T> {
   readonly foundBy: ('words' | 'meaning')[];
 }
 
-/** The factor by which the search widens when most hits belong to another scope. */
+/** The factor by which the full-text search widens when filtering removes most hits. */
 const WIDER = 10;
 const rankingNames = ['words', 'meaning'] as const;
 
@@ -63,7 +63,7 @@ export async function findTexts<T>(
   return { hits, near };
 }
 
-/** Asks external sources in parallel. One that fails or is late contributes nothing; its signal aborts. */
+/** Asks external sources in parallel. A source that fails or is late contributes nothing; its signal is aborted. */
 export async function askWithin<S, A>(
   sources: readonly S[],
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
@@ -84,7 +84,7 @@ export async function askWithin<S, A>(
   return found;
 }
 
-/** 0 to 1; derived from its place if the source gave none. */
+/** From 0 to 1. Derived from the rank if the source gave no score. */
 export function scoreAt(score: number | undefined, index: number): number {
   return Math.min(1, Math.max(0, score ?? 1 / (index + 1)));
 }

@@ -1,15 +1,15 @@
-// The searchable texts of one table: their words, the rows in the vector index that belong to them, and those that still need a vector.
+// The searchable texts of one table: their full-text index, their rows in the vector index, and the rows that still need a vector.
 
 import { Statements, WordIndex, type RankedRow, type SqlDatabase } from '../../../store/storage/storage.ts';
 
-/** Where vectors of the texts are kept, once there are any. */
+/** The index that stores the vectors of the texts, if there is one. */
 export interface TextVectors {
   remove(row: number): void;
 }
 
 interface TextTable {
   readonly table: 'memories' | 'knowledge_passages';
-  /** The column that keys the word index. */
+  /** The primary key of the table, which also keys the full-text index. */
   readonly row: 'row' | 'passage_id';
   readonly words: 'memory_text' | 'knowledge_text';
 }
@@ -26,7 +26,7 @@ export class SearchedTexts {
     this.#words = new WordIndex(db, table.words);
   }
 
-  /** From here on, removed texts leave the vector index as well. */
+  /** From now on, removed texts are also removed from the vector index. */
   useVectors(vectors: TextVectors): void {
     this.#vectors = vectors;
   }
@@ -40,12 +40,12 @@ export class SearchedTexts {
     this.#vectors?.remove(row);
   }
 
-  /** Best first, in every scope. */
+  /** Best first, across all scopes. */
   findWords(query: string, limit: number): RankedRow[] {
     return this.#words.find(query, limit);
   }
 
-  /** The share, 0 to 1, of the query's information that the row's words cover. */
+  /** The share of the query's information that the words of the row cover, from 0 to 1. */
   coverage(query: string, row: number): number {
     return this.#words.coverage(query, row);
   }
@@ -58,7 +58,7 @@ export class SearchedTexts {
     this.#sql.run(`UPDATE ${this.#table.table} SET embedded = 1 WHERE ${this.#table.row} = ?`, row);
   }
 
-  /** All vectors are gone. */
+  /** Marks every row as waiting, after all vectors were deleted. */
   resetVectors(): void {
     this.#sql.run(`UPDATE ${this.#table.table} SET embedded = 0 WHERE embedded <> 0`);
   }

@@ -41,7 +41,7 @@ function embedderFor(config: EmbeddingsConfig, more: Partial<ConstructorParamete
 const openAi = ({ origin }: EmbeddingServer): EmbeddingsConfig => ({ kind: 'openai-compatible', baseUrl: `${origin}/v1`, model: 'm' });
 
 test.each(['openai-compatible', 'ollama'] as const)(
-  '%s: a vector for each text, in their order, in batches, without secrets',
+  '%s: returns a vector per text, in order, in batches, without secrets',
   async (kind) => {
     const server = await serve();
     const config =
@@ -56,7 +56,7 @@ test.each(['openai-compatible', 'ollama'] as const)(
   },
 );
 
-test('a question is sent once, and nothing is sent under the panic stop', async () => {
+test('a question is sent only once, and nothing is sent under the panic stop', async () => {
   const server = await serve();
   const embedder = embedderFor(openAi(server));
   const first = await embedder.embedQuery('where is it', still);
@@ -66,7 +66,7 @@ test('a question is sent once, and nothing is sent under the panic stop', async 
   expect(server.asked).toHaveLength(1);
 });
 
-test("the server's token count is recorded, else an estimate; without budget nothing", async () => {
+test('the token count of the server is recorded, or an estimate if there is none', async () => {
   const server = await serve();
   const recorded: unknown[] = [];
   const spending = { admit: () => undefined, record: (use: unknown) => void recorded.push(use) };
@@ -108,14 +108,14 @@ test.each([
   await expect(embedderFor(openAi(server)).embed(['x'], still)).rejects.toMatchObject({ code });
 });
 
-test('an absent server, and an aborted wait', async () => {
+test('reports an unreachable server and an aborted wait', async () => {
   const gone = await startEmbeddingServer();
   await gone.close();
   await expect(embedderFor(openAi(gone)).embed(['x'], still)).rejects.toMatchObject({ code: 'model_unavailable' });
   await expect(embedderFor(openAi(await serve())).embed(['x'], AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
 });
 
-/** Texts by number, as a store has them. */
+/** Numbered texts, as a store has them. */
 class Texts implements EmbeddedTexts {
   readonly done = new Map<number, Int8Array>();
   readonly texts: string[];
@@ -184,18 +184,18 @@ function openStorage(): Storage {
   return storage;
 }
 
-test('every text gets its vector and is sent once; another model replaces all', async () => {
+test('every text is embedded and sent once; another model replaces all vectors', async () => {
   const server = await serve();
   const vectors = openVectors();
   const texts = new Texts(Array.from({ length: 150 }, (_, index) => `text ${index}`));
   const first = openKeeper(texts, embedderFor(openAi(server)), vectors);
   await first.settle(() => texts.countWaiting() === 0);
   expect(first.keeper.state).toEqual({ model: 'openai-compatible:m', dimensions: 384, waiting: 0, problem: null });
-  // The floor of the model is measured once, as soon as its first vectors are there.
+  // The floor of the model is measured once, as soon as its first vectors exist.
   expect(vectors.pinned?.floor).not.toBeNull();
   expect(server.asked[1]).toEqual(referenceTexts);
   expect(server.asked.flat()).toHaveLength(182);
-  // Cut and inserted again, as when a document is reread: the cache knows them.
+  // Removed and inserted again, as when a document is reread: their vectors come from the cache.
   texts.reset();
   await first.settle(() => texts.countWaiting() === 0);
   expect(server.asked.flat()).toHaveLength(182);
@@ -212,7 +212,7 @@ test('every text gets its vector and is sent once; another model replaces all', 
   expect(texts.done.size).toBe(151);
 });
 
-test('a text that several rows hold is sent once', async () => {
+test('a text that several rows contain is sent once', async () => {
   const server = await serve();
   const texts = new Texts(['the same', 'another', 'the same']);
   await openKeeper(texts, embedderFor(openAi(server)), openVectors()).settle(() => texts.countWaiting() === 0);
@@ -239,7 +239,7 @@ test('a row whose text changed meanwhile gets the vector of its new text', async
   expect([...texts.done]).toEqual(texts.texts.map((text, row) => [row, vectors.cached(text)]));
 });
 
-test('a rolled-back change of the model keeps the model before', () => {
+test('a rolled-back change of the model keeps the previous model', () => {
   const storage = openStorage();
   const vectors = new VectorStore(storage.db);
   storage.transact(() => vectors.pin('first', 16));
@@ -287,7 +287,7 @@ createServer((request, response) => {
 }).listen(Number(process.argv[at + 1]), '127.0.0.1');
 `;
 
-test('a GGUF file is served by a program that is started, used with its key, and ended', needs('a Unix system'), async () => {
+test('a GGUF file is served by a child process, used with its key, and ended', needs('a Unix system'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-gguf-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'llama-server.mjs');

@@ -1,5 +1,6 @@
-// Turns texts into vectors with a model the person configured: an OpenAI-compatible server, Ollama, or a GGUF file served by llama-server.
-// Owns batches, checks of the answers, and the vectors of recent questions. Does not know the purpose of the texts.
+// Turns texts into vectors with the model the person configured: an OpenAI-compatible server, Ollama, a GGUF file served by llama-server,
+// or the embedded engine. Owns batching, validation of the answers, and a cache of recent questions. Does not know the purpose of the
+// texts.
 
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
@@ -9,7 +10,7 @@ import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
 
-/** Runs a GGUF file in the engine. Fails as a call of a model does. */
+/** Runs a GGUF file in the embedded engine. Fails with the same errors as a model call. */
 export type EmbedHere = (
   file: string,
   texts: readonly string[],
@@ -23,15 +24,15 @@ export interface EmbedderDeps {
   readonly resolveSecret: (ref: string) => Promise<string>;
   /** Redacts a text before it is sent. */
   readonly redact: (text: string) => string;
-  /** Nothing is sent under the panic stop. */
+  /** Whether the panic stop is engaged; then nothing is sent. */
   readonly isStopped: () => boolean;
-  /** The approximate number of tokens of a text: for the budget before it is sent, and if the server states none. */
+  /** The approximate number of tokens of a text. Used for the budget check before sending, and if the server reports no count. */
   readonly estimate: (text: string) => number;
   readonly spending: EmbeddingSpending;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Only asked for the kind `embedded`. */
+  /** Called only for the kind `embedded`. */
   readonly embedHere: EmbedHere;
-  /** The address of a served GGUF file, and its key; starts the server. Used only for that kind. */
+  /** Starts llama-server if necessary, and returns its address and key. Called only for the kind `gguf`. */
   readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
 }
 
@@ -43,7 +44,7 @@ interface Asked {
 
 const BATCH = 64;
 const TEXT_CHARS_MAX = 8_000;
-/** A person or turn waits for the vector of a question. */
+/** In milliseconds. Short for questions, because a person or a turn waits for their vector. */
 const timeouts = { texts: 60_000, questions: 1_500 } as const;
 const QUERIES_KEPT = 200;
 const ANSWER_BYTES_MAX = 64_000_000;
@@ -52,11 +53,11 @@ const ANSWER_BYTES_MAX = 64_000_000;
 export function embeddingPrice(config: EmbeddingsConfig): number | null {
   if (config.kind === 'gguf' || config.kind === 'embedded') return 0;
   if (config.kind === 'openai-compatible') return config.usdPerMillionTokens ?? null;
-  // Ollama forwards these to its cloud.
+  // Ollama forwards models with this suffix to its cloud.
   return /[:-]cloud$/.test(config.model) ? null : 0;
 }
 
-/** Names the model, its server, and its dimensions if requested: a different name means different vectors. */
+/** Names the kind, the model and the requested dimensions. A different name means different vectors. */
 export function embeddingModelName(config: EmbeddingsConfig): string {
   const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
   return `${config.kind}:${'file' in config ? config.file : config.model}${size}`;
@@ -75,7 +76,7 @@ export class Embedder {
     this.model = embeddingModelName(config);
   }
 
-  /** One vector for each text, in order. Fails as a model call does; with panic_engaged under the panic stop. */
+  /** Returns one vector per text, in order. Fails like a model call, and with panic_engaged under the panic stop. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += BATCH) {
@@ -84,7 +85,7 @@ export class Embedder {
     return vectors;
   }
 
-  /** For a question. Recent ones are cached. */
+  /** Returns the vector of a question. Recent questions are cached. */
   async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
@@ -107,7 +108,7 @@ export class Embedder {
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
     const input = texts.map((text) => {
       const sent = redact(text.slice(0, TEXT_CHARS_MAX));
-      // A server refuses an empty text; a space means as little.
+      // Servers reject an empty text, so a dash is sent instead.
       return sent.trim() === '' ? '-' : sent;
     });
     const read =
@@ -156,7 +157,7 @@ export class Embedder {
     return config.kind === 'openai-compatible' && config.apiKey !== undefined ? resolveSecret(config.apiKey) : null;
   }
 
-  /** Follows no redirect: the texts are meant for this address only. */
+  /** Follows no redirect, because the texts are meant for this address only. */
   async #ask({ url, key, body }: Asked, limited: AbortSignal, signal: AbortSignal): Promise<unknown> {
     const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
     try {

@@ -11,12 +11,15 @@ export interface EmbeddingAsked {
 export interface EmbeddingFormat {
   readonly path: string;
   body(asked: EmbeddingAsked): unknown;
-  /** In the order of the texts; null if the reply has another form. `tokens` is null if the server stated none. */
+  /**
+   * Returns the vectors in the order of the texts, or null if the reply has an unexpected form. `tokens` is null if the server reported no
+   * count.
+   */
   read(reply: unknown): { readonly vectors: readonly (readonly number[])[]; readonly tokens: number | null } | null;
 }
 
 const vectorSchema = z.array(z.number());
-/** An invalid count is treated as missing: the vectors are still good. */
+/** An invalid count is treated as missing, because the vectors are still good. */
 const toldTokens = z.number().int().nonnegative().optional().catch(undefined);
 const openAiReply = z.object({
   data: z.array(z.object({ index: z.number().int().optional(), embedding: vectorSchema })),
@@ -30,7 +33,7 @@ export const openAiFormat: EmbeddingFormat = {
   read(reply) {
     const parsed = openAiReply.safeParse(reply);
     if (!parsed.success) return null;
-    // The index gives the order; some servers omit it and keep the order.
+    // The index gives the order. Some servers omit it and return the vectors in order.
     const placed = parsed.data.data.map(({ index, embedding }, place) => ({ at: index ?? place, embedding }));
     placed.sort((a, b) => a.at - b.at);
     if (!placed.every(({ at }, place) => at === place)) return null;

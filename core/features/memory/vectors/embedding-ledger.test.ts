@@ -1,4 +1,5 @@
-// The cost of embedding, against the real budget: counted, recorded per batch, and stopped when the day's budget is spent.
+// The cost of embedding, tested with the real budget: it is counted, recorded per batch, and embedding stops when the budget of the day is
+// spent.
 
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../base/clock.ts';
@@ -35,7 +36,7 @@ test('a batch is one event with its price, and counts towards the day', () => {
   expect(day().find(({ unit }) => unit === 'usd')).toMatchObject({ scope: 'day', limit: 1, spent: 0.2 });
 });
 
-test('questions are gathered, and recorded at a quiet moment', () => {
+test('questions are collected, and recorded by flush or when there are many', () => {
   const { ledger, use, written } = open({}, 0);
   use(5, 'questions');
   use(7, 'questions');
@@ -54,7 +55,7 @@ test.each([
   const { ledger, use } = open(limits, price);
   use(60);
   expect(ledger.problem).toBeNull();
-  // The rest is too small for it.
+  // This request is larger than the remaining budget.
   expect(() => use(60)).toThrow(expect.objectContaining({ code: 'over_budget' }));
   use(40);
   expect(ledger.problem).toBe(problem);
@@ -68,7 +69,7 @@ test('a limit of a turn or a session does not stop embedding', () => {
   expect(ledger.problem).toBeNull();
 });
 
-test('a local model costs nothing; a price that is not stated is unknown', () => {
+test('a local model costs nothing; a model without a stated price is unknown', () => {
   const server = { kind: 'openai-compatible', baseUrl: 'https://x.example/v1', model: 'm' } as const;
   expect(embeddingPrice({ kind: 'gguf', program: 'llama-server', file: 'm.gguf' })).toBe(0);
   expect(embeddingPrice({ kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', model: 'nomic-embed-text' })).toBe(0);

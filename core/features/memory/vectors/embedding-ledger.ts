@@ -1,5 +1,5 @@
-// The cost of embedding: checks the budget of the day before texts are sent, and records the cost after. One event per batch of texts;
-// questions, which are short and many, are gathered until a quiet moment.
+// The cost of embedding: checks the budget of the day before texts are sent, and records the cost afterwards. Each batch of texts is one
+// event. Questions, which are short and many, are combined until they are flushed.
 
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
@@ -8,7 +8,7 @@ import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export interface EmbeddingLedgerDeps {
   readonly model: string;
-  /** US dollars; null if the price is unknown, 0 for a local model. */
+  /** In US dollars. Null if the price is unknown, 0 for a local model. */
   readonly usdPerMillionTokens: number | null;
   readonly budget: {
     checkDay(
@@ -22,7 +22,7 @@ export interface EmbeddingLedgerDeps {
 }
 
 const TOKENS_PER_PRICE = 1_000_000;
-/** The most questions gathered before they are recorded. */
+/** The number of combined questions at which they are recorded. */
 const QUESTIONS_MAX = 50;
 
 export class EmbeddingLedger implements EmbeddingSpending {
@@ -33,7 +33,7 @@ export class EmbeddingLedger implements EmbeddingSpending {
     this.#deps = deps;
   }
 
-  /** Why nothing is embedded for now, in a sentence; null if the budget allows it. */
+  /** Why nothing is embedded for now, as a sentence; null if the budget allows it. */
   get problem(): string | null {
     const breach = this.#breach(0);
     if (breach === null) return null;
@@ -59,7 +59,7 @@ export class EmbeddingLedger implements EmbeddingSpending {
     if (this.#questions.count >= QUESTIONS_MAX) this.flush();
   }
 
-  /** Records the gathered questions. */
+  /** Records the combined questions. */
   flush(): void {
     const gathered = this.#questions;
     this.#questions = null;

@@ -5,8 +5,8 @@ import type { EventBodies } from '../../../contracts/events.ts';
 export type EmbeddingUse = Omit<EventBodies['embedding.used'], 'model' | 'costUsd'>;
 
 export interface EmbeddingSpending {
-  /** Before texts are sent. Fails with over_budget. */
+  /** Called before texts are sent. Fails with over_budget. */
   admit(tokens: number): void;
-  /** For every answer, usable or not. */
+  /** Called for every answer, usable or not. */
   record(use: EmbeddingUse): void;
 }

@@ -1,5 +1,5 @@
-// Search by meaning, assembled: the embedder, its cost, the background work that gives each text its vector, and the rows near a question.
-// Without an embedder only words are searched.
+// Assembles vector search: the embedder, its cost, the background work that embeds each text, and the search for nearby rows. Without an
+// embedder there is only full-text search.
 
 import { resolve } from 'node:path';
 import type { Lifetimes } from '../../../base/disposable.ts';
@@ -34,21 +34,21 @@ export type EmbeddingSpine = Pick<
   | 'instanceMarker'
 >;
 
-/** The store of texts and their vectors. */
+/** The stores of texts and their vectors. */
 export interface MemoryStores {
   readonly memories: MemoryRows;
   readonly knowledge: KnowledgeRows;
   readonly vectors: VectorStore;
 }
 
-/** The window of an embedding model in the engine; longer texts are cut. */
+/** The context window of an embedding model in the engine. Longer texts are cut. */
 const EMBEDDED_TOKENS = 8_192;
 
-/** Null without an embedder: then only words are searched. */
+/** Returns null without an embedder; there is only full-text search then. */
 export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes, engine: Pick<EngineAccess, 'open'>) {
   const { config, clock, environment, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
   const { embeddings } = config;
-  // Old vectors are deleted with their texts although they are unused.
+  // Without an embedder, vectors of an earlier one are unused. The indexes are still opened, so that they are deleted with their texts.
   if (embeddings === undefined && store.vectors.pinned === null) return null;
   const indexes = openIndexes(logger, store.vectors);
   if (indexes !== null) {
@@ -120,7 +120,7 @@ function memoryTexts({ memories }: MemoryStores, index: VectorIndex): EmbeddedTe
   };
 }
 
-/** Passages have no scopes: a caller that may search one may search all. */
+/** The scope of all passages: a caller that may search one passage may search all. */
 export const EVERYBODY = 'all';
 
 function passageTexts({ knowledge }: MemoryStores, index: VectorIndex): EmbeddedTexts {
@@ -145,7 +145,7 @@ function keptIn(texts: SearchedTexts, index: VectorIndex): Pick<EmbeddedTexts, '
   };
 }
 
-/** Rows near a question. A failure or a timeout finds nothing: then only words are searched. */
+/** Finds the rows near a question. A failure or a timeout returns no rows, and only the full-text search counts. */
 export function createNearest(logger: Logger, { vectors }: MemoryStores, embedding: Embedding) {
   return async (
     which: 'memory' | 'knowledge',

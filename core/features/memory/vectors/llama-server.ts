@@ -1,5 +1,5 @@
-// Serves the person's GGUF file with llama-server: started on first use, on a free loopback port, with a key only this program knows, and
-// ended with the program. Knows nothing of vectors.
+// Serves the person's GGUF file with llama-server. The server starts on first use, on a free loopback port, with a key that only this
+// program knows, and ends with the program. Knows nothing about vectors.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ export interface LlamaServerDeps {
   readonly file: string;
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Marks the process for the panic stop, and for the next start after a crash. */
+  /** Environment variables that mark the process, so that the panic stop, or the next start after a crash, can find it. */
   readonly marker: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ const READY_WITHIN_MS = 60_000;
 const HEALTH_WITHIN_MS = 2_000;
 const ASKED_EVERY_MS = 100;
 const ENDS_WITHIN_MS = 3_000;
-/** The variables a program needs to find its libraries; no key of the person. */
+/** The variables a program needs to find its libraries. They contain no key of the person. */
 const passed = ['PATH', 'HOME', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR'] as const;
 
 interface Running {
@@ -40,7 +40,9 @@ export class LlamaServer {
     this.#deps = deps;
   }
 
-  /** Its address and key. Fails with model_unavailable if it cannot be started; the next call tries again. */
+  /**
+   * Returns the address and the key of the server. Fails with model_unavailable if the server cannot be started; the next call tries again.
+   */
   async address(signal: AbortSignal): Promise<{ baseUrl: string; key: string }> {
     const starting = (this.#running ??= this.#start(signal));
     try {
@@ -91,7 +93,7 @@ export class LlamaServer {
       await Promise.race([failed, ready]);
     } catch (cause) {
       child.kill('SIGKILL');
-      // Stop asking whether it is ready.
+      // Stops the readiness checks.
       over.abort();
       await ready.catch(() => undefined);
       throw cause;
@@ -111,7 +113,9 @@ export class LlamaServer {
   }
 }
 
-/** One connection, closed afterwards. Not listening yet, or too busy to answer: the caller asks again. */
+/**
+ * Opens one connection and closes it afterwards. False if the server does not listen yet or is too busy to answer; the caller asks again.
+ */
 function isHealthy(origin: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(`${origin}/health`, { agent: false, signal, timeout: HEALTH_WITHIN_MS }, (response) => {

@@ -1,4 +1,5 @@
-// Loads sqlite-vec into a connection. Its library is a separate file next to the packaged program, so that SQLite can open it.
+// Loads sqlite-vec into a database connection. In the packaged program the library is a separate file outside the archive, so that SQLite
+// can open it.
 
 import { getLoadablePath } from 'sqlite-vec';
 import { AppError } from '../../../contracts/errors.ts';

@@ -1,5 +1,5 @@
-// Questions and answers on unrelated subjects, to measure how similar a model finds unrelated texts, which differs much between models. A
-// change of these texts changes every floor: it needs another name.
+// Questions and answers on unrelated subjects. They measure how similar a model finds unrelated texts, which varies widely between models.
+// Changing these texts changes every floor, so such a change needs a new `referenceName`.
 
 export const referenceName = 'pairs-1';
 

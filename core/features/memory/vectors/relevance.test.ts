@@ -1,4 +1,4 @@
-// The floor below which a similarity means nothing: its measurement, and its effect on results.
+// The similarity floor, below which texts count as unrelated: its measurement, and its effect on results.
 
 import { beforeAll, expect, test } from 'vitest';
 import { hashedVector } from '../../../../tests/doubles/hashed-embedder.ts';
@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 const near = (...similarities: number[]) => similarities.map((similarity) => ({ similarity }));
 
-test('a sentence encoder has its floor between unrelated and related texts', () => {
+test('the floor of a sentence encoder separates unrelated from related texts', () => {
   expect(floor).toBeGreaterThan(0.2);
   expect(floor).toBeLessThan(0.35);
 });
 
-test('a model that finds all texts similar gets a floor as high as that', async () => {
+test('a model that finds all texts similar gets a high floor', async () => {
   const vectors = await vectorsOf(referenceTexts);
-  // As in models whose vectors all point one way.
+  // As in models whose vectors all point in one direction.
   const shifted = vectors.map((vector) => Float32Array.from([...vector, 2]));
   expect(measureFloor(shifted)).toBeGreaterThan(0.8);
   expect(measureFloor(shifted)).toBeLessThan(0.95);
@@ -34,12 +34,12 @@ test('a model that hardly distinguishes texts gets a floor that removes no answe
   expect(measureFloor(vectors)).toBeLessThan(0.05);
 });
 
-test('results below the floor are removed, and those far below the best one', () => {
+test('removes results below the floor, and those far below the best one', () => {
   expect(relevantOf(near(0.5, 0.34, 0.29, 0.1), 0.28)).toEqual(near(0.5));
   expect(relevantOf(near(0.5, 0.4, 0.36, 0.1), 0.28)).toEqual(near(0.5, 0.4, 0.36));
   expect(relevantOf(near(0.25, 0.2), 0.28)).toEqual([]);
 });
 
-test('before the floor is measured no result is taken for related', () => {
+test('no result counts as related before the floor is measured', () => {
   expect(relevantOf(near(0.5, 0.1), null)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Decides from which similarity on two texts are related, for the model that made their vectors. Pure.
+// Decides, for the model that made the vectors, from which similarity two texts are related. Pure.
 
 import { referencePairs } from './reference-texts.ts';
 
@@ -6,11 +6,14 @@ export interface Near {
   readonly similarity: number;
 }
 
-/** The share of unrelated pairs below the floor. */
+/** The share of unrelated pairs that fall below the floor. */
 const UNRELATED_BELOW = 0.95;
-/** The most related pairs that may be below it: a model that hardly distinguishes them gets a low floor, and words decide. */
+/**
+ * The maximum share of related pairs that may fall below the floor. A model that hardly distinguishes texts therefore gets a low floor, and
+ * full-text search decides.
+ */
 const RELATED_BELOW = 0.25;
-/** The share of the way from the floor to the best result; weaker results are left out. */
+/** Results in this lowest share of the range between the floor and the best result are left out. */
 const BELOW_BEST = 1 / 3;
 
 /** The texts embedded to measure the floor: all questions, then all answers. */
@@ -19,7 +22,7 @@ export const referenceTexts: readonly string[] = [
   ...referencePairs.map(([, answer]) => answer),
 ];
 
-/** Of the vectors of the reference texts, in their order. */
+/** Takes the vectors of the reference texts, in their order. */
 export function measureFloor(vectors: readonly Float32Array[]): number {
   const count = referencePairs.length;
   const unrelated: number[] = [];
@@ -30,7 +33,10 @@ export function measureFloor(vectors: readonly Float32Array[]): number {
   return Math.min(quantile(unrelated, UNRELATED_BELOW), quantile(related, RELATED_BELOW));
 }
 
-/** The nearest results that are related to the question, best first. None until the floor is measured: the nearest may be unrelated. */
+/**
+ * The nearest results that are related to the question, best first. Empty until the floor is measured, because the nearest result may be
+ * unrelated.
+ */
 export function relevantOf<N extends Near>(nearest: readonly N[], floor: number | null): readonly N[] {
   const [best] = nearest;
   if (floor === null || best === undefined) return [];

@@ -1,10 +1,10 @@
-// The stored forms of a vector: a byte for each dimension, and one bit for its sign. Pure.
+// The stored forms of a vector: one byte per dimension, and one sign bit per dimension. Pure.
 
 const BYTE_MAX = 127;
 
-/** Its direction; the length is lost. */
+/** Keeps only the direction; the length is lost. */
 export function toInt8(vector: Float32Array): Int8Array {
-  // A byte covers the range that occurs: single dimensions of a long vector are small.
+  // Scales to the largest dimension, because the single dimensions of a long vector are small.
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));
   const factor = largest === 0 ? 0 : BYTE_MAX / largest;
@@ -28,7 +28,7 @@ export function similarity(a: Int8Array, b: Int8Array): number {
   return squaresA === 0 || squaresB === 0 ? 0 : product / Math.sqrt(squaresA * squaresB);
 }
 
-/** Eight dimensions per byte; missing bits of the last byte are zero. */
+/** Packs eight dimensions into a byte. Unused bits of the last byte are zero. */
 export function signBits(vector: Int8Array): Buffer {
   const bits = Buffer.alloc(Math.ceil(vector.length / 8));
   for (const [index, value] of vector.entries()) if (value > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));

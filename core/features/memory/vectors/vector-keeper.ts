@@ -1,5 +1,5 @@
-// Gives every text its vector in the background: one batch at a time, the cache first, the model pinned by its answers. A failure is kept to
-// be shown and retried later; searches use words in the meantime.
+// Embeds every text in the background, one batch at a time, and takes vectors from the cache where possible. Pins the model when its first
+// vectors arrive. A failure is kept to be shown, and retried later; searches use full text in the meantime.
 
 import { toAppError } from '../../../contracts/errors.ts';
 import type { Spine } from '../../feature.ts';
@@ -17,11 +17,13 @@ export interface WaitingText {
 export interface EmbeddedTexts {
   waiting(limit: number): readonly WaitingText[];
   countWaiting(): number;
-  /** Whether its row, or another one, still has that text: the row may be gone, and its number reused for a different text. */
+  /**
+   * Whether this row, or another one, still contains the text. The row may have been deleted, and its number reused for a different text.
+   */
   whereIs(text: WaitingText): 'in-its-row' | 'elsewhere' | 'gone';
-  /** Adds the vector to the index and records that. */
+  /** Adds the vector to the index and marks the row as embedded. */
   put(text: WaitingText, vector: Int8Array): void;
-  /** All vectors are gone: every text waits again. */
+  /** Marks every text as waiting, after all vectors were deleted. */
   reset(): void;
 }
 
@@ -29,7 +31,7 @@ export interface VectorPlace {
   /** Returns whether existing vectors were dropped. Fails with store_failed. */
   pin(model: string, dimensions: number): boolean;
   readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
-  /** The similarity from which texts are related, by the pinned model, and the name of its measurement. */
+  /** Stores the similarity from which the pinned model's vectors count as related, and the name of the measurement. */
   setFloor(model: string, floor: number, by: string): void;
   cached(textHash: string): Int8Array | null;
   keep(textHash: string, vector: Float32Array): void;
@@ -64,7 +66,7 @@ export class VectorKeeper {
     return { model: embedder.model, dimensions, waiting, problem: this.#problem };
   }
 
-  /** There may be new texts. */
+  /** Starts the work, because there may be new texts. */
   poke(): void {
     if (this.#isRunning || this.#callOff !== null || this.#closing.signal.aborted) return;
     void this.#run();
@@ -96,9 +98,9 @@ export class VectorKeeper {
     });
   }
 
-  /** Returns whether there may be more. */
+  /** Returns whether there may be more texts. */
   async #batch(): Promise<boolean> {
-    // Before the rest: no vector is used until then.
+    // Measured before anything else, because no vector is used without a floor.
     await this.#measure();
     for (const table of this.#deps.tables) {
       const waiting = table.waiting(BATCH);
@@ -109,7 +111,7 @@ export class VectorKeeper {
     return false;
   }
 
-  /** Once per model. */
+  /** Measures the floor once per model. */
   async #measure(): Promise<void> {
     const { embedder, place, transact } = this.#deps;
     if (place.pinned?.model !== embedder.model || place.pinned.floorBy === referenceName) return;
@@ -119,7 +121,7 @@ export class VectorKeeper {
 
   async #embed(table: EmbeddedTexts, waiting: readonly WaitingText[]): Promise<void> {
     const { embedder, place, transact, tables } = this.#deps;
-    // Vectors of another model are useless: start again without any.
+    // Cached vectors of another model are useless; they are ignored.
     const usable = place.pinned?.model === embedder.model;
     const unknown = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
     const missing = new Map(unknown.map(({ textHash, text }) => [textHash, text]));

@@ -1,5 +1,5 @@
-// Vectors of texts: one cache by the hash of the text, and for each table of texts an sqlite-vec index of their signs. The model and its
-// number of dimensions are pinned; another model empties both. Knows no model and no text.
+// Vectors of texts: a cache keyed by the hash of the text, and for each table of texts an sqlite-vec index of the sign bits. The model and
+// its number of dimensions are pinned; a different model empties both. Knows neither models nor texts.
 
 import type { Migration, SqlDatabase } from '../../../store/storage/storage.ts';
 import { loadVectorExtension } from './load-extension.ts';
@@ -34,18 +34,18 @@ export const vectorMigrations: readonly Migration[] = [
 export interface PinnedModel {
   readonly model: string;
   readonly dimensions: number;
-  /** The similarity from which texts are related, and the name of its measurement; null until it is measured. */
+  /** The similarity from which texts are related, and the name of its measurement. Null until measured. */
   readonly floor: number | null;
   readonly floorBy: string | null;
 }
 
 export interface NearRow {
   readonly row: number;
-  /** Cosine, about -1 to 1. */
+  /** Cosine similarity, about -1 to 1. */
   readonly similarity: number;
 }
 
-/** The most rows found by their signs, then measured; sqlite-vec gets slow with more. */
+/** The maximum number of rows that are found by their sign bits and then compared exactly. sqlite-vec gets slow with more. */
 const MEASURED = 64;
 
 export class VectorStore {
@@ -60,12 +60,15 @@ export class VectorStore {
     );
   }
 
-  /** As stored in the file: a pin of a failed transaction does not count. */
+  /** Always read from the database, so that the pin of a failed transaction does not count. */
   get pinned(): PinnedModel | null {
     return this.#readPinned.get() ?? null;
   }
 
-  /** From here on vectors are those of this model. Returns whether existing ones were dropped. Inside or outside a transaction. */
+  /**
+   * Pins the model that makes the vectors from now on. Returns whether existing vectors were dropped. Works inside and outside a
+   * transaction.
+   */
   pin(model: string, dimensions: number): boolean {
     this.#load();
     const { pinned } = this;
@@ -76,19 +79,19 @@ export class VectorStore {
     return true;
   }
 
-  /** Valid while the model stays the same. */
+  /** Valid as long as the model stays the same. */
   setFloor(model: string, floor: number, by: string): void {
     this.#db.prepare('INSERT OR REPLACE INTO embedding_floor (model, floor, floor_by) VALUES (?, ?, ?)').run(model, floor, by);
   }
 
-  /** Loads the library needed to use the indexes; before that `index` returns an empty one. */
+  /** Loads sqlite-vec once. The indexes cannot be used before. */
   #load(): void {
     if (this.#isLoaded) return;
     loadVectorExtension(this.#db);
     this.#isLoaded = true;
   }
 
-  /** The index of one table of texts. Fails with store_failed if the library for it is missing. */
+  /** Opens the index of one table of texts. Fails with store_failed if the library is missing. */
   open(name: string): VectorIndex {
     this.#load();
     return new VectorIndex(this.#db, name, () => this.pinned);
@@ -121,7 +124,7 @@ export class VectorIndex {
     this.#pinned = pinned;
   }
 
-  /** The table exists once a model is pinned; another model has another one. */
+  /** Creates the index table if necessary. Returns false if no model is pinned. Each model has its own table. */
   ensure(): boolean {
     const pinned = this.#pinned();
     if (pinned === null) return false;
@@ -141,7 +144,7 @@ export class VectorIndex {
     if (this.ensure()) this.#db.prepare(`DELETE FROM ${this.#table} WHERE id = ?`).run(BigInt(row));
   }
 
-  /** Best first. `hashOf` gives the hash of a row's text. */
+  /** Best first. `vectorOf` returns the vector of a row's text. */
   nearest(vector: Float32Array, scopes: readonly string[], limit: number, vectorOf: (row: number) => Int8Array | null): NearRow[] {
     if (!this.ensure()) return [];
     const asked = toInt8(vector);
