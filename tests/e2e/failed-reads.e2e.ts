@@ -1,4 +1,4 @@
-// A list that cannot be read: each view says what happened where the list would be, and reads it once the person tries again.
+// A list that cannot be loaded: each view shows the error in its place and loads it when the person tries again.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ test.each([
   ['schedules', 'schedule.list', 'Nothing is scheduled.'],
   ['skills', 'skill.list', /^Folders|No skills yet/i],
   ['running/tasks', 'work.list', 'There are no tasks y'],
-])('%s says that it cannot be read, and tries again by a key', async (place, op, afterwards) => {
+])('%s shows that it cannot be loaded, and retries by a key', async (place, op, afterwards) => {
   const window = await openWindow(browser);
   const { page } = window;
   let isBroken = true;
