@@ -33,8 +33,8 @@ async function audit() {
 }
 
 /**
- * Copies the sources of the shell and the built app. The tool does not support
- * private fields, so the built files are first compiled to older syntax.
+ * Copies the sources of the shell and the built app. The tool does not support private fields, so the built files are first compiled to
+ * older syntax.
  * @param {string} input
  */
 async function gather(input) {

@@ -1,5 +1,6 @@
-// For programs that tests start many times, with `--import`: what they import of the core is the built library. It is one file instead of
-// several hundred, so each start takes a third of the work, and it is the file that people use. Vitest builds it where it is stale.
+// A preload (`--import`) for programs that tests start many times: replaces their imports of the core with the built library. It is one
+// file instead of several hundred, so each start takes a third of the work, and it is the file that people use. Vitest rebuilds it if it is
+// stale.
 
 import { registerHooks } from 'node:module';
 

@@ -1,4 +1,4 @@
-// Lets the programs that tests start keep their compiled code between starts: half of the work of a start is compiling.
+// Lets programs started by tests share their compiled code between starts: compiling is half the work of a start.
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-// A port on loopback for a server that has to be told one.
+// Finds a port on loopback for a server that must be given one.
 
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the range that the system hands out, so that no other test is given it before it is taken. */
+/** Below the system's ephemeral range, so that no other test gets the port before it is used. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);

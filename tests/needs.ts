@@ -1,5 +1,5 @@
-// The things a test needs of the machine it runs on. If one is missing, the test is skipped, and `npm test` lists it at its end: this is the
-// only way to skip a test, build/check-tree.mjs refuses the others.
+// What a test needs of the machine it runs on. If something is missing, the test is skipped and `npm test` lists it at the end. This is the
+// only way to skip a test; build/check-tree.mjs rejects others.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { findChromium, findOnPath } from '../build/chromium.mjs';
 import { isPeerInstalled } from './bench/peers/peer-folder.ts';
 import { isSoak } from './soak.ts';
 
-/** Where the tests keep the engine: it is installed once, pinned and checked, and used by every later run. */
+/** Where the tests install the engine: once, pinned and verified, and reused by every later run. */
 export const engineHome = process.env['TRAYCLAW_TEST_ENGINE'] ?? join(homedir(), '.cache', 'trayclaw-test-engine');
 
 declare module 'vitest' {
@@ -23,7 +23,7 @@ declare module 'vitest' {
 const isLinux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;
 
-/** The names are the words of the list. */
+/** The names are used in the list of skipped tests. */
 const things = {
   'a Unix system': () => process.platform !== 'win32',
   'a Unix user other than root': () => process.platform !== 'win32' && !isRoot,
@@ -72,14 +72,14 @@ export function needs(thing: Need): { readonly skip: boolean; readonly meta: { r
   return { skip: !has(thing), meta: { needs: thing } };
 }
 
-/** The library through which a program asks a keychain service. */
+/** The library through which a program uses a keychain service. */
 export function findLibsecret(): string | null {
   if (!isLinux) return null;
   const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name));
   return folders.map((folder) => join(folder, 'libsecret-1.so.0')).find((file) => existsSync(file)) ?? null;
 }
 
-/** It is not enough that it is there: some systems forbid it to make a sandbox. */
+/** Runs it, because some systems have bwrap installed but forbid it to create a sandbox. */
 function hasBubblewrap(): boolean {
   return isLinux && runs('bwrap', '--ro-bind', '/', '/', 'true');
 }

@@ -1,17 +1,17 @@
-// A clock that stands still while other programs have the processors: what a test allows itself in time holds on a busy machine too.
+// A clock that stands still while other programs use the processors, so that time limits of tests hold on a busy machine too.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Milliseconds from some moment on, without those in which the main thread was ready to work and had to wait (schedstat, Linux). */
+/** Milliseconds from an arbitrary moment, without the time in which the main thread was ready to run but had to wait (schedstat, Linux). */
 export function ownNow(): number {
   return performance.now() - waitedMs('self');
 }
 
-/** The same for this process and all it has started so far: of each what its main thread waited, one after the other. */
+/** The same for this process and all its descendants so far: subtracts the waiting time of each one's main thread. */
 export function createSharedClock(): () => number {
   const waited = new Map([process.pid, ...descendantsOf(process.pid)].map((pid) => [pid, 0]));
   return () => {
-    // One that has ended keeps what it had waited when it was last looked at.
+    // A process that has ended keeps the waiting time that was last read.
     for (const [pid, before] of waited) waited.set(pid, Math.max(before, waitedMs(pid)));
     return performance.now() - [...waited.values()].reduce((sum, ms) => sum + ms, 0);
   };
@@ -31,7 +31,7 @@ function pids(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
   } catch {
-    return []; // macOS, Windows
+    return []; // not available on macOS and Windows
   }
 }
 
@@ -39,6 +39,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    return ''; // macOS, Windows, or it has ended
+    return ''; // Not available on macOS and Windows, or the process has ended.
   }
 }

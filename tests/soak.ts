@@ -1,5 +1,5 @@
-// Long tests have two lengths: one for every run of the tests, and the full one for `npm run soak`, which sets TRAYCLAW_SOAK.
-// A number in TRAYCLAW_SOAK is the length itself: `TRAYCLAW_SOAK=200 npm test -- channel-crash` kills two hundred times.
+// Long tests have two lengths: one for every test run, and the full one for `npm run soak`, which sets TRAYCLAW_SOAK. A number in
+// TRAYCLAW_SOAK is the length itself: `TRAYCLAW_SOAK=200 npm test -- channel-crash` kills two hundred times.
 
 const given = process.env['TRAYCLAW_SOAK'];
 

@@ -1,4 +1,4 @@
-// Waits for a condition, asked every ten milliseconds.
+// Waits for a condition, checked every ten milliseconds.
 
 const WAIT_MAX_MS = 60_000;
 

@@ -52,7 +52,7 @@ const good: Readonly<Record<string, unknown>> = {
   [askChannels.openLink]: { url: 'https://example.com/' },
 };
 
-test.each(channels)("%s answers only the app's own page", async (channel) => {
+test.each(channels)('%s answers only the page of the app', async (channel) => {
   const { contents, mainFrame, from, ask, claw, logger, login, links, router } = rig();
   const strangers: [unknown, Frame | null][] = [
     [contents, { url: mainFrame.url }],

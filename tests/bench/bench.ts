@@ -1,5 +1,5 @@
-// The benchmark: runs the wanted sections one after the other on the real program and prints one table. Every comparison is made in
-// one run on one machine; absolute times of different machines say little.
+// The benchmark: runs the requested sections one after the other on the real program and prints one table. Every comparison is made in one
+// run on one machine, because absolute times of different machines cannot be compared.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';

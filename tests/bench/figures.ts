@@ -1,4 +1,4 @@
-// A measured figure, the bounds TrayClaw holds itself to, and how both are printed: one table for all sections.
+// A measured figure, the bounds TrayClaw must meet, and how both are printed: one table for all sections.
 
 export type Unit = 'ms' | 'µs' | 'MB' | '%' | '×' | 'KB' | 'tokens';
 
@@ -10,7 +10,7 @@ export interface Figure {
   readonly p50: number;
   readonly p99?: number;
   readonly max?: number;
-  /** Milliseconds of waiting for the disk that `p50` leaves out. */
+  /** Milliseconds spent waiting for the disk, which `p50` excludes. */
   readonly syncMs?: number;
   readonly note?: string;
 }
@@ -22,7 +22,7 @@ export interface Bound {
 
 export const ownName = 'TrayClaw';
 
-/** By section and name; they hold for TrayClaw's figures only. */
+/** Bounds by section and name. They apply only to TrayClaw's figures. */
 const bounds: Readonly<Record<string, Bound>> = {
   'turn/plain': { max: 0.45, of: 'p50' },
   'turn/1 tool': { max: 0.8, of: 'p50' },
@@ -72,7 +72,7 @@ export function judge(figure: Figure): Verdict {
   const bound = figure.subject === ownName ? bounds[`${figure.section}/${figure.name}`] : undefined;
   if (bound === undefined) return { bound: '', verdict: '' };
   const value = bound.of === 'p99' ? (figure.p99 ?? Number.NaN) : figure.p50;
-  // Written so that a missing figure is over, not ok.
+  // The comparison is written so that a missing figure counts as over the bound.
   const verdict = value <= bound.max ? 'ok' : 'over';
   return { bound: `${bound.of === 'p99' ? 'p99 ' : ''}≤ ${bound.max}`, verdict };
 }
@@ -111,7 +111,7 @@ function pad(cell: string, width: number, isLeft: boolean): string {
   return isLeft ? cell.padEnd(width) : cell.padStart(width);
 }
 
-/** Three significant digits: more would claim what one run cannot know. */
+/** Formats three significant digits: more would suggest a precision that one run does not have. */
 export function shown(value: number | undefined): string {
   if (value === undefined) return '';
   if (Number.isNaN(value)) return 'none';

@@ -1,4 +1,4 @@
-// A turn late in a session must cost what an early one costs. Asserted without a clock: by what a turn records and by what it allocates.
+// A turn late in a session must cost the same as an early one. Checked without a clock, by the bytes a turn records and allocates.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneUrl, startModelServer, type ModelServer } from './model-server/model-server.ts';
@@ -24,7 +24,7 @@ test('a turn records and allocates no more at turn 300 than at turn 20', async (
 
   expect(late?.types).toEqual(early?.types);
   expect(early?.types).toContain('tool.finished');
-  // Numbers have more digits later; nothing else may differ.
+  // Numbers have more digits later in the session; nothing else may differ.
   expect(Number(late?.recordedBytes) / Number(early?.recordedBytes)).toBeLessThan(1.05);
   expect(Number(late?.allocatedBytes) / Number(early?.allocatedBytes)).toBeLessThan(1.3);
 });

@@ -28,17 +28,17 @@ export type SectionName = (typeof sectionNames)[number];
 export interface BenchOptions {
   readonly sections: readonly SectionName[];
   readonly jsonFile: string | null;
-  /** Where CPU profiles of the turns are left; their summary is printed. */
+  /** The folder for CPU profiles of the turns; their summary is printed. */
   readonly profileFolder: string | null;
   readonly usesSources: boolean;
-  /** A share of the usual number of repetitions, for a look; figures of a short run are not for comparison. */
+  /** A fraction of the usual number of repetitions, for a quick look. Figures of a short run must not be compared. */
   readonly scale: number;
 }
 
 export const usage = `usage: npm run bench -- [SECTION…] [--peers] [--json FILE] [--profile FOLDER] [--sources] [--scale N]
 sections: ${sectionNames.join(', ')}; all but peers when none is named. peers installs other agent libraries below .bench/.`;
 
-/** Throws with a sentence for the person when an argument is not known. */
+/** Throws an error written for the person if an argument is unknown. */
 export function parseOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,4 +1,4 @@
-// Reads what tests/bench/workers/main-thread-probe.ts noted of a process.
+// Reads what tests/bench/workers/main-thread-probe.ts recorded about a process.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,11 +11,11 @@ export interface Holdups {
   readonly beats: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Over 16 ms. */
+  /** Blocks of the main thread longer than 16 ms. */
   readonly long: readonly Holdup[];
 }
 
-/** `barrierMs` is spent in commits and checkpoints, with the work and the queueing these take. */
+/** `barrierMs` is the time spent in commits and checkpoints, including their work and queueing. */
 export interface Holdup {
   readonly wallMs: number;
   readonly workMs: number;
@@ -42,17 +42,17 @@ export class ProbeFile {
     writeFileSync(path, '');
   }
 
-  /** For the environment of the process to be measured. */
+  /** Environment variables for the measured process. */
   get env(): Readonly<Record<string, string>> {
     return { TRAYCLAW_PROBE: this.path, NODE_OPTIONS: `--import=${script}` };
   }
 
-  /** Milliseconds since the Unix epoch; NaN for what was never marked. */
+  /** Milliseconds since the Unix epoch; NaN if the mark was never set. */
   mark(name: string): number {
     return this.#lines<{ mark?: string; atMs?: number }>().find((line) => line.mark === name)?.atMs ?? Number.NaN;
   }
 
-  /** The times the process was blocked while the work was done. */
+  /** Resolves to the times during which the process was blocked while `work` ran. */
   async during(pid: number, work: () => Promise<void>): Promise<Holdups> {
     const before = this.#holdups().length;
     process.kill(pid, 'SIGUSR2');

@@ -1,4 +1,4 @@
-// Processes of the benchmark's own: started, timed, read from /proc, ended by their pid. Linux only where it says so.
+// Processes started by the benchmark: timed, inspected through /proc, ended by pid. Linux only where noted.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export interface FinishedProcess {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs a Node script to its end, its standard error passed through. */
+/** Runs a Node script to its end and passes its standard error through. */
 export async function timeScript(args: readonly string[], env: Environment): Promise<FinishedProcess> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
@@ -28,7 +28,7 @@ export async function endProcess(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Resident memory in bytes, after proc_pid_status(5). */
+/** Resident memory in bytes, from proc_pid_status(5). */
 export function residentBytes(pid: number): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
   return Number(kibibytes) * 1024;
@@ -40,20 +40,20 @@ export function processorMs(pid: number): number {
   return (Number(fields?.[11]) + Number(fields?.[12])) * 10;
 }
 
-/** False for a process that is gone or only waits to be collected. */
+/** False if the process is gone or is a zombie. */
 export function isAlive(pid: number): boolean {
   const state = statFields(pid)?.[0];
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-/** Pids of living processes whose command line holds `marker`, this one left out. */
+/** Pids of running processes whose command line contains `marker`, without this process. */
 export function findByCommandLine(marker: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && readProc(`/proc/${pid}/cmdline`).includes(marker) && isAlive(pid));
 }
 
-/** Fields from the third on: the name before them may hold anything. Null when there is no such process. */
+/** The fields from the third on; the name before them may contain anything. Null if the process does not exist. */
 function statFields(pid: number): readonly string[] | null {
   const stat = readProc(`/proc/${pid}/stat`);
   return stat === '' ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -63,7 +63,7 @@ function readProc(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    // It ended meanwhile, or is not ours to read.
+    // The process ended meanwhile, or we may not read it.
     return '';
   }
 }

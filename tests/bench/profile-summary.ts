@@ -1,4 +1,4 @@
-// Takes V8 CPU profiles, and names the functions of the profiles in a folder that took the most time themselves. Idle time is left out.
+// Takes V8 CPU profiles and lists the functions with the most self time in the profiles of a folder. Excludes idle time.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -19,17 +19,17 @@ interface Profile {
 export interface FunctionTime {
   readonly name: string;
   readonly selfMs: number;
-  /** With everything it called. */
+  /** Self time plus the time of everything it called. */
   readonly totalMs: number;
-  /** Of the busy time, 0 to 1. */
+  /** Share of the busy time, from 0 to 1. */
   readonly share: number;
 }
 
 const SAMPLE_EVERY_MICROSECONDS = 200;
-/** A longer gap between two samples is a wait: for the disk, or for a processor that others had. Only this much of it counts. */
+/** A longer gap between two samples is time spent waiting for the disk or for a processor. Only this much of it counts. */
 const GAP_MS_MAX = 1;
 
-/** Runs `work` under the profiler; the profile is written to a separate file in `folder`. */
+/** Runs `work` under the profiler and writes the profile to a new file in `folder`. */
 export async function profile(folder: string, work: () => Promise<void>): Promise<void> {
   const session = new Session();
   session.connect();
@@ -80,7 +80,7 @@ function addProfile(totals: Map<string, Times>, taken: Profile): void {
       const child = nodes.get(id);
       if (child !== undefined) totalMs += visit(child, path);
     }
-    // A function that calls itself counts once.
+    // A recursive function counts once.
     if (!callers.includes(name) && !NOT_BUSY.has(name)) times.totalMs += totalMs;
     return totalMs;
   };
@@ -96,7 +96,7 @@ function timesOf(totals: Map<string, Times>, name: string): Times {
   return times;
 }
 
-/** Native functions without a name, such as those of an addon, go by their caller. */
+/** Native functions without a name, such as those of an addon, are named after their caller. */
 function nameOf({ callFrame }: ProfileNode, caller: string): string {
   const { functionName, url, lineNumber } = callFrame;
   const file = url.split('/').slice(-2).join('/');
@@ -105,7 +105,7 @@ function nameOf({ callFrame }: ProfileNode, caller: string): string {
   return `${functionName === '' ? '(anonymous)' : functionName} ${file}:${lineNumber + 1}`;
 }
 
-/** The summaries of all folders below `folder` that hold profiles. */
+/** Summarises every folder below `folder` that contains profiles. */
 export function printProfiles(folder: string): string {
   const FUNCTIONS_MAX = 20;
   const parts = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -4,16 +4,16 @@ import type { Figure } from './figures.ts';
 
 export interface BenchContext {
   readonly projectRoot: string;
-  /** dist/index.js, or core/index.ts where nothing is built. */
+  /** dist/index.js, or core/index.ts if nothing is built. */
   readonly libraryFile: string;
-  /** Null where nothing is built: what starts the program then cannot be measured. */
+  /** Null if nothing is built; sections that start the program are then skipped. */
   readonly cliFile: string | null;
-  /** Origin of the scripted model server. */
+  /** The origin of the scripted model server. */
   readonly origin: string;
   readonly profileFolder: string | null;
-  /** Repetitions: the usual number times the scale the person asked for. */
+  /** Repetitions: the usual number times the requested scale. */
   count(usual: number): number;
-  /** Progress and what could not be measured, for standard error. */
+  /** Prints progress, and what could not be measured, to standard error. */
   say(line: string): void;
 }
 

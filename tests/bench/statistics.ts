@@ -1,4 +1,4 @@
-// Order statistics over samples in milliseconds (or whatever unit the caller uses). Pure.
+// Order statistics over samples in milliseconds or any other unit. Pure.
 
 export interface Summary {
   readonly count: number;

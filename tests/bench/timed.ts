@@ -1,4 +1,4 @@
-// How long a piece of work takes, and how much of the processor this process used meanwhile.
+// Measures how long a piece of work takes and how much processor time this process used meanwhile.
 
 export async function timed(work: () => Promise<void>): Promise<{ readonly wallMs: number; readonly cpuMs: number }> {
   const startMs = performance.now();

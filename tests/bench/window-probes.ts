@@ -1,6 +1,7 @@
-// The parts of the window's benchmark that run inside the page, as source text: these files are checked without the types of a browser.
+// The parts of the window's benchmark that run inside the page. They are source text, because these files are checked without browser
+// types.
 
-/** Presses the session of that title; resolves with the milliseconds until the frame after the text is there. */
+/** Clicks the session with that title; resolves to the milliseconds until the frame after its text appears. */
 export function openSessionSource(title: string, text: string): string {
   return `new Promise((resolve) => {
     const link = [...document.querySelectorAll('[aria-label="Sessions"] a')].find((a) => a.textContent.includes(${JSON.stringify(title)}));
@@ -15,7 +16,7 @@ export function openSessionSource(title: string, text: string): string {
   })`;
 }
 
-/** Scrolls the conversation up like a fast wheel for so many frames; resolves with the time each frame took and the way made. */
+/** Scrolls the conversation up like a fast wheel for the given number of frames; resolves to the time each frame took and the distance. */
 export function scrollSource(frames: number): string {
   return `new Promise((resolve) => {
     const region = document.querySelector('[role="log"]');
@@ -35,7 +36,7 @@ export function scrollSource(frames: number): string {
   })`;
 }
 
-/** From now on the page notes for each key the time from the press to the end of the frame that shows it. */
+/** Makes the page record, for each key, the time from the press to the end of the frame that shows it. */
 export function watchTypingSource(): string {
   return `{
     window.typedMs = [];

@@ -1,4 +1,4 @@
-// The longest task of the page's main thread from a trace, in time of the processor: what else the machine does is not counted.
+// The longest tasks of the page's main thread, from a trace, in processor time, so that other work of the machine does not count.
 
 import * as z from 'zod';
 import type { Browser, Page } from 'playwright-core';
@@ -14,7 +14,7 @@ const traceSchema = z.object({ traceEvents: z.array(eventSchema) });
 const US_PER_MS = 1000;
 const TASK = /RunTask$/;
 
-/** Milliseconds of the longest tasks while the work ran, longest first; a frame is never longer than the task that makes it. */
+/** Milliseconds of the longest tasks while `work` ran, longest first. A frame never takes longer than the task that produces it. */
 export async function longestTasks(browser: Browser, page: Page, work: () => Promise<void>): Promise<number[]> {
   await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', '__metadata'] });
   await work();
@@ -30,7 +30,7 @@ export async function longestTasks(browser: Browser, page: Page, work: () => Pro
     if (tasks === undefined) byThread.set(thread, [tdur / US_PER_MS]);
     else tasks.push(tdur / US_PER_MS);
   }
-  // The page that scrolled is the one that worked most.
+  // The page that scrolled has the busiest main thread.
   const busiest = [...byThread.values()].sort((a, b) => sum(b) - sum(a))[0] ?? [];
   return busiest.sort((a, b) => b - a);
 }

@@ -1,5 +1,5 @@
-// A program over one chat service, or over several at once, for tests of channels: starts the other side, the scripted model and the program,
-// pairs people, and knows what a person has read.
+// A program connected to one chat service or several, for tests of channels: starts the other side, the scripted model and the program,
+// pairs people, and reads the messages a person received.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,19 +13,19 @@ import { TestHome } from '../faults/test-home.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
 
-/** A person at the other side. */
+/** A person on the other side of the chat service. */
 export interface BenchPerson {
-  /** As the program names them. */
+  /** The person's id as the program stores it. */
   readonly id: string;
   write(text: string): Promise<void> | void;
   sendFile?(name: string, content: string, text: string): Promise<void> | void;
-  /** The texts of the agent in this person's chat as it is now, the oldest first. */
+  /** The agent's texts in this person's chat as they are now, oldest first. */
   heard(): Promise<string[]> | string[];
-  /** The contents of the files that came. */
+  /** The contents of the received files. */
   files?(): Promise<string[]> | string[];
-  /** Answers the newest question of the chat: a button, or its code. */
+  /** Answers the newest approval of the chat, by button or by code. */
   answer(choice: 'yes' | 'no'): Promise<void>;
-  /** Answers the newest question of an MCP server with one of its choices: the button of that name, or the code and the word. */
+  /** Answers the newest question of an MCP server with one of its choices: by the button with that name, or by the code and the word. */
   choose(value: string): Promise<void>;
 }
 
@@ -35,14 +35,14 @@ export interface ChannelBench {
   readonly program?: Partial<RuntimeOptions>;
   readonly plugins?: ConfigInput['plugins'];
   person(name: string): Promise<BenchPerson> | BenchPerson;
-  /** Cuts the connection; the other side stays there. */
+  /** Cuts the connection; the other side keeps running. */
   cut(): Promise<void> | void;
   stop(): Promise<void>;
-  /** It answers people it does not know. */
+  /** True if it answers unknown people. */
   readonly answersStrangers?: boolean;
-  /** A message that was written while the program was away arrives when it is back. */
+  /** False if messages written while the program was away are lost. */
   readonly keepsMessages?: boolean;
-  /** The service drops a repeated send. */
+  /** True if the service drops a repeated send. */
   readonly deduplicates?: boolean;
 }
 
@@ -87,7 +87,7 @@ export class ConformanceRig {
     return this.#claw;
   }
 
-  /** Until the service is as wanted. */
+  /** Resolves once the service has the given state. */
   async start(wanted = 'running'): Promise<void> {
     this.#bench = await this.#start();
     this.#model = await ScriptedModel.start(rules);
@@ -104,7 +104,7 @@ export class ConformanceRig {
     await this.running(wanted);
   }
 
-  /** The next send reaches the other side, and is not recorded. */
+  /** The next send reaches the other side but is not recorded. */
   crashAfterSend(): Promise<void> {
     return new Promise((resolve) => {
       this.#crash = resolve;
@@ -119,7 +119,7 @@ export class ConformanceRig {
     throw new Error('the program ends here');
   }
 
-  /** A call of a tool whose server asks for a color; resolves to the id of the call once it waits for the answer. */
+  /** Calls a tool whose server asks for a color; resolves to the id of the call once it waits for the answer. */
   async callAsking(): Promise<string> {
     const { claw } = this;
     const { server } = await claw.op('mcp.test', { name: 's' });
@@ -130,14 +130,14 @@ export class ConformanceRig {
     return callId;
   }
 
-  /** The ends of questions or of calls in the log. */
+  /** The recorded ends of questions or calls. */
   async recorded<T extends 'mcp.answered' | 'tool.finished'>(type: T): Promise<EventBodies[T][]> {
     const { sessions } = await this.claw.op('session.list', { limit: 100 });
     const found = await Promise.all(sessions.map(({ sessionId }) => this.claw.op('session.get', { sessionId, types: [type] })));
     return found.flatMap(({ events }) => events).map(({ body }) => body as EventBodies[T]);
   }
 
-  /** A person is shown that it may have arrived, and knows that it did. */
+  /** Settles an uncertain delivery: the person sees that the text may have arrived, and confirms that it did. */
   async settleUncertain(text: string): Promise<void> {
     const uncertain = async () => (await this.claw.op('outbox.list', { state: 'uncertain' })).items;
     await expect.poll(async () => (await uncertain()).map((item) => item.text)).toEqual([text]);
@@ -191,7 +191,7 @@ export class ConformanceRig {
     await this.claw.op(op, { channel: this.name });
   }
 
-  /** The owner, paired at the first use. */
+  /** The owner, paired on first use. */
   async ada(): Promise<BenchPerson> {
     if (this.#ada !== null) return this.#ada;
     const ada = await this.bench.person('ada');
@@ -204,13 +204,13 @@ export class ConformanceRig {
     return ada;
   }
 
-  /** A text that a person has read may still wait for the confirmation of the service; nothing is left uncertain. */
+  /** A person may have read a text before the service confirms it; resolves once the outbox is empty and nothing is uncertain. */
   async delivered(): Promise<void> {
     const left = async () => (await this.claw.op('outbox.list', {})).items.map(({ state, text, reason }) => ({ state, text, reason }));
     await expect.poll(left).toEqual([]);
   }
 
-  /** Everything written before is handled once this is answered. */
+  /** Sends a message and waits for its answer: everything written before it has then been handled. */
   async settleWith(text: string): Promise<void> {
     const ada = await this.ada();
     await ada.write(text);
@@ -262,13 +262,13 @@ function scriptedServer(home: string) {
     tools: [{ name: 'ask', description: 'Asks for a color.', inputSchema: { type: 'object' } }],
     results: { ask: { does: 'elicit', params: { mode: 'form', message: 'Which color shall it be?', requestedSchema: askForm } } },
   };
-  // A server may not read the data folder.
+  // A server may not read the data folder, so the script is outside it.
   const path = join(home, '..', 'server.json');
   writeFileSync(path, JSON.stringify(script));
   return { command: process.execPath, args: [fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url)), path] };
 }
 
-/** Rests of a service are for real networks. */
+/** Shortens the channel's retry delays, which are meant for real networks. */
 function waitBriefly(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), Math.min(ms, 20));

@@ -1,5 +1,5 @@
-// The rules of every chat service, run over one service and a real peer or a strict double of it. A bench starts the other side, and knows
-// how a person there writes, presses, and reads; everything else is the same for all.
+// The rules that every chat service must follow, run over one service and a real peer or a strict double of it. A bench starts the other
+// side and implements how a person there writes, presses and reads; everything else is shared.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,13 +34,13 @@ function peopleTests(rig: ConformanceRig, options: Options): void {
     if (rig.bench.answersStrangers !== false) await rig.hears(eve, /private bot/);
     const ada = await rig.ada();
     await ada.write('after the stranger');
-    // Everything before the owner's message was handled.
+    // Everything before the owner's message has been handled.
     await rig.hears(ada, 'You said: after the stranger');
     expect(await rig.turns()).toBe(1);
     expect((await rig.claw.op('panic.status', {})).engaged).toBe(false);
   });
 
-  test('a code pairs only the person who is confirmed at the computer', options, async () => {
+  test('a code pairs only the person confirmed at the computer', options, async () => {
     const { code, pairingId } = await rig.offer();
     const bob = await rig.bench.person('bob');
     await bob.write(code);
@@ -59,7 +59,7 @@ function peopleTests(rig: ConformanceRig, options: Options): void {
     expect(await bob.heard()).not.toContain('You said: and now not');
   });
 
-  test('messages of one chat are one conversation, and each is answered once', options, async () => {
+  test('messages of one chat form one conversation, and each is answered once', options, async () => {
     const ada = await rig.ada();
     const before = await rig.turns();
     await ada.write('first of two');
@@ -71,10 +71,10 @@ function peopleTests(rig: ConformanceRig, options: Options): void {
     for (const text of ['first of two', 'second of two']) expect(heard.filter((one) => one === `You said: ${text}`)).toHaveLength(1);
   });
 
-  test('a long answer arrives whole', options, async () => {
+  test('a long answer arrives complete', options, async () => {
     const ada = await rig.ada();
     await ada.write('a long answer please');
-    // While it is written, a part of it may be shown.
+    // While the answer is being written, a part of it may be shown.
     const timesOf = async (): Promise<number[]> => {
       const all = (await ada.heard()).join('\n');
       return Array.from({ length: 120 }, (_, line) => all.split(new RegExp(`line\\s+${line}\\b`)).length - 1);
@@ -84,7 +84,7 @@ function peopleTests(rig: ConformanceRig, options: Options): void {
     expect(new Set(await timesOf())).toEqual(new Set([1]));
   });
 
-  test('a file comes with its message', options, async () => {
+  test('a file arrives with its message', options, async () => {
     const ada = await rig.ada();
     if (ada.sendFile === undefined) return;
     await ada.sendFile('notes.txt', 'the content of the notes', 'look at this file');
@@ -95,7 +95,7 @@ function peopleTests(rig: ConformanceRig, options: Options): void {
 }
 
 function approvalTests(rig: ConformanceRig, options: Options): void {
-  test('an approval is asked and answered in the chat', options, async () => {
+  test('an approval is requested and answered in the chat', options, async () => {
     const ada = await rig.ada();
     await ada.write('write the file');
     await rig.hears(ada, /Wants to write asked\\?\.md/);
@@ -103,7 +103,7 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     await rig.hears(ada, /That is settled\./);
     const { approvals } = await rig.claw.op('approval.list', { all: true });
     expect(approvals[0]).toMatchObject({ state: 'denied', decidedBy: `${rig.name}:${ada.id}` });
-    // The same answer again finds nothing to decide.
+    // Answering again finds nothing to decide.
     await ada.answer('yes').catch(() => undefined);
     await rig.settleWith('the answer came twice');
     expect((await rig.claw.op('approval.list', { all: true })).approvals[0]).toMatchObject({ state: 'denied' });
@@ -122,7 +122,7 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     await rig.claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
   });
 
-  test('a question of an MCP server is answered in the chat, and closes there when it is answered elsewhere', options, async () => {
+  test('a question of an MCP server is answered in the chat or closed by another answer', options, async () => {
     const ada = await rig.ada();
     const callId = await rig.callAsking();
     await rig.hears(ada, /Which color shall it be\?/);
@@ -132,7 +132,7 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     expect(call?.forModel).toContain('{"action":"accept","content":{"color":"blue"}}');
     const ended = { server: 's', action: 'accept', fields: ['color'], by: `${rig.name}:${ada.id}` };
     expect(await rig.recorded('mcp.answered')).toMatchObject([ended]);
-    // The same answer again finds nothing to decide.
+    // Answering again finds nothing to decide.
     await ada.choose('red').catch(() => undefined);
     await rig.callAsking();
     const [open] = (await rig.claw.op('mcp.list', {})).questions;
@@ -143,7 +143,7 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
     expect((await rig.recorded('mcp.answered')).map(({ by }) => by).toSorted()).toEqual([`${rig.name}:${ada.id}`, 'window']);
   });
 
-  test('the panic stop works from the chat, and says that it did', options, async () => {
+  test('the panic stop works from the chat and is confirmed there', options, async () => {
     const ada = await rig.ada();
     await ada.write('/panic');
     await rig.hears(ada, /Everything is stopped/);
@@ -153,12 +153,12 @@ function approvalTests(rig: ConformanceRig, options: Options): void {
 }
 
 function upkeepTests(rig: ConformanceRig, options: Options): void {
-  test('a pause holds, and what was written meanwhile is answered afterwards', options, async () => {
+  test('messages written during a pause are answered afterwards', options, async () => {
     const ada = await rig.ada();
     await rig.delivered();
     await rig.pause(true);
     await until(async () => (await rig.state()) === 'paused', 'it is paused');
-    // The end of the connection comes later, and is no news.
+    // The connection ends only now, which must not change the state.
     await sleep(200);
     expect(await rig.state()).toBe('paused');
     if (rig.bench.keepsMessages !== false) await ada.write('while it was paused');
@@ -169,7 +169,7 @@ function upkeepTests(rig: ConformanceRig, options: Options): void {
     expect(await rig.state()).toBe('running');
   });
 
-  test('a cut connection comes back, and nothing is lost', options, async () => {
+  test('a cut connection is restored, and nothing is lost', options, async () => {
     const ada = await rig.ada();
     await rig.delivered();
     await rig.bench.cut();
@@ -179,7 +179,7 @@ function upkeepTests(rig: ConformanceRig, options: Options): void {
     expect((await ada.heard()).filter((text) => text === 'You said: after the cut')).toHaveLength(1);
   });
 
-  test('what was written while the program was away is answered once', options, async () => {
+  test('messages written while the program was away are answered once', options, async () => {
     const ada = await rig.ada();
     await rig.delivered();
     await rig.close();
@@ -192,25 +192,29 @@ function upkeepTests(rig: ConformanceRig, options: Options): void {
     await rig.delivered();
   });
 
-  test('a crash between a send and its record loses and doubles nothing', { ...options, timeout: 60_000 + CRASHES * 6_000 }, async () => {
-    const ada = await rig.ada();
-    const texts = Array.from({ length: CRASHES }, (_, at) => `crash ${at}`);
-    for (const text of texts) {
+  test(
+    'a crash between a send and its record loses and duplicates nothing',
+    { ...options, timeout: 60_000 + CRASHES * 6_000 },
+    async () => {
+      const ada = await rig.ada();
+      const texts = Array.from({ length: CRASHES }, (_, at) => `crash ${at}`);
+      for (const text of texts) {
+        await rig.delivered();
+        const crashed = rig.crashAfterSend();
+        await ada.write(text);
+        await rig.hears(ada, `You said: ${text}`);
+        await crashed;
+        await rig.close();
+        await rig.open();
+        if (rig.bench.deduplicates !== true) await rig.settleUncertain(`You said: ${text}`);
+      }
       await rig.delivered();
-      const crashed = rig.crashAfterSend();
-      await ada.write(text);
-      await rig.hears(ada, `You said: ${text}`);
-      await crashed;
-      await rig.close();
-      await rig.open();
-      if (rig.bench.deduplicates !== true) await rig.settleUncertain(`You said: ${text}`);
-    }
-    await rig.delivered();
-    const heard = await ada.heard();
-    for (const text of texts) expect(heard.filter((one) => one === `You said: ${text}`)).toHaveLength(1);
-  });
+      const heard = await ada.heard();
+      for (const text of texts) expect(heard.filter((one) => one === `You said: ${text}`)).toHaveLength(1);
+    },
+  );
 
-  test('the health check says for whom it is there', options, async () => {
+  test('the health check lists the paired people', options, async () => {
     const { checks } = await rig.claw.op('health.check', {});
     const found = checks.find(({ id }) => id === rig.name || id === `channel-${rig.name}`);
     expect(found).toMatchObject({ ok: true, detail: expect.stringMatching(/paired with 1 person/) as string });

@@ -1,5 +1,5 @@
-// The ways of Discord that no other channel has, over a strict double: sessions that are resumed, sends that are repeated under one nonce,
-// tokens and intents that are refused, presses of other people.
+// Behaviour that only Discord has, over a strict double: resumed sessions, sends repeated with the same nonce, refused tokens and intents,
+// button presses by other people.
 
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ async function open(options: DoubleOptions = {}) {
   return { double, rig, ada: (await rig.ada()) as DiscordPerson };
 }
 
-test('a cut session is resumed, and brings what was written meanwhile', async () => {
+test('a cut session is resumed and delivers what was written meanwhile', async () => {
   const { double, rig, ada } = await open();
   for (const text of ['first cut', 'second cut']) {
     double.cut();
@@ -28,14 +28,14 @@ test('a cut session is resumed, and brings what was written meanwhile', async ()
   expect([double.identified.length, double.resumed]).toEqual([1, 2]);
 });
 
-test('a connection that fails after the channel was paused in the middle of it ends nothing', async () => {
+test('pausing the channel while it connects leaves nothing that fails later', async () => {
   const { double, rig } = await open();
   const held: Socket[] = [];
   double.held = held;
   double.cut();
   await until(() => held.length > 0, 'it connects again');
   expect((await rig.claw.op('channel.pause', { channel: 'discord' })).channels[0]?.state).toBe('paused');
-  // Until the library has ended the connection.
+  // Wait until the library has ended the connection.
   await sleep(20);
   for (const socket of held) socket.resetAndDestroy();
   double.held = null;
@@ -55,7 +55,7 @@ test('a send that is cut off is repeated, and arrives once', async () => {
   expect(ada.heard().filter((text) => text.includes('Nothing is waiting for you.'))).toHaveLength(3);
 });
 
-test('an answer whose token was refused once is sent with the next connection', async () => {
+test('an answer whose token was refused is sent with the next connection', async () => {
   const { double, rig, ada } = await open();
   double.faults.push({ begins: `POST /channels/${ada.chatId}/messages`, when: 'unauthorized' });
   ada.write('refused once');
@@ -64,7 +64,7 @@ test('an answer whose token was refused once is sent with the next connection', 
   expect([double.faults, double.identified.length]).toEqual([[], 2]);
 });
 
-test('messages beyond one page of news are found, also where the first tries to read them fail', async () => {
+test('messages beyond one page of history are found, even if reading fails at first', async () => {
   const { double, rig, ada } = await open();
   await rig.settleWith('before');
   await rig.close();
@@ -77,7 +77,7 @@ test('messages beyond one page of news are found, also where the first tries to 
   expect(double.faults).toEqual([]);
 });
 
-test('a chat that cannot be read keeps its place until the next connection', async () => {
+test('a chat that cannot be read keeps its position until the next connection', async () => {
   const { double, rig, ada } = await open();
   await rig.settleWith('before');
   await rig.close();

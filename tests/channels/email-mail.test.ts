@@ -1,5 +1,5 @@
-// The ways of mail that no other channel has, over a real mail server: forged senders, mail of programs, threads, the secret address, the
-// files and the headers of an answer.
+// Behaviour that only mail has, over a real mail server: forged senders, automatic mail, threads, the secret address, attached files, and
+// the headers of an answer.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConformanceRig } from './conformance-rig.ts';
@@ -31,7 +31,7 @@ async function ada(): Promise<MailPerson> {
   return (await rig.ada()) as MailPerson;
 }
 
-test('a forged sender, a wrong verdict and no verdict are dropped', options, async () => {
+test('mail with a forged sender or a wrong or missing verdict is dropped', options, async () => {
   const owner = await ada();
   const before = await rig.turns();
   await owner.write('forged 1', { verdict: null });
@@ -44,14 +44,14 @@ test('a forged sender, a wrong verdict and no verdict are dropped', options, asy
   expect((await rig.claw.op('panic.status', {})).engaged).toBe(false);
 });
 
-test('mail to the secret address counts without a verdict', options, async () => {
+test('mail to the secret address is accepted without a verdict', options, async () => {
   const owner = await ada();
   await owner.write('by the secret address', { verdict: null, to: `agent+${word}@tray.example` });
   await rig.hears(owner, 'You said: by the secret address');
   expect(owner.heard()).toContain('You said: by the secret address');
 });
 
-test('mail of programs is not answered', options, async () => {
+test('automatic mail is not answered', options, async () => {
   const owner = await ada();
   const before = await rig.turns();
   await owner.write('out of office', { headers: { 'Auto-Submitted': 'auto-replied' } });
@@ -62,7 +62,7 @@ test('mail of programs is not answered', options, async () => {
   expect(await rig.turns()).toBe(before + 1);
 });
 
-test('a thread is a session, and a new mail begins another', options, async () => {
+test('a thread is a session, and a new mail starts another', options, async () => {
   const owner = await ada();
   await owner.write('what about it?', { subject: 'A new matter' });
   await rig.hears(owner, /^You said: A new matter\s+what about it\?$/);
@@ -89,7 +89,7 @@ test('the same mail delivered twice is answered once', options, async () => {
   expect(await rig.turns()).toBe(before + 2);
 });
 
-test('a wrong code decides nothing, and a quoted question is no answer', options, async () => {
+test('a wrong code decides nothing, and a quoted approval is not an answer', options, async () => {
   const owner = await ada();
   const { turnId } = await rig.claw.op('message.send', { text: 'write the file' });
   await rig.hears(owner, /Wants to write/);
@@ -97,7 +97,7 @@ test('a wrong code decides nothing, and a quoted question is no answer', options
   const question = owner.received().findLast(({ text }) => /^ {4}yes \w+$/m.test(text));
   await owner.write('yes ABCDEFGH23');
   await rig.hears(owner, /belongs to nothing/);
-  // As some programs quote: without a mark, below the own words.
+  // Some programs quote without a mark, below the new text.
   await owner.write(`What is this?\n\n${question?.text ?? ''}`, { subject: 'Re: x', headers: { 'In-Reply-To': '<x@people.example>' } });
   await until(async () => owner.heard().some((text) => text.startsWith('You said: What is this?')), 'it is a message');
   expect((await rig.claw.op('approval.list', {})).approvals.map(({ approvalId }) => approvalId)).toEqual([open?.approvalId]);

@@ -1,4 +1,4 @@
-// The sample of a chat service outside the tree: IRC in one file of examples/, over a real server.
+// The example of a chat service outside the source tree: IRC in one file of examples/, over a real server.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -17,6 +17,6 @@ channelConformance(
   'ngircd',
 );
 
-test('the sample stays a sample', () => {
+test('the example stays small', () => {
   expect(readFileSync(sample, 'utf8').split('\n').length).toBeLessThanOrEqual(250);
 });

@@ -1,4 +1,4 @@
-// All channels at once in one program: an approval that is answered on one closes on all others, and each can stop everything.
+// All channels in one program: an approval that is answered on one closes on all others, and each can engage the panic stop.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -77,7 +77,7 @@ test('an approval answered on one channel closes on all others', needs(need), as
     for (const [other, one] of people) {
       await until(async () => (await timesOf(one, /Wants to write/)) > (asked.get(other) ?? 0), `${other} asks`);
     }
-    // A question can be closed once the service has said that it has it.
+    // An approval can be closed only after the service has confirmed its delivery.
     await until(async () => (await rig.claw.op('outbox.list', {})).items.length === 0, 'all questions are delivered');
     await person.answer('no');
     await until(async () => (await rig.claw.op('approval.list', {})).approvals.length === 0, `${name} answered`);
@@ -95,7 +95,7 @@ test('an approval answered on one channel closes on all others', needs(need), as
   }
 });
 
-test('every channel can stop everything, at once', { ...needs(need), timeout: 120_000 + PANICS * 20_000 }, async () => {
+test('every channel can stop everything', { ...needs(need), timeout: 120_000 + PANICS * 20_000 }, async () => {
   const took: Record<string, number[]> = {};
   for (const [name, person] of people) {
     for (let time = 0; time < PANICS; time++) {

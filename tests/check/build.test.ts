@@ -1,4 +1,4 @@
-// When dist/ counts as fresh, and that only one build runs at a time.
+// Tests when dist/ counts as fresh, and that only one build runs at a time.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -56,14 +56,14 @@ test('builds take turns', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a build that failed, or whose process died, blocks no other', async () => {
+test('a build that failed, or whose process died, does not block the next', async () => {
   const file = join(createTree({}), 'dist/.building');
   await expect(withLock(file, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   writeFileSync(file, String(spawnSync(process.execPath, ['--version']).pid));
   expect(await withLock(file, () => Promise.resolve('built'))).toBe('built');
 });
 
-test('a Chromium that was named is taken or none is', () => {
+test('a named Chromium is used, and no other in its place', () => {
   const env = { TRAYCLAW_CHROMIUM: process.execPath, PATH: '' };
   expect(findChromium(env, 'linux')).toBe(process.execPath);
   expect(findChromium({ ...env, TRAYCLAW_CHROMIUM: '/nowhere/chromium' }, 'linux')).toBeNull();

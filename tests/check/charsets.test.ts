@@ -1,4 +1,4 @@
-// The program reads mail in the character sets of East Asia by Node's decoder where the package has its own tables: both read the same.
+// The program decodes East Asian mail with Node's decoder, where the mail package has its own tables. Both must decode the same.
 
 import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
@@ -23,7 +23,7 @@ const samples: Readonly<Record<string, string>> = {
   big5hkscs: '廣東話的電郵，在。',
 };
 
-test('each is read as by the package itself, also where a character is cut in two', () => {
+test('each charset decodes as in the package, also if a character is split', () => {
   const iconv = createRequire(createRequire(import.meta.url).resolve('imapflow'))('iconv-lite') as Iconv;
   const made: { _dbcs?: new (options: { encodingName: string }) => Codec } = {};
   new Script(nodeCharsets).runInNewContext({ exports: made, TextDecoder });

@@ -1,4 +1,4 @@
-// The cache of a check must not hide an error: a change of any input of the check changes its key.
+// The cache of a check must not hide an error: a change to any input of the check changes its key.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const tree = {
   'docs/guide.md': 'words\n',
 };
 
-/** Which of the files must be looked at again after one was written. */
+/** The files that must be checked again after `path` was written. */
 function stale(path: string, text: string): string[] {
   const root = createTree(tree);
   const code = Object.keys(tree).filter((name) => /\.(?:ts|svelte)$/.test(name));
@@ -45,7 +45,7 @@ test.each([
   ['a file that nothing imports', 'core/lazy.ts', '', ['lazy', 'maze']],
   ['what a component imports', 'core/apart.ts', '', ['apart', 'app.svelte', 'maze']],
   ['words that no code imports: only where an import leads nowhere known', 'docs/guide.md', 'more words\n', ['maze']],
-])('looked at again: %s', (_title, path, text, names) => {
+])('checked again: %s', (_title, path, text, names) => {
   expect(stale(path, text)).toEqual(all.filter((name) => names.some((part) => name.includes(part))));
 });
 
@@ -59,7 +59,7 @@ test.each([
   expect(stale(path, text)).toEqual(all);
 });
 
-test('what held is found again under its key, and only there; the notes of other settings go', () => {
+test('finds what passed under its key only, and drops entries of other settings', () => {
   const root = createTree(tree);
   const cache = openCheckCache(root);
   cache.write('lint', [cache.keyOfOne('core/apart.ts')]);

@@ -1,4 +1,4 @@
-// The `trayclaw` of an installed app: which program it starts, with exactly the words it was given, and where the packages put it.
+// The `trayclaw` command of an installed app: which program it starts, with exactly the given arguments, and where the packages put it.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Installed {
   run(file: string, path?: string): { argv: string[]; code: number | null };
 }
 
-/** Laid out as the package is, with a program that says how it was started and ends with 7. */
+/** Laid out like the package, with a program that prints how it was started and exits with 7. */
 function installed(program: string, file: string): Installed {
   const folder = join(realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-command-'))), 'with space');
   onTestFinished(() => rmSync(dirname(folder), { recursive: true }));
@@ -41,7 +41,7 @@ function installed(program: string, file: string): Installed {
   };
 }
 
-/** Answers of `uname` and `id` for a machine this is not. */
+/** Fakes `uname` and `id` to simulate another machine. */
 function machine(folder: string, system: string, user: number): string {
   const bin = join(folder, 'bin-of-machine');
   mkdirSync(bin);
@@ -66,13 +66,13 @@ test.each([
     expect([code, argv.slice(1)]).toEqual([7, [...flags, '--cli', '--', ...odd]]);
     expect(realpathSync(argv[0] ?? '')).toBe(join(app.folder, program));
     expect(commandLineOf(argv, '/no/script')).toEqual(odd);
-    // As a link in the path, which is how macOS gets it.
+    // As a link in the PATH, which is how it is installed on macOS.
     symlinkSync(app.file, join(app.folder, 'trayclaw'));
     expect(app.run(join(app.folder, 'trayclaw'), path).argv.slice(1)).toEqual(argv.slice(1));
   },
 );
 
-test('every package holds the command, and those of Linux put it into the path', () => {
+test('every package contains the command, and those of Linux put it into the PATH', () => {
   const { linux: onLinux, mac, win, deb, rpm } = packagingConfig(projectRoot, {});
   const file = [{ from: 'build/command/trayclaw', to: 'bin/trayclaw' }];
   expect([onLinux?.extraResources, mac?.extraResources]).toEqual([file, file]);
@@ -81,7 +81,7 @@ test('every package holds the command, and those of Linux put it into the path',
   expect(statSync(source).mode & 0o111).toBe(0o111);
 });
 
-test('the command of Windows starts the app in its folder and keeps its exit code', () => {
+test('the Windows command starts the app in its folder and keeps its exit code', () => {
   const lines = readFileSync(`${source}.cmd`, 'utf8').split('\r\n');
   expect(lines.filter((line) => !line.startsWith('rem '))).toEqual([
     '@echo off',

@@ -1,4 +1,4 @@
-// Small projects in a temporary folder, to show each check something it must refuse.
+// Creates small projects in a temporary folder, so that each check can be shown something it must reject.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The words and commands of the operations in the built program are data: help and completion load no schema for them.
+// In the built program the words and commands of the operations are data: help and completion load no schema for them.
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { formsAsData } from '../../build/vite.node.mjs';
 import { familyHelp, opForms } from '../../core/contracts/op-forms.ts';
 import { projectRoot } from '../docs/documents.ts';
 
-test('the built forms are those of the sources, as plain data', async () => {
+test('the built forms equal those of the sources, as plain data', async () => {
   const { load } = formsAsData(projectRoot);
   const text = (await load(join(projectRoot, 'core/contracts/op-forms.ts'))) ?? '';
   expect(text).toMatch(/^export const opForms = \{/);

@@ -1,4 +1,4 @@
-// The pictures of the app and of the tray: all there, of the size they say, in containers of the right form, no two states alike.
+// The pictures of the app and of the tray: all present, with the stated sizes, in valid containers, and different for each state.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { projectRoot } from './fixture-tree.ts';
 const folder = join(projectRoot, 'build', 'icons');
 
 interface Picture {
-  /** Its name in the container. */
+  /** The picture's name in the container. */
   readonly label: string;
   readonly sizePx: number;
-  /** Of the pixels: how a PNG is compressed differs between versions of zlib. */
+  /** The decoded pixels, because the compression of a PNG differs between versions of zlib. */
   readonly pixels: string;
 }
 
-test('the app has its icon in every size, and the window its own', () => {
+test('the app has its icon in every size, and so has the window', () => {
   const linux = [16, 24, 32, 48, 64, 128, 256, 512, 1024].map((px) => `${px}x${px}.png`);
   expect(readdirSync(folder).sort()).toEqual([...linux, 'icon.icns', 'icon.ico', 'icon.png'].sort());
   for (const name of [...linux, 'icon.png']) {
@@ -45,7 +45,7 @@ test.each([
     const seen = states.map((state) => {
       const { width, height, pixels } = decodePng(readFileSync(join(within, `${state}-${px}.png`)));
       const coloured = pixels.filter((value, index) => index % 4 !== 3 && value !== 0);
-      // The panel shows through the corners, and macOS colours a template itself.
+      // The corners are transparent, and macOS colours a template image itself.
       expect([width, height, pixels[3], pixels.at(-1)]).toEqual([px, px, 0, 0]);
       if (style === 'template') expect(coloured).toHaveLength(0);
       return Buffer.from(pixels).toString('base64');
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('the ICO has the sizes of Windows, the ICNS those of macOS, and each entry is the size it says', () => {
+test("the ICO and ICNS contain the system's sizes, and each entry has the stated size", () => {
   const read = (name: string): readonly (readonly [string, number])[] =>
     pictures(name, readFileSync(join(folder, name))).map(({ label, sizePx }) => [label, sizePx]);
   expect(read('icon.ico')).toEqual([16, 20, 24, 32, 40, 48, 64, 128, 256].map((sizePx) => [String(sizePx), sizePx]));
@@ -96,7 +96,7 @@ function icnsParts(data: Buffer): Picture[] {
   return parts;
 }
 
-/** A header, one run of pixels and an end, as our own writer makes them. */
+/** Checks that a PNG has a header, one run of pixels and an end, as our own writer produces it. */
 function picture(label: string, png: Buffer): Picture {
   const lengthBytes = png.readUInt32BE(33);
   expect([png.toString('latin1', 1, 4), png.toString('latin1', 37, 41), png.length]).toEqual(['PNG', 'IDAT', 33 + 12 + lengthBytes + 12]);

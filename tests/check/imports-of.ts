@@ -2,12 +2,15 @@
 
 const declared = String.raw`(?:^|[;}])(?:import|export)\b[^"'\`;]*"([^"]+)"`;
 
-/** Those that are loaded with the file itself. */
+/** The imports that are loaded together with the file. */
 export function staticImportsOf(text: string): string[] {
   return [...text.matchAll(new RegExp(declared, 'gm'))].map(([, specifier]) => specifier ?? '');
 }
 
-/** In the form the bundler writes them; comments quote with single quotes. A call at the start of a string is code that a library writes. */
+/**
+ * Imports in the form the bundler writes them. Comments quote with single quotes; a call at the start of a string is code that a library
+ * generates.
+ */
 export function importsOf(text: string): string[] {
   const calls = String.raw`(?<![\`"'])\b(?:import|__require|require)\(["\`]([^"\`$]+)["\`]\)`;
   return [...text.matchAll(new RegExp(`${declared}|${calls}`, 'gm'))].map(([, stated, called]) => stated ?? called ?? '');

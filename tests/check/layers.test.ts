@@ -1,4 +1,4 @@
-// The rules of the floors, each seen refusing what it is there to refuse.
+// The layer rules: each must reject what it is meant to reject.
 
 import { expect, test } from 'vitest';
 import { findLayerProblems } from '../../build/layer-problems.mjs';
@@ -9,7 +9,7 @@ const uses = (from: string): string => `import { one } from '${from}';\nexport c
 const usesType = (from: string): string =>
   `import type { Shape } from '${from}';\nexport interface Shape { readonly other: Shape | null }\n`;
 
-/** A tree that keeps every rule; each case below adds what breaks one. */
+/** A tree that satisfies every rule; each case below adds a violation. */
 const sound: Readonly<Record<string, string>> = {
   'core/base/result.ts': ONE,
   'core/contracts/events.ts': uses('../base/result.ts'),
@@ -30,17 +30,17 @@ async function brokenRules(extra: Readonly<Record<string, string>>): Promise<rea
   return problems.map((problem) => problem.replace(/ \(.*\)$/, ''));
 }
 
-test('a sound tree passes, and every file of it was checked', async () => {
+test('a valid tree passes, and every file of it was checked', async () => {
   expect(await findLayerProblems(createTree(sound))).toEqual({ modules: 12, problems: [] });
 });
 
 test('the command prints the problems and fails', () => {
   const root = createTree({ 'readme.md': '' });
-  // An empty tree is a problem: rules over nothing always hold.
+  // An empty tree is a problem, because any rule holds over no files.
   expect(runCheck('build/check-layers.mjs', root)).toEqual({ code: 1, lines: [`no source file below ${root}`, '0 modules, 1 problems'] });
 });
 
-test('a file the import graph does not know is refused', async () => {
+test('a file missing in the import graph is rejected', async () => {
   expect(await brokenRules({ 'core/node_modules/hidden.ts': ONE })).toEqual(['not in the import graph: core/node_modules/hidden.ts']);
 });
 
@@ -144,6 +144,6 @@ test.each<[string, Record<string, string>, string[]]>([
     ['no-test-import: core/base/clock.ts → core/base/clock.test.ts'],
   ],
   ['an import that leads nowhere', { 'core/base/clock.ts': uses('./gone.ts') }, ['no-unresolved: core/base/clock.ts → ./gone.ts']],
-])('%s is refused', async (_name, extra, expected) => {
+])('%s is rejected', async (_name, extra, expected) => {
   expect(await brokenRules(extra)).toEqual(expected);
 });

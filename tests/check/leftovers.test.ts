@@ -1,4 +1,4 @@
-// A test run's leftover processes are found by its scratch folder, and no other processes are.
+// Finds a test run's leftover processes by its scratch folder, and no other processes.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { findLeftovers } from '../../build/leftovers.mjs';
 import { needs } from '../needs.ts';
 
-/** Says when it runs: for a moment after its start a process has no command line to be found by. */
+/** Prints once it runs, because a process has no command line for a moment after its start. */
 const stays = 'process.stdout.write("."); setTimeout(() => 0, 60_000)';
 
 test.each([
@@ -27,6 +27,6 @@ test.each([
   rmSync(folder, { recursive: true });
 });
 
-test('a machine without /proc has none to find', () => {
+test('finds none on a machine without /proc', () => {
   expect(findLeftovers('/somewhere', '/nonexistent')).toEqual([]);
 });

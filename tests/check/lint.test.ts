@@ -1,5 +1,5 @@
-// The lint rules that carry a decision of this project, each seen firing: a misspelt rule name is silent otherwise. The compiler's errors come
-// from the same program, one for each setting of tsconfig.json that is stricter than `strict`.
+// The lint rules that encode a decision of this project, each shown to fire, because a misspelt rule name is otherwise silent. The same
+// program reports the compiler's errors, one for each setting of tsconfig.json that is stricter than `strict`.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
 const repeat = (text: string, count: number): string =>
   Array.from({ length: count }, (_, index) => text.replaceAll('#', String(index))).join('\n');
 
-/** Rule to a file that breaks it. */
+/** Maps each rule to a file that violates it. */
 const offences: Readonly<Record<string, string>> = {
   'typescript(no-explicit-any)': 'export const value: any = 1;',
   'typescript(no-floating-promises)': 'export function start(): void { Promise.resolve(1); }',
@@ -32,11 +32,11 @@ const offences: Readonly<Record<string, string>> = {
   'vitest(no-focused-tests)': "import { test } from 'vitest';\ntest.only('x', () => undefined);",
 };
 
-/** Error of the compiler to a file that has it; all of them under the settings of this project. */
+/** Maps each compiler error to a file that has it under this project's settings. */
 const mistakes: Readonly<Record<string, string>> = {
   TS2322: "export const count: number = 'none';",
   TS2305: "import { missing } from './shape.ts';\nexport const copy: unknown = missing;",
-  // noUncheckedIndexedAccess has the code of any wrong type.
+  // The error of noUncheckedIndexedAccess has the code of any type mismatch.
   'TS2322 of an index': 'export const head = (list: readonly string[]): string => list[0];',
   TS2379: 'export const go = (v: { a?: string }): void => void v;\ngo({ a: undefined });',
   TS4114: 'class Base { go(): number { return 1; } }\nexport class Sub extends Base { go(): number { return 2; } }',
@@ -62,7 +62,7 @@ function fileOf(rule: string): string {
   return rule.startsWith('vitest') ? `${name}.test.ts` : `${name}.ts`;
 }
 
-test('every rule fires on the file made for it', () => {
+test('every rule fires on its file', () => {
   const root = createTree({
     'tsconfig.json':
       '{"compilerOptions":{"strict":true,"module":"nodenext","target":"es2023","allowImportingTsExtensions":true,"noEmit":true}}',
@@ -78,7 +78,7 @@ test('every rule fires on the file made for it', () => {
   expect(fired).toEqual(Object.keys(offences));
 });
 
-test('every error of the compiler is reported on the file made for it', () => {
+test('every compiler error is reported for its file', () => {
   const settings = JSON.parse(readFileSync(`${projectRoot}tsconfig.json`, 'utf8')) as { compilerOptions: object };
   const fileOfMistake = (mistake: string): string => `${mistake.toLowerCase().replaceAll(' ', '-')}.ts`;
   const root = createTree({

@@ -1,4 +1,4 @@
-// A lock file with the gaps npm leaves is refused, and mended.
+// A lock file with the gaps that npm leaves is rejected, and repaired with --fix.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const tree = (dependency: string): string =>
     'node_modules/addon/binding.gyp': '{}',
   });
 
-test('both gaps are named, mended, and then gone', () => {
+test('both gaps are reported, repaired, and then gone', () => {
   const root = tree('1.0.0');
   const before = runCheck('build/check-lock.mjs', root);
   const mending = runCheck('build/check-lock.mjs', '--fix', root);
@@ -52,7 +52,7 @@ test('both gaps are named, mended, and then gone', () => {
   });
 });
 
-test('a version that may move is refused', () => {
+test('a version that is not exact is rejected', () => {
   const root = tree('^1.0.0');
   runCheck('build/check-lock.mjs', '--fix', root);
   expect(runCheck('build/check-lock.mjs', root)).toEqual({

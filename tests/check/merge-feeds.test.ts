@@ -7,7 +7,7 @@ import { mergeFeeds } from '../../build/merge-feeds.mjs';
 const feed = (arch: string, version = '0.2.0'): string =>
   `version: ${version}\nfiles:\n  - url: TrayClaw-${version}-mac-${arch}.zip\n    sha512: ${arch}\n    size: 1\npath: TrayClaw-${version}-mac-${arch}.zip\nsha512: ${arch}\n`;
 
-test('both processors are in one feed, and the first one leads', () => {
+test('one feed contains both processors, led by the first', () => {
   expect(parse(mergeFeeds(feed('arm64'), feed('x64')))).toEqual({
     version: '0.2.0',
     files: ['arm64', 'x64'].map((arch) => ({ url: `TrayClaw-0.2.0-mac-${arch}.zip`, sha512: arch, size: 1 })),
@@ -16,6 +16,6 @@ test('both processors are in one feed, and the first one leads', () => {
   });
 });
 
-test('feeds of two versions are refused', () => {
+test('rejects feeds of different versions', () => {
   expect(() => mergeFeeds(feed('arm64'), feed('x64', '0.3.0'))).toThrow('the feeds are of two versions: 0.2.0 and 0.3.0');
 });

@@ -1,4 +1,4 @@
-// Source texts in one byte a character: the program and its source map stay the same, and what is built is so.
+// Source texts with one byte per character: the program and its source map keep their meaning, and the build output is ASCII.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { readStamp } from '../../build/freshness.mjs';
 
 const filler = '"plain text of a program, long enough";'.repeat(40);
 
-test('strings, templates, patterns, keys and pairs of surrogates mean the same', () => {
+test('strings, templates, patterns, keys and surrogate pairs mean the same', () => {
   const code = `${filler}({ text: "a…b", template: \`“\${1 + 1}”\`, π: 3, sign: "§", emoji: "😀", found: /^[😀-😂“]$/u.test("😁"), cut: "\u2028".length });`;
   const { code: narrow } = inOneByte(code, '');
   expect(narrow).toMatch(/^[\0-\u007f]*$/);
@@ -20,7 +20,7 @@ test('strings, templates, patterns, keys and pairs of surrogates mean the same',
   expect(meant).toMatchObject({ text: 'a…b', template: '“2”', emoji: '😀', found: true, cut: 1 });
 });
 
-test('places of the source map behind an escape move with it, those before it and in other lines stay', () => {
+test('only source map positions after an escape in the same line move', () => {
   const line = `f("…");g("……");h();`;
   const at = (text: string, name: string): number => text.indexOf(`${name}(`);
   const map = (text: string): SourceMapSegment[] =>
@@ -31,14 +31,14 @@ test('places of the source map behind an escape move with it, those before it an
   expect(decode(narrow.mappings)).toEqual([[[0, 0, 0, 0]], map(shown), [[0, 0, 2, 0]]]);
 });
 
-test('a text mostly of another script is left alone, and a raw template with such a character stops the build', () => {
+test('leaves text of another script alone, and rejects raw templates', () => {
   const table = 'const words = ["слово", "язык"];';
   expect(inOneByte(table, '')).toEqual({ code: table, mappings: '' });
   expect(() => inOneByte(`${filler}String.raw\`a…\`;`, '')).toThrow('A raw template holds a character above U+007F');
 });
 
-test('everything a server loads at its start is in one byte a character', () => {
-  // The chunks of the build before are there as well.
+test('everything a server loads at its start has one byte per character', () => {
+  // Chunks of the previous build are in the folder as well.
   const wide = (readStamp(projectRoot)?.files ?? [])
     .filter((path) => path.endsWith('.js') && !path.includes('renderer/'))
     .filter((path) => /[\u0080-\uffff]/.test(readFileSync(join(projectRoot, 'dist', path), 'utf8')));

@@ -1,4 +1,5 @@
-// The package of the desktop without Electron: electron-builder's own schema takes the configuration, and its own matchers say what goes in.
+// The package of the desktop app, without Electron: electron-builder's own schema accepts the configuration, and its own matchers determine
+// the content.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -19,7 +20,7 @@ const targets: readonly (readonly [PackedPlatform, string])[] = (['linux', 'darw
   ['x64', 'arm64'].map((arch) => [platform, arch] as const),
 );
 
-test("electron-builder's schema takes the configuration, signed and unsigned, and refuses a name it does not know", async () => {
+test("electron-builder's schema accepts the configuration, but no unknown name", async () => {
   const signed = { CSC_LINK: 'certificate.p12', APPLE_API_KEY: 'key.p8', TRAYCLAW_UPDATE_FEED: 'https://updates.invalid/' };
   for (const env of [{}, signed]) await validateConfiguration(packagingConfig(projectRoot, env), quiet);
   await expect(validateConfiguration({ ...packagingConfig(projectRoot, {}), asarUnpacked: [] } as Configuration, quiet)).rejects.toThrow(
@@ -27,7 +28,7 @@ test("electron-builder's schema takes the configuration, signed and unsigned, an
   );
 });
 
-test('every fuse is decided on', () => {
+test('every fuse is set explicitly', () => {
   expect(fuses).toEqual({
     runAsNode: false,
     enableCookieEncryption: true,
@@ -41,7 +42,7 @@ test('every fuse is decided on', () => {
   });
 });
 
-test('a binary with a fuse more, and a file that is none, are refused', () => {
+test('a binary with an extra fuse, and one without fuses, are rejected', () => {
   const binary = (count: number): string =>
     join(
       createTree({ electron: `code dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\u0001${String.fromCharCode(count)}${'0'.repeat(count)} code` }),
@@ -55,7 +56,7 @@ test('a binary with a fuse more, and a file that is none, are refused', () => {
   expect(() => setLastFuse(known)).toThrow('no fuses of a known layout');
 });
 
-test('nothing is signed, hardened, notarized or published unless the environment brings what it needs', () => {
+test('nothing is signed, hardened, notarized or published unless the environment asks', () => {
   const decisions = (env: Record<string, string>): unknown => {
     const { publish, extraResources, mac } = packagingConfig(projectRoot, env);
     return [publish, (extraResources as unknown[]).length, mac?.identity, mac?.hardenedRuntime, mac?.notarize];
@@ -67,7 +68,7 @@ test('nothing is signed, hardened, notarized or published unless the environment
   expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a', TRAYCLAW_UPDATE_FEED: feed.url })).toEqual([feed, 0, undefined, true, true]);
 });
 
-test.each(targets)('the package for %s on %s holds the app and nothing of its making', (platform, arch) => {
+test.each(targets)('the package for %s on %s contains the app and no build files', (platform, arch) => {
   const packed = packedList(platform, arch);
   const paths = [...packed.keys()];
   const foreign = paths.filter(
@@ -94,7 +95,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
     ]),
   );
   expect(paths).not.toContain('dist/cli.js');
-  // Of the terminal's addon npm installs only the one for this machine.
+  // npm installs the terminal's addon only for this machine.
   const native = paths.filter((path) => path.endsWith('.node') && !path.includes('node-pty-')).sort();
   expect(native).toEqual([
     `node_modules/better-sqlite3/prebuilds/${platform}-${arch}.node`,
@@ -102,7 +103,7 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   ]);
   const sizeBytes = [...packed.values()].reduce((sum, size) => sum + size, 0);
   process.stdout.write(`package for ${platform} ${arch}: ${paths.length} files, ${(sizeBytes / 1e6).toFixed(1)} MB before Electron\n`);
-  // Loaded when first used: the PDF reader and the vocabulary of a tokenizer, which are mostly data, and the clients of ssh, NATS, A2A, mail,
+  // Loaded when first used: the PDF reader and a tokenizer's vocabulary, which are mostly data, and the clients of ssh, NATS, A2A, mail,
   // Discord and signatures.
   const onDemand = [...packed]
     .filter(([path]) =>
@@ -115,14 +116,14 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   expect(onDemand).toBeLessThan(6.5e6);
 });
 
-test('the terminal of this machine is in, and only that', () => {
+test('the terminal addon of this machine is included, and no other', () => {
   const addons = [...packedList(process.platform as PackedPlatform, process.arch).keys()].filter((path) => path.includes('node-pty-'));
   const folder = `node_modules/@lydell/node-pty-${process.platform}-${process.arch}/`;
   expect(addons.length).toBeGreaterThan(1);
   expect(addons.filter((path) => !path.startsWith(folder))).toEqual([]);
 });
 
-test('what the built files import is built in, Electron itself, or a packed module', () => {
+test('every import of a built file is built in, Electron, or a packed module', () => {
   const packed = packedList(process.platform as PackedPlatform, process.arch);
   const outside = new Set<string>();
   const dangling: string[] = [];
@@ -141,7 +142,7 @@ test('what the built files import is built in, Electron itself, or a packed modu
   expect(absent).toEqual([]);
 });
 
-test('a window is painted from few bytes, and parser and sanitizer of answers come with the first conversation', () => {
+test('the first paint needs few bytes; parser and sanitizer load with the first chat', () => {
   const folder = join(projectRoot, 'dist/renderer');
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const names = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
@@ -152,16 +153,16 @@ test('a window is painted from few bytes, and parser and sanitizer of answers co
   expect(texts.filter((text) => text.includes('ALLOWED_TAGS'))).toEqual([]);
 });
 
-test('the licences of what is bundled are in the package', () => {
+test('the package contains the licences of everything bundled', () => {
   const titles = [...readFileSync(join(projectRoot, 'dist/licenses.txt'), 'utf8').matchAll(/^(\S+) [\d.]+\n=+$/gm)].map(
     (match) => match[1],
   );
-  // One of each bundle: the program's, the page thread's, the window's.
+  // One package of each bundle: the program's, the page thread's, the window's.
   expect(titles).toEqual(expect.arrayContaining(['undici', 'zod', 'electron-updater', '@mozilla/readability', 'svelte', 'dompurify']));
   expect(titles).not.toContain('vitest');
 });
 
-test('native files that npm did not install are named before anything is packed', () => {
+test('names missing native files before anything is packed', () => {
   const root = createTree({ 'node_modules/better-sqlite3/prebuilds/darwin-x64.node': '' });
   expect(missingNativeFiles(root, 'darwin', 'x64')).toEqual([
     'node_modules/keytar/prebuilds/darwin-x64/keytar.node',
@@ -171,7 +172,7 @@ test('native files that npm did not install are named before anything is packed'
   expect(missingNativeFiles(projectRoot, process.platform as PackedPlatform, process.arch)).toEqual([]);
 });
 
-test('npm run dist says how it is used', () => {
+test('npm run dist prints its usage', () => {
   expect(runCheck('build/dist.mjs', '--frobnicate')).toEqual({
     code: 2,
     lines: ['dist: unknown: --frobnicate; usage: npm run dist [-- --dir]'],

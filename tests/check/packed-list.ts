@@ -1,4 +1,4 @@
-// The files electron-builder would put into the package of a platform, computed with its own matchers and without Electron.
+// Lists the files electron-builder would put into the package of a platform, using its own matchers and without Electron.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -9,7 +9,7 @@ import { projectRoot } from './fixture-tree.ts';
 
 const optionKeys = { linux: 'linux', darwin: 'mac', win32: 'win' } as const;
 
-/** Paths in the package, with their size in bytes. A module that npm did not install for that platform is left out. */
+/** Paths in the package, with their sizes in bytes. Modules that npm did not install for that platform are left out. */
 export function packedList(platform: PackedPlatform, arch: string): Map<string, number> {
   const config = packagingConfig(projectRoot, {});
   const matchers = getFileMatchers(config, 'files', '/package', {

@@ -1,4 +1,4 @@
-// The code that a start of the program loads. Libraries that only some features use are loaded when those are first used.
+// The code that a start of the program loads. Libraries used by only some features must load when first used.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { staticImportsOf } from './imports-of.ts';
 
 const library = join(projectRoot, 'dist/index.js');
 
-test('every library of the first load is used by each start', () => {
+test('every start uses every library that it loads first', () => {
   const files = new Set<string>();
   const packages = new Set<string>();
   const read = (file: string): void => {
@@ -25,7 +25,7 @@ test('every library of the first load is used by each start', () => {
       if (specifier.startsWith('.')) read(join(dirname(file), specifier));
       else if (!specifier.startsWith('node:')) packages.add(specifier);
     }
-    // The bundler's own functions have no map.
+    // The bundler's own helpers have no source map.
     const map = `${file}.map`;
     const { sources } = (existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : { sources: [] }) as { sources: string[] };
     for (const source of sources) {
@@ -40,14 +40,14 @@ test('every library of the first load is used by each start', () => {
   expect(native.sort()).toEqual(['better-sqlite3', 'sqlite-vec']);
 });
 
-test('a start does not load what Node keeps for fetch', () => {
+test('a start does not load the parts of Node behind fetch', () => {
   const told = (code: string): string => execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   const loaded = "process.stdout.write(String(process.moduleLoadList.some((name) => name.endsWith('/undici'))))";
   expect(told(`import 'node:http'; ${loaded}`)).toBe('true');
   expect(told(`import ${JSON.stringify(pathToFileURL(library).href)}; ${loaded}`)).toBe('false');
 });
 
-test('the client of models loads no HTTP/2', () => {
+test('the model client does not load HTTP/2', () => {
   const client = readStamp(projectRoot)?.files.find((name) => /^chunks\/undici-.*\.js$/.test(name)) ?? '';
   const code = `import client from ${JSON.stringify(pathToFileURL(join(projectRoot, 'dist', client)).href)};
     process.stdout.write(typeof client.Pool + ' ' + process.moduleLoadList.includes('NativeModule http2'));`;
@@ -55,8 +55,8 @@ test('the client of models loads no HTTP/2', () => {
 });
 
 /**
- * Written at the end: how often code was made of text, and who made Node load what it knows about zones and languages, which takes 8 MB and
- * 15 ms.
+ * A preload that reports at exit how often code was generated from text, and what made Node load its time zone and language data, which
+ * takes 8 MB and 15 ms.
  */
 const watch = `
   import { writeFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ const watch = `
     }
   process.on('exit', () => writeFileSync(process.env.SEEN_FILE, JSON.stringify(seen)));`;
 
-test('a question on the command line compiles no checks and loads nothing about zones and languages', () => {
+test('a command-line question compiles no checks and loads no language data', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   writeFileSync(join(home, 'config.yaml'), 'models: { default: demo/offline }\n');
@@ -103,13 +103,13 @@ test('a question on the command line compiles no checks and loads nothing about 
   expect([made, languages.length]).toEqual([1, 3]);
 });
 
-test.each(['cli.js', 'daemon.js'])('%s begins on a Node that knows no compile cache, to say that it is too old', (entry) => {
+test.each(['cli.js', 'daemon.js'])('%s starts on a Node without a compile cache, to report that it is too old', (entry) => {
   const text = readFileSync(join(projectRoot, 'dist', entry), 'utf8');
   expect(text).toContain('enableCompileCache');
   expect(text).not.toMatch(/\{[^}]*\}from"node:module"/);
 });
 
-test('a server that is killed has kept its compiled code', { timeout: 30_000 }, async () => {
+test('a killed server has saved its compiled code', { timeout: 30_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
   const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(home, 'cache'), LOCALAPPDATA: home };
   const child = spawn(process.execPath, [cliFile, 'serve'], { env, stdio: 'ignore' });
@@ -121,6 +121,6 @@ test('a server that is killed has kept its compiled code', { timeout: 30_000 }, 
   });
   const kept = (): string[] =>
     readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => /compiled[\\/]v[^\\/]+[\\/]\w+$/.test(path));
-  // The chunks of a start, written one after the other.
+  // The chunks of a start are written one after the other.
   await expect.poll(() => kept().length, { timeout: 20_000 }).toBeGreaterThan(50);
 });

@@ -1,4 +1,4 @@
-// The closing lines count everything that went wrong, not only the tests that said so, and tell what was skipped for want of what.
+// The closing lines count everything that failed, not only failed tests, and list what was skipped and why.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
@@ -18,7 +18,7 @@ const files = {
   'leaves-open.test.ts': `${head}import { createServer } from 'node:http';\ntest('listens', async () => { const server = createServer(); await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve)); });\n`,
 };
 
-test('failed tests, files that do not load, late errors and open sockets each count as a failure', () => {
+test('counts failed tests, files that fail to load, late errors and open sockets', () => {
   const root = createTree(files);
   symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'), 'junction');
   const tallyFile = join(root, 'tally.json');
@@ -43,7 +43,7 @@ test('failed tests, files that do not load, late errors and open sockets each co
   expect(slowest.map(({ seconds }) => seconds)).toEqual(slowest.map(({ seconds }) => seconds).sort((a, b) => b - a));
 });
 
-test('what was skipped is one line, with what it takes to run it', () => {
+test('skipped tests are one line that says what they need', () => {
   expect(describeSkipped({}, 0)).toBe('');
   expect(describeSkipped({ strace: 1, '': 4, bubblewrap: 9 }, 57)).toBe(
     'skipped: 57 end-to-end files need a Chromium (install one or set TRAYCLAW_CHROMIUM to its path); 9 tests need bubblewrap; ' +
@@ -51,7 +51,7 @@ test('what was skipped is one line, with what it takes to run it', () => {
   );
 });
 
-test('a test is skipped exactly where what it needs is missing, and names it', () => {
+test('a test is skipped only if something it needs is missing, and names it', () => {
   const [unix, windowsLike] = [needs('a Unix system'), process.platform === 'win32'];
   expect(unix).toEqual({ skip: windowsLike, meta: { needs: 'a Unix system' } });
   expect([has('root on Linux, able to mount'), has('a Unix user other than root')]).not.toEqual([true, true]);

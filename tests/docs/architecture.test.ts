@@ -1,4 +1,4 @@
-// ARCHITECTURE.md lists the modules there are and no others, and what the documents point at exists.
+// ARCHITECTURE.md lists exactly the existing modules, and what the documents refer to exists.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,30 +19,30 @@ function modulesOfTheCode(): string[] {
   return [...flatFloors, ...floors.flatMap(folders), ...shells].sort();
 }
 
-test('every module has its line in ARCHITECTURE.md, and every line its module', () => {
+test('ARCHITECTURE.md has one line for each module and no others', () => {
   const rows = readDocument('ARCHITECTURE.md').matchAll(/^\| `((?:core\/|main|preload|renderer)[\w/-]*)` +\|/gm);
   expect([...rows].map((row) => row[1] ?? '').sort()).toEqual(modulesOfTheCode());
 });
 
-test.each([...documentNames, ...referenceNames])('every link of %s to a file leads to one', (name) => {
+test.each([...documentNames, ...referenceNames])('every file link in %s leads to an existing file', (name) => {
   const text = readDocument(name);
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map((match) => match[1] ?? match[2] ?? '');
   const own = targets.filter((target) => !/^(?:https?:|#|mailto:)/.test(target)).map((target) => target.replace(/#.*$/, ''));
   expect(own.filter((target) => !existsSync(join(projectRoot, dirname(name), target)))).toEqual([]);
 });
 
-test.each([...documentNames, ...referenceNames])('every source file that %s names exists', (name) => {
+test.each([...documentNames, ...referenceNames])('every source file named in %s exists', (name) => {
   const paths = codeWords(readDocument(name)).filter((word) => /^(?:core|main|renderer|build|tests)\/[\w./-]+\.\w+$/.test(word));
   expect(paths.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
 });
 
-test('every npm script the documents name is one, and every script is named', () => {
+test('every npm script in the documents exists, and every script is documented', () => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const all = documentNames.map(readDocument).join('\n');
   const run = [...all.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map((match) => match[1] ?? '');
   const short = [...all.matchAll(/npm (start|test)\b/g)].map((match) => match[1] ?? '');
   const named = new Set([...run, ...short]);
-  // npm runs these itself.
+  // npm runs these automatically.
   expect([...named].sort()).toEqual(
     Object.keys(scripts)
       .filter((script) => !['prepare', 'prepack'].includes(script))

@@ -1,5 +1,5 @@
-// The tables of the guide that say what asks, against the tools: every action of a tool has a row with its class, and each row says of it what the gate
-// decides. The actions come from the tools, so a new one without a row fails here.
+// Checks the guide's tables of what needs approval against the tools: every action of a tool has a row with its class, and each row states
+// what the gate decides. The actions come from the tools, so a new action without a row fails here.
 
 import * as z from 'zod';
 import { afterAll, expect, test } from 'vitest';
@@ -36,11 +36,11 @@ interface Case {
   readonly tool: string;
   readonly action: string | null;
   readonly facts: CallFacts;
-  /** The settings list its host. */
+  /** Whether the settings list its host. */
   readonly isListed?: boolean;
 }
 
-/** The rows of the table under this heading; `hasTools`: it has a column for them. */
+/** The rows of the table under this heading. `hasTools` is true if it has a column for the tools. */
 function rowsOf(page: string, heading: string, hasTools: boolean): Row[] {
   const table =
     readDocument(page)
@@ -110,7 +110,7 @@ const samples = {
   of: 'screen', host: 'box', command: 'uptime', path: '/srv/a', content: 'x', fingerprint: key, to: '127.0.0.1:5432', id: 'remote-1',
 }; // prettier-ignore
 
-/** Calls of each action of the tool, or of the tool: with all that it takes, and with what it needs. */
+/** Calls of each action of the tool, or of the tool itself: one with all arguments, one with only the required ones. */
 function casesOf(tool: ToolDefinition): Case[] {
   const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: 'input' }) as {
     properties?: Record<string, { enum?: string[] }>;
@@ -132,7 +132,7 @@ function casesOf(tool: ToolDefinition): Case[] {
   return cases;
 }
 
-test('the table of machines, services, buses and the screen says what the gate decides', () => {
+test('the table of machines, services, buses and the screen matches the gate', () => {
   const desktop = { platform: 'linux' as const, environment: { DISPLAY: ':0' }, find: () => '/bin/true' };
   const machine = createMachineTools(() => Promise.reject(new Error('nothing runs here')), desktop);
   const { hosts } = configSchema.parse({ ssh: { hosts: { box: { host: 'box.example', user: 'me' } } } }).ssh;
@@ -176,7 +176,7 @@ const view: PageView = {
   hosts: [],
 };
 
-/** The other arguments of each action; an action that is missing here does not pass the types. */
+/** The other arguments of each action. A missing action is a type error. */
 const takes: Readonly<Record<BrowserAction, readonly object[]>> = {
   open: [{ url: 'https://shop.example/' }],
   snapshot: [{}],
@@ -196,7 +196,7 @@ const takes: Readonly<Record<BrowserAction, readonly object[]>> = {
   close: [{}],
 };
 
-test('the table of the browser says what the gate decides', () => {
+test('the table of the browser matches the gate', () => {
   const path = { given: 'a.txt', real: '/w/a.txt', access: 'read', insideWorkspace: true, protectedBy: null } as const;
   const deps = { view, refusalOf: () => null, passwordsOf: () => [], paths: { fact: () => path }, pictureOf: () => undefined };
   const cases = browserActions.flatMap((action) =>

@@ -1,4 +1,4 @@
-// The project's documents as the tests of this folder read them.
+// Reads the project's documents for the tests of this folder.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const rootDocuments = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENT
 
 export const guideNames = pagesIn('docs/guide');
 export const referenceNames = pagesIn('docs/reference');
-/** Written by hand. */
+/** Documents written by hand. */
 export const documentNames = [...rootDocuments, ...pagesIn('docs'), ...guideNames];
 
 function pagesIn(folder: string): string[] {
@@ -21,7 +21,7 @@ export function readDocument(name: string): string {
   return readFileSync(join(projectRoot, name), 'utf8');
 }
 
-/** The program below `<!-- example:NAME -->` of the guide to the library. */
+/** The program below `<!-- example:NAME -->` in the library guide. */
 export function readExample(name: string): string {
   const guide = 'docs/guide/library.md';
   const program = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readDocument(guide))?.[1];
@@ -34,7 +34,7 @@ export function codeBlocks(text: string, kind: string): readonly string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '');
 }
 
-/** The text between backticks in prose and tables, code blocks aside. */
+/** The text between backticks in prose and tables, without code blocks. */
 export function codeWords(text: string): readonly string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');

@@ -1,4 +1,4 @@
-// README.md and the guides against the program: the commands, options, settings and tools they name exist, and they stay short.
+// Checks README.md and the guides against the program: the commands, options, settings and tools they name exist, and the pages stay short.
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -30,19 +30,19 @@ test.each([['README.md', 200], ['ARCHITECTURE.md', 150], ...guideNames.map((name
   },
 );
 
-test('README.md leads to every guide and every page of the reference', () => {
+test('README.md links to every guide and every page of the reference', () => {
   const readme = readDocument('README.md');
   expect([...guideNames, ...referenceNames].filter((name) => !readme.includes(`](${name})`))).toEqual([]);
   expect(guideNames.length).toBeGreaterThan(10);
 });
 
-test('the pictures of the README are small', () => {
+test('the images of the README are small', () => {
   const pictures = [...readDocument('README.md').matchAll(/(?:src|srcset)="([^"]+\.png)"/g)].map((match) => match[1] ?? '');
   expect(pictures.length).toBeGreaterThan(0);
   for (const picture of pictures) expect(statSync(join(projectRoot, picture)).size).toBeLessThan(200_000);
 });
 
-test('what README.md says is missing is missing, and what it says is there is there', () => {
+test('what README.md calls missing is missing, and what it claims exists', () => {
   const missing = readDocument('README.md').split('## What works, and where')[1]?.split('\n## ')[0]?.replaceAll(/\s+/g, ' ') ?? '';
   const tools = readDocument('docs/reference/tools.md');
   expect(missing).toMatch(/The browser is tested with .*, ssh with .*, and the MCP server and the A2A agent with/);
@@ -55,7 +55,7 @@ test('what README.md says is missing is missing, and what it says is there is th
   expect(new Set(channels.map(({ path }) => path.split('.')[1]))).toEqual(new Set(['telegram', 'discord', 'email']));
 });
 
-/** Command lines after the word `trayclaw`, from running text and from blocks. */
+/** Command lines after the word `trayclaw`, from prose and code blocks. */
 function commandLines(name: string): string[] {
   const text = readDocument(name);
   const sources = [...codeBlocks(text, 'sh').flatMap((block) => block.split('\n')), ...codeWords(text)];
@@ -65,7 +65,7 @@ function commandLines(name: string): string[] {
   });
 }
 
-/** The part of a command line that is not in the tree of commands; null when all of it is. */
+/** The part of a command line that the command tree does not contain; null if it is valid. */
 function problemOf(line: string): string | null {
   const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   let command = program;
@@ -81,7 +81,7 @@ function problemOf(line: string): string | null {
   if (unknown.length > 0) return `${unknown.join(' ')} in: ${line}`;
   if (command === program) return rest[0]?.startsWith('-') === true ? null : `no command: ${line}`;
   const plain = rest.find((word) => !word.startsWith('-'));
-  // A family without one of its commands, or with a word that is none.
+  // A command group without a subcommand, or with an unknown one.
   if (command.commands.length > 0 && plain !== undefined) return `no command: ${line}`;
   return plain !== undefined && command.registeredArguments.length === 0 && command.options.length === 0
     ? `takes no argument: ${line}`
@@ -96,7 +96,7 @@ test.each(pages)('every command and option in %s exists', (name) => {
   ).toEqual([]);
 });
 
-test('the check of command lines sees many, and finds a wrong word', () => {
+test('the check of command lines sees many, and detects a wrong word', () => {
   expect(pages.flatMap(commandLines).length).toBeGreaterThan(120);
   expect(problemOf('memory promote ID')).toBeNull();
   expect(problemOf('memory promotes ID')).toBe('no command: memory promotes ID');
@@ -104,7 +104,7 @@ test('the check of command lines sees many, and finds a wrong word', () => {
   expect(problemOf('paint')).toBe('no command: paint');
 });
 
-test.each(pages)('the tasks, evals and pipelines in %s fit their schemas', (name) => {
+test.each(pages)('the tasks, evals and pipelines in %s match their schemas', (name) => {
   const schemas = { task: workFileSchema, evals: evalFileSchema, pipeline: pipelineFileSchema };
   const problems = codeBlocks(readDocument(name), 'yaml').flatMap((block) => {
     const kind = /^# (task|evals|pipeline) /.exec(block)?.[1];
@@ -114,13 +114,13 @@ test.each(pages)('the tasks, evals and pipelines in %s fit their schemas', (name
   expect(problems).toEqual([]);
 });
 
-test.each(pages)('the YAML in %s is a fitting config.yaml', (name) => {
+test.each(pages)('the YAML in %s is a valid config.yaml', (name) => {
   const blocks = codeBlocks(readDocument(name), 'yaml').filter((block) => !/^# (?:skill|task|evals|pipeline) /.test(block));
   const problems = blocks.map((block) => configSchema.safeParse(parse(block)).error?.message);
   expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
 });
 
-test('every setting, operation and event that a document names exists', () => {
+test('every setting, operation and event named in a document exists', () => {
   const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' })).map(({ path }) => path);
   const sections = new Set(settings.map((path) => path.split('.')[0] ?? ''));
   const others = [...Object.keys(opTable), ...eventTypes];
@@ -141,7 +141,7 @@ test('every setting, operation and event that a document names exists', () => {
   ).toEqual([]);
 });
 
-/** As GitHub makes them. */
+/** Anchors as GitHub generates them. */
 function anchorsOf(text: string): string[] {
   const headings = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map((match) => match[1] ?? '');
   return headings.map((heading) =>
@@ -152,7 +152,7 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test.each([...documentNames, ...referenceNames])('every place of a page that %s links to is there', (name) => {
+test.each([...documentNames, ...referenceNames])('every anchor that %s links to exists', (name) => {
   const links = [...readDocument(name).matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].filter(([, target = '']) => !target.startsWith('http'));
   const missing = links.filter(([, target = '', anchor = '']) => {
     const file = target === '' ? join(projectRoot, name) : join(projectRoot, dirname(name), target);

@@ -1,5 +1,5 @@
-// Phrases that made the documents, the window, comments and test names read like a translation do not come back: each hides its subject or
-// has a plainer form.
+// Rejects phrases that made the documents, the window, comments and test names read like a translation: each hides its subject or has a
+// plainer form.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { documentNames, projectRoot, readDocument, referenceNames } from './docu
 /** Folders whose comments and test names are checked. */
 const sourceFolders = ['build', 'core', 'main', 'preload', 'renderer', 'tests'];
 
-/** A phrase, a sentence that has it, and the same sentence in plain English. */
+/** A phrase, a sentence that contains it, and the same sentence in plain English. */
 type Phrase = readonly [phrase: RegExp, riddle: string, plain: string];
 
 const phrases: readonly Phrase[] = [
@@ -28,7 +28,7 @@ const phrases: readonly Phrase[] = [
   [/\bearlier yes\b/i, 'Covered by an earlier yes.', 'Covered by a grant.'],
 ];
 
-/** Phrases of comments and test names alone. */
+/** Phrases checked only in comments and test names. */
 const sourcePhrases: readonly Phrase[] = [
   [/^What\b(?!.*\?)/, 'What the tool answers.', 'The answer of the tool.'],
   [/\b(?:is|are|was|were) told\b/i, 'The model is told of it.', 'The model sees it.'],
@@ -41,7 +41,7 @@ const sourcePhrases: readonly Phrase[] = [
   [/\bown affair\b/i, 'Its body is its own affair.', 'Only it interprets its body.'],
 ];
 
-/** The phrases in a text, with what surrounds them. Code between backticks is no English. */
+/** The phrases found in a text, with their context. Skips code between backticks. */
 function findPhrases(text: string, wanted = phrases): string[] {
   const prose = text
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -53,7 +53,7 @@ function findPhrases(text: string, wanted = phrases): string[] {
   });
 }
 
-/** Every text of a catalogue; of a function its source, which holds its words. */
+/** Every text of a catalogue; for a function its source, which contains its text. */
 function textsOf(words: object): string[] {
   return Object.values(words).flatMap((value: unknown) => {
     if (typeof value === 'string') return [value];
@@ -71,7 +71,7 @@ function sourcesIn(folder: string): string[] {
   });
 }
 
-/** The comments and the test names of a source file, a text each. */
+/** The comments and test names of a source file, one text each. */
 function proseOf(source: string): string[] {
   const lines = source.replaceAll(/((?:^[ \t]*\/\/ .*\n)+)/gm, (block: string) => `/* ${block.replaceAll(/^[ \t]*\/\/ /gm, '')} */\n`);
   const comments = [...lines.matchAll(/^[ \t]*\/\*+([\s\S]*?)\*\/|<!--([\s\S]*?)-->|[;,{)] \/\/ (.*)$/gm)];
@@ -84,7 +84,7 @@ test.each([...documentNames, ...referenceNames])('%s has no phrase that reads li
   expect(findPhrases(readDocument(name))).toEqual([]);
 });
 
-test('the words of the window have none either', () => {
+test('the texts of the window have none either', () => {
   const all = textsOf(english);
   expect(all.length).toBeGreaterThan(1_000);
   expect(all.filter((text) => findPhrases(text.replaceAll('`', ' ')).length > 0)).toEqual([]);
@@ -99,7 +99,7 @@ test.each(sourceFolders)('comments and test names in %s have none', (folder) => 
   expect(found).toEqual([]);
 });
 
-test('comments of every form and test names are read', () => {
+test('finds test names and comments of every form', () => {
   const source = [
     '// One',
     '// line.',
@@ -116,7 +116,7 @@ test('comments of every form and test names are read', () => {
   );
 });
 
-test.each([...phrases, ...sourcePhrases])('%s is found where it is, and only there', (_phrase, riddle, plain) => {
+test.each([...phrases, ...sourcePhrases])('%s matches where it should, and only there', (_phrase, riddle, plain) => {
   const count = (text: string): number => findPhrases(text, [...phrases, ...sourcePhrases]).length;
   expect([count(riddle), count(riddle.replace(' ', '\n')), count(plain)]).toEqual([1, 1, 0]);
 });

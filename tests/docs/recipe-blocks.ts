@@ -1,4 +1,5 @@
-// The recipes of CONTRIBUTING.md as a program follows them: a fenced block with a path is a new file, or (diff) lines to add to one.
+// Parses the recipes of CONTRIBUTING.md so that a program can follow them: a fenced block with a path is a new file, or (diff) lines to add
+// to a file.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +10,7 @@ export interface RecipeBlock {
   readonly text: string;
 }
 
-/** Fails where there is no such recipe, or none of its steps is an example. */
+/** Throws if the recipe does not exist or has no code blocks. */
 export function recipeBlocks(document: string, recipe: string): readonly RecipeBlock[] {
   const section = document.split(/^### /m).find((part) => part.startsWith(`${recipe}\n`)) ?? '';
   const found = [...section.matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm)];
@@ -22,7 +23,7 @@ export interface Followed {
   readonly changed: readonly string[];
 }
 
-/** Fails where a file to add is there, or the lines around an addition are not there exactly once: then the recipe is out of date. */
+/** Throws if a file to add already exists, or if the lines around an addition do not occur exactly once: the recipe is then out of date. */
 export function followRecipe(root: string, blocks: readonly RecipeBlock[]): Followed {
   const changed = new Set<string>();
   const added: string[] = [];

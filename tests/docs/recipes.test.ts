@@ -1,5 +1,5 @@
-// The recipes of CONTRIBUTING.md, followed to the letter in a copy of the checkout: what they add runs, and how many files an addition
-// changes is held here. `npm run soak -- recipes` also asks the compilers and the suites that the recipes name.
+// Follows the recipes of CONTRIBUTING.md literally in a copy of the checkout: what they add must run, and each may change only the stated
+// number of files. `npm run soak -- recipes` also runs the compilers and the suites that the recipes name.
 
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ function startCli(...args: readonly string[]): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, ['main/cli.ts', ...args, '--json'], { cwd: copy.path, env });
 }
 
-/** The program of the copy, asked over HTTP: a process for each question would take most of the time. */
+/** Starts the copy's program and calls it over HTTP; a process for each call would take most of the time. */
 async function withProgram<T>(work: (op: (name: string, params: object) => Promise<unknown>) => Promise<T>): Promise<T> {
   const child = startCli('serve');
   let stderr = '';
@@ -71,7 +71,7 @@ async function withProgram<T>(work: (op: (name: string, params: object) => Promi
   }
 }
 
-/** As in the window or a terminal: neither HTTP nor a command line without one may. */
+/** Approves as a person would in the window or a terminal: neither HTTP nor a command line without a terminal may approve. */
 async function approveAsPerson(): Promise<void> {
   const claw = await createTrayClaw({ home: home(), environment: {} });
   const [letterbox] = (await claw.op('plugin.list', {})).plugins;
@@ -100,10 +100,10 @@ test.each([
   expect(followed[recipe]?.changed).toEqual(changed);
 });
 
-// Programs run from sources here, which a busy machine takes its time to load.
+// Programs run from the sources here, which takes time to load on a busy machine.
 const patient = { timeout: 240_000 };
 
-test('the tool is called through the gate; operation and provider are there', patient, async () => {
+test('the tool is called through the gate; operation and provider exist', patient, async () => {
   model.script([
     { user: 'how many', results: 0, answer: { calls: [{ tool: 'count_words', args: { text: 'one two three' } }] } },
     { user: 'how many', results: 1, answer: ({ toolResults }) => ({ text: `There are ${toolResults[0]?.text ?? 'none'}.` }) },
@@ -144,7 +144,7 @@ test('the view has a route, a deep link and a command', () => {
   });
 });
 
-test('a recipe that is out of date is noticed', () => {
+test('detects a recipe that is out of date', () => {
   const document = readDocument('CONTRIBUTING.md');
   expect(() => followRecipe(copy.path, recipeBlocks(document, 'A tool'))).toThrow(/is there already/);
   const moved = document.replace('     createCalc(),', '     createSum(),');
@@ -159,7 +159,7 @@ const compilers: readonly (readonly string[])[] = [
   ['vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts', '--project', 'unit', 'core/hands/tools/tools.test.ts', 'count-words'],
 ];
 
-test.each(isSoak ? compilers : [])('what was added satisfies %s', { timeout: 900_000 }, (program, ...args) => {
+test.each(isSoak ? compilers : [])('the additions satisfy %s', { timeout: 900_000 }, (program, ...args) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [`node_modules/${program}`, ...args], {
     cwd: copy.path,
     encoding: 'utf8',

@@ -1,4 +1,5 @@
-// docs/servers.md against the program: its commands and options exist, its container starts what is built, and its proxy lets webhooks in.
+// Checks docs/servers.md against the program: its commands and options exist, its container starts a built program, and its proxy passes
+// webhooks.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage } from 'node:http';
@@ -14,7 +15,7 @@ import { projectRoot } from './documents.ts';
 const page = readFileSync(join(projectRoot, 'docs', 'servers.md'), 'utf8');
 const block = (kind: string): string => new RegExp(`^\`\`\`${kind}\\n([^]*?)^\`\`\`$`, 'm').exec(page)?.[1] ?? '';
 
-/** Command lines of the page, in running text and in blocks. */
+/** Command lines of the page, from prose and code blocks. */
 function commandLines(): string[][] {
   const lines = [...page.matchAll(/(?:trayclaw|dist\/cli\.js) ((?:serve|service|secret|doctor|sandbox)\b[^`#\n]*)/g)].map(
     (match) => match[1] ?? '',
@@ -41,7 +42,7 @@ test('the settings and variables of the page exist', () => {
   for (const [name] of page.matchAll(/TRAYCLAW_(?!HOME)\w+/g)) expect(secrets).toContain(`passphraseVariable = '${name}'`);
 });
 
-test('the container starts a program that is built, with options it takes', async () => {
+test('the container starts a built program with valid options', async () => {
   const docker = block('dockerfile');
   const command = JSON.parse(/^CMD (.*)$/m.exec(docker)?.[1] ?? '[]') as string[];
   expect(command.slice(0, 2)).toEqual(['node', '/opt/trayclaw/dist/cli.js']);
@@ -91,7 +92,7 @@ function post(port: number, path: string): Promise<number> {
   });
 }
 
-test('a webhook comes through the proxy of the page, and through no other', { timeout: 60_000 }, async () => {
+test('a webhook passes the proxy of the page, and no other', { timeout: 60_000 }, async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.env['HOOK_SECRET'] = 'a-secret-of-the-hook';

@@ -1,4 +1,4 @@
-// For rigs that need only the built-in tools: no sandbox around commands, and a web without servers.
+// For rigs that need only the built-in tools: commands run without a sandbox, and web tools without servers.
 
 import { configSchema } from '../../core/contracts/config.ts';
 import { AppError } from '../../core/contracts/errors.ts';

@@ -1,4 +1,4 @@
-// For tests only: commands on the governor and on second opinions, each with the operation it comes to, and what the fake answers.
+// For tests only: commands about the governor and second opinions, each with the operation it calls, and the fake's answers.
 
 import type { Opinion } from '../../core/contracts/features/opinions.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';

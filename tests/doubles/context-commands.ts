@@ -1,4 +1,4 @@
-// For tests only: the commands on what a model is shown, each with the operation it comes to and what it prints.
+// For tests only: commands about the context pack, each with the operation it calls and its output.
 
 import type { OpName } from '../../core/contracts/ops.ts';
 import { packRow, rule } from './fake-answers.ts';

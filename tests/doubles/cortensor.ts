@@ -1,5 +1,5 @@
-// For tests only: a Cortensor router on loopback, as its documents describe it, and the hosted portal. Strict: it refuses a wrong key, a body
-// without the documented fields, malformed tools, and a session it does not have. Counts POSTs and the tasks they would be paid for.
+// For tests only: a Cortensor router on loopback, as its documentation describes it, and the hosted portal. Strict: it refuses a wrong key,
+// a body without the documented fields, malformed tools, and an unknown session. Counts POSTs and the tasks that would be paid for.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,26 +7,26 @@ import type { AddressInfo } from 'node:net';
 export interface CortensorKnobs {
   key?: string;
   sessions?: readonly number[];
-  /** Where the session is taken: the other form is a 404. */
+  /** Where the session id is accepted; the other form gets a 404. */
   sessionIn?: 'body' | 'path';
   /** Number of polls until a completion or validation is ready. */
   pending?: number;
-  /** An off-chain pointer in place of text, until the task is polled that often. */
+  /** Returns an off-chain pointer instead of text until the task was polled this many times. */
   urn?: number;
-  /** Without a task id, nothing can be waited for. */
+  /** Omits the task id, so that the result cannot be polled. */
   hidesTask?: boolean;
   error?: unknown;
   status?: number;
   verdict?: string;
   votes?: readonly string[];
   text?: string;
-  /** Interleaves what a second miner says. */
+  /** Interleaves the output of a second miner. */
   streams?: boolean;
-  /** Leaves a stream without an end. */
+  /** Ends a stream without its final event. */
   breaksOff?: boolean;
-  /** Wants X-PAYMENT. */
+  /** Requires this X-PAYMENT header. */
   payment?: string;
-  /** The portal refuses so many requests for its rate before it answers. */
+  /** The portal refuses this many requests with a rate limit before it answers. */
   limited?: number;
   delayMs?: number;
 }
@@ -60,7 +60,7 @@ export class Cortensor {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** POSTs that ran something a person pays for. */
+  /** The number of POSTs that ran a paid task. */
   get paid(): number {
     return this.#nextTask - 41;
   }
@@ -133,7 +133,7 @@ export class Cortensor {
     this.#answer(taskId, answer, { results: { data: [text], miners: ['0x1'] } }, send);
   }
 
-  /** The portal. A request it refused was not paid. */
+  /** The portal. A refused request is not paid. */
   #chat(
     body: Record<string, unknown>,
     { response, send }: { response: ServerResponse; send: (status: number, answer: unknown) => void },
@@ -228,7 +228,7 @@ export class Cortensor {
   }
 }
 
-/** Every answer of the portal that is no completion. */
+/** The form of every portal answer that is not a completion. */
 function envelope(error: object): object {
   return { request_id: 'r-1', status: 'failed', model: 'oss-20b', router_pool: 'pool', data: null, error };
 }

@@ -1,4 +1,4 @@
-// For tests only: what a fake instance answers to each operation, so that every command has something to show.
+// For tests only: the answers of a fake instance to each operation, so that every command has something to show.
 
 import type { HelperListing } from '../../core/contracts/features/helpers.ts';
 import { configSchema } from '../../core/contracts/config.ts';

@@ -1,5 +1,5 @@
-// A small in-memory Claw for the doors' tests: real parameter checks, real events and deltas, turns that follow a script.
-// Behaves as the port promises; decides and runs nothing.
+// A small in-memory Claw for tests of the doors: real parameter checks, real events and deltas, and turns that follow a script. Behaves as
+// the port promises, but decides and runs nothing.
 
 import * as z from 'zod';
 import { Emitter } from '../../core/base/emitter.ts';
@@ -21,7 +21,7 @@ interface AskedCall {
 }
 
 export type Step =
-  /** `after` is what the runtime adds to the last answer. */
+  /** `after` is appended to the last answer by the runtime. */
   | { readonly say: string; readonly lost?: boolean; readonly after?: string }
   | { readonly ask: AskedCall }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
@@ -59,7 +59,7 @@ export class FakeClaw implements HostedRuntime {
   readonly log: AnyEvent[] = [];
   lastSeq = 0;
   readonly approvals: Approval[] = [];
-  /** The scripts of the next turns; a turn with no script says "ok". */
+  /** The scripts of the next turns; a turn without a script says "ok". */
   readonly scripts: Step[][] = [];
   answers: Partial<OpHandlers>;
   isClosed = false;
@@ -79,7 +79,7 @@ export class FakeClaw implements HostedRuntime {
     this.calls.push({ name, params: parsed.data, caller: caller === undefined ? null : { channel: caller.channel, actor: caller.actor } });
     const handlers: Partial<OpHandlers> = { ...this.#own(), ...this.answers };
     const handler = handlers[name] as ((params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>) | undefined;
-    // As a runtime without plugins.
+    // Behaves like a runtime without plugins.
     if (handler === undefined && name === 'plugin.call') throw new AppError('unknown_op', 'There is no such operation.');
     if (handler === undefined) throw new AppError('not_found', `the fake has no answer for ${name}`);
     return handler(parsed.data, caller ?? { channel: 'library', actor: 'test' });
@@ -253,7 +253,7 @@ export class FakeClaw implements HostedRuntime {
       if ('fail' in step) return this.#finish(turn, step.status ?? 'failed', step.fail);
       if ('ask' in step) return this.#askFor(turn, step.ask);
       this.#say(turn, step);
-      // The next thing a model says is a call away; subscribers hear of this one first.
+      // The next model output is scheduled separately, so that subscribers see this one first.
       if (!turn.isTool) return void setImmediate(() => this.#advance(turn));
     }
   }

@@ -1,4 +1,4 @@
-// A terminal for tests of the command line: captured output, typed input, interrupts, and parts around a fake Claw.
+// A terminal for tests of the command line: captured output, typed input and interrupts, with a fake Claw.
 
 import { PassThrough, Writable } from 'node:stream';
 import { ManualClock } from '../../core/base/clock.ts';
@@ -54,7 +54,7 @@ export class FakeTerminal {
     for (const listener of Array.from(this.#listeners)) listener();
   }
 
-  /** Resolves once this text was printed. */
+  /** Resolves once this text has been printed. */
   async sees(text: string): Promise<void> {
     while (!this.out.includes(text) && !this.err.includes(text)) await new Promise<void>((resolve) => this.#watchers.add(resolve));
   }
@@ -144,7 +144,7 @@ export async function runCommand(argv: readonly string[], parts: CliParts, optio
   return { code, out: terminal.out, err: terminal.err };
 }
 
-/** A person at a terminal; `finish` gives the exit code. */
+/** Runs the command line for a person at a terminal; `finish` resolves to the exit code. */
 export function atTerminal(claw: HostedRuntime, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
   const terminal = new FakeTerminal({ isTty: true });
   return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };

@@ -1,4 +1,4 @@
-// A tool that is free by the rules, because it only reads inside the workspace: what it does and how it may be repeated is the test's.
+// A tool that needs no approval, because it only reads inside the workspace. The test decides what it does and how it may be repeated.
 
 import * as z from 'zod';
 import { defineTool, type ToolDefinition } from '../../core/index.ts';

@@ -1,5 +1,6 @@
-// A GGUF file whose weights are a script: a small model of the llama architecture that says fixed words. Its embeddings are one-hot, attention
-// and feed-forward are zero, and the output matrix maps each word to its successor. The end of the chat template chooses the sentence.
+// A GGUF file whose weights are a script: a small model of the llama architecture that says fixed words. Its embeddings are one-hot,
+// attention and feed-forward are zero, and the output matrix maps each word to its successor. The end of the chat template selects the
+// sentence.
 
 const CONTEXT_TOKENS = 131_072;
 const WIDTH_STEP = 32;
@@ -11,11 +12,11 @@ const kinds = { u32: 4, f32: 6, bool: 7, text: 8, list: 9, i32: 5 } as const;
 export interface GgufScript {
   /** Words of an ordinary answer. */
   readonly say?: readonly string[];
-  /** Words where tools are offered; each is one token. */
+  /** The words if tools are offered; each is one token. */
   readonly call?: readonly string[];
-  /** Words after the result of a tool. */
+  /** The words after a tool result. */
   readonly told?: readonly string[];
-  /** Gives two tokens the same text, which llama.cpp does not survive. */
+  /** Gives two tokens the same text, which makes llama.cpp crash. */
   readonly isBroken?: boolean;
   readonly template?: string;
 }
@@ -27,20 +28,20 @@ const usual = {
 };
 
 const choice = '{% if seen.told %}<|told|>{% elif tools %}<|call|>{% else %}<|say|>{% endif %}';
-/** Knows tools. */
+/** A chat template with tools. */
 export const toolTemplate = [
   '{% set seen = namespace(told=false) %}',
   "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% if m.role == 'tool' %}{% set seen.told = true %}{% endif %}{% endfor %}",
   `{% if add_generation_prompt %}${choice}{% endif %}`,
 ].join('');
 
-/** Knows no tools, and refuses a system message. */
+/** A chat template without tools that rejects a system message. */
 export const plainTemplate = [
   "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}",
   '{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}<|say|>{% endif %}',
 ].join('');
 
-/** Tokens that the tokenizer finds in any text, as models that know tools have them: after the closing one the answer ends. */
+/** Tokens that the tokenizer recognises in any text, as in models that support tools; the answer ends after the closing one. */
 const marks: ReadonlySet<string> = new Set(['<tool_call>', '</tool_call>']);
 
 export function scriptedGguf(script: GgufScript = {}): Buffer {

@@ -1,6 +1,6 @@
-// For tests and the benchmark only: an embedding model without a model. Each word and each piece of three letters of it is hashed into a few
-// of the dimensions (feature hashing), so texts that share words, or forms of words, are near. It is deterministic and knows no meaning
-// beyond that: figures measured with it say how search by vectors works, not how good a language model's vectors are.
+// For tests and the benchmark only: an embedding without a model. Each word and each of its three-letter pieces is hashed into a few
+// dimensions (feature hashing), so texts that share words or word forms are similar. It is deterministic and understands nothing beyond
+// that: figures measured with it show how vector search works, not the quality of a language model's vectors.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ export function hashedVector(text: string, dimensions = 384): Float32Array {
   const vector = new Float32Array(dimensions);
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   for (const word of words) {
-    // Short words are the common ones.
+    // Short words are usually common, so they count less.
     const weight = word.length <= 3 ? 0.2 : 1;
     add(vector, `w ${word}`, weight);
     const padded = `<${word}>`;
@@ -38,22 +38,22 @@ export interface EmbeddingServer {
   /** The texts of each request. */
   readonly asked: string[][];
   readonly headers: (string | undefined)[];
-  /** Answers with this in place of vectors, while it is set. */
+  /** While set, the server answers with this instead of vectors. */
   instead: { readonly status: number; readonly body: string } | null;
   dimensions: number;
-  /** As a model that takes its time. */
+  /** Delay of each answer, to simulate a slow model. */
   answerAfterMs: number;
-  /** The token count it reports for a request; null reports none. */
+  /** The token count reported for a request; null reports none. */
   toldTokens: number | null;
   close(): Promise<void>;
 }
 
-/** Gives each text its vector; `dimensions` is what the request or the server's state says. */
+/** Returns the vector of each text; `dimensions` comes from the request or the server's state. */
 export type VectorsOf = (texts: readonly string[], dimensions: number) => Promise<readonly (readonly number[])[]>;
 
 export const hashed: VectorsOf = async (texts, dimensions) => texts.map((text) => [...hashedVector(text, dimensions || undefined)]);
 
-/** Speaks both forms: POST /v1/embeddings, backwards to show that the index counts, and POST /api/embed. */
+/** Supports two forms: POST /v1/embeddings, whose vectors are in reverse order so that clients must use the index, and POST /api/embed. */
 export async function startEmbeddingServer(vectorsOf = hashed): Promise<EmbeddingServer> {
   const server: Server = createServer((request, response) => {
     let body = '';

@@ -1,5 +1,5 @@
-// The smallest whole channel: a chat program that is a few lines of this process. For tests, and as the example of the recipe
-// "A channel" in CONTRIBUTING.md. A real one differs in `send`, which reaches a server, and in where its messages come from.
+// The smallest complete channel: a chat program of a few lines in this process. For tests, and as the example of the recipe "A channel" in
+// CONTRIBUTING.md. A real channel differs in `send`, which reaches a server, and in where its messages come from.
 
 import { assert } from '../../core/base/assert.ts';
 import type {
@@ -18,7 +18,7 @@ import type {
 export interface LoopbackOptions {
   readonly owners?: readonly string[];
   readonly rules?: Partial<ChannelRules>;
-  /** Takes a part; delivers it unless told otherwise. */
+  /** Sends a part; by default every part is delivered. */
   readonly send?: (part: OutboundPart) => SendOutcome | Promise<SendOutcome>;
 }
 
@@ -29,7 +29,7 @@ export class LoopbackChannel implements Channel, ChannelPort {
   readonly maxFileBytes = 1_000;
   readonly rules: ChannelRules;
   readonly identities: Channel['identities'];
-  /** The parts that arrived, as its chat shows them. */
+  /** The parts that arrived, as the chat shows them. */
   readonly shown: OutboundPart[] = [];
   readonly #send: (part: OutboundPart) => SendOutcome | Promise<SendOutcome>;
   #link: ChannelLink | null = null;
@@ -69,7 +69,7 @@ export class LoopbackChannel implements Channel, ChannelPort {
     this.#link.introduce({ chatId: senderId }, { kind: 'private', title, senderId });
   }
 
-  /** A person writes; the owner in their own chat by default. */
+  /** Simulates a message from a person; by default from the owner in their own chat. */
   write(text: string, more: Partial<ChannelInbound> = {}): ChannelReceipt {
     assert(this.#link !== null, 'the channel has joined');
     this.#updates += 1;

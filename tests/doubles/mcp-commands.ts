@@ -1,4 +1,4 @@
-// For tests only: commands on MCP servers, each with the operation it comes to, and what the fake answers. It has one server, files.
+// For tests only: commands about MCP servers, each with the operation it calls, and the fake's answers. The fake has one server, `files`.
 
 import type { McpServerView } from '../../core/contracts/features/mcp.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';

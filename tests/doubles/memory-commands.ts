@@ -1,4 +1,4 @@
-// For tests only: what a fake instance answers about memory and documents, and the commands on them, each with the operation it comes to.
+// For tests only: a fake instance's answers about memory and documents, and the commands about them, each with the operation it calls.
 
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
 import type { Evidence } from '../../core/contracts/knowledge-ops.ts';

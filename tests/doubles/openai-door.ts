@@ -1,4 +1,4 @@
-// For tests only: a runtime with the door for programs that speak OpenAI's API, a scripted model behind it, and a token in hand.
+// For tests only: a runtime with the door for programs that use OpenAI's API, a scripted model, and a valid token.
 
 import type { DoorChecks } from '../../core/doors/http/http.ts';
 import { createHttpDoor, type HttpDoor } from '../../core/doors/http/http.ts';
@@ -10,7 +10,7 @@ import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { ScriptedModel, type Rule } from './scripted-model.ts';
 
-/** The access token of the window, which must open no other door. */
+/** The access token of the window, which must not open any other door. */
 export const appToken = 'the-token-of-the-window-and-of-no-other-door';
 
 export class OpenAiDoorRig {
@@ -46,7 +46,7 @@ export class OpenAiDoorRig {
     return this.claw.op('door.create_token', { perMinute: 6000, ...params });
   }
 
-  /** Another listener on the same runtime. */
+  /** Opens another listener on the same runtime. */
   async listen(replaceChecks?: (real: DoorChecks) => DoorChecks, port?: number): Promise<number> {
     const door = createHttpDoor({
       claw: this.claw,

@@ -1,5 +1,5 @@
-// A PinchTab server by its documents: the bearer token, tabs, snapshots whose refs end with the page, actions by kind, and its refusals with
-// their codes. It refuses fields and kinds that it does not have.
+// A PinchTab server according to its documentation: bearer token, tabs, snapshots whose refs are valid until the page changes, actions by
+// kind, and refusals with their codes. Rejects unknown fields and kinds.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 export interface PinchPage {
   readonly title: string;
   readonly nodes: readonly (Readonly<Record<string, unknown>> & { readonly name?: string })[];
-  /** By kind and name of the node: the address that an action leads to. */
+  /** The address that an action leads to, by kind and name of the node. */
   readonly leads?: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ const bodies = {
 
 interface Tab {
   url: string;
-  /** Refs of an earlier page are gone. */
+  /** The refs of the current page; refs of an earlier page are invalid. */
   readonly refs: Map<string, string>;
 }
 
@@ -56,7 +56,7 @@ class Refused extends Error {
 
 export class PinchTabDouble {
   readonly url: string;
-  /** Actions in the order they came. */
+  /** Actions in the order of their arrival. */
   readonly acted: Readonly<Record<string, unknown>>[] = [];
   readonly tabs = new Map<string, Tab>();
   /** The next request is answered with this refusal. */

@@ -1,4 +1,4 @@
-// For tests only: commands on the folders, backups and chats TrayClaw has, each with the operation it comes to.
+// For tests only: commands about TrayClaw's folders, backups and chats, each with the operation it calls.
 
 import { expect } from 'vitest';
 import type { OpName } from '../../core/contracts/ops.ts';

@@ -1,4 +1,4 @@
-// For tests only: commands on plugins, each with the operation it comes to, and what the fake answers. It has one plugin, weather.
+// For tests only: commands about plugins, each with the operation it calls, and the fake's answers. The fake has one plugin, `weather`.
 
 import { AppError } from '../../core/contracts/errors.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';

@@ -1,19 +1,20 @@
-// For tests only: ZIP and tar archives written byte by byte, so that they can lie: names that differ, links, wrong sizes, shared bytes.
+// For tests only: ZIP and tar archives written byte by byte, so that they can be malformed: mismatching names, links, wrong sizes, shared
+// bytes.
 
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 
 export interface RawEntry {
   readonly name: string;
   readonly data?: string | Uint8Array;
-  /** In the entry itself, where it differs from the directory's. */
+  /** The name in the entry itself, if it differs from the directory's. */
   readonly localName?: string;
-  /** Of a Unix file, with its kind. */
+  /** The Unix mode, including the file type. */
   readonly mode?: number;
   readonly crc?: number;
   readonly size?: number;
   readonly flags?: number;
   readonly method?: number;
-  /** Of another entry, whose bytes it shares. */
+  /** The offset of another entry whose bytes it shares. */
   readonly at?: number;
 }
 

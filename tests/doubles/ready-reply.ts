@@ -1,4 +1,4 @@
-// A scripted reply made ready for the wire: ids given, arguments as text.
+// Prepares a scripted reply for the wire: assigns ids and serialises arguments.
 
 export interface ReadyCall {
   readonly id: string;

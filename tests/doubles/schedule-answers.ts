@@ -1,4 +1,4 @@
-// For tests only: what a fake instance answers about schedules, the heartbeat and tasks.
+// For tests only: a fake instance's answers about schedules, the heartbeat and tasks.
 
 import type { HeartbeatState, ScheduleView, Task } from '../../core/contracts/features/schedule.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';

@@ -1,4 +1,4 @@
-// For tests only: the commands on schedules and signals, each with its operation and its output.
+// For tests only: commands about schedules and signals, each with its operation and its output.
 
 import { expect } from 'vitest';
 import type { OpName } from '../../core/contracts/ops.ts';

@@ -1,4 +1,4 @@
-// How each vendor says no: status, headers and body of a refused request.
+// How each vendor refuses a request: status, headers and body.
 
 import type { WireFormat } from './scripted-model-requests.ts';
 

@@ -1,4 +1,4 @@
-// Writes a scripted reply as the frames of each format, with the trouble the script asks for. Pure.
+// Writes a scripted reply as the frames of each format, with the faults the script requests. Pure.
 
 import { CREATED_S, type ReadyReply } from './ready-reply.ts';
 import { signatureOf } from './vendors/anthropic-words.ts';
@@ -8,17 +8,20 @@ import type { ModelRequestSeen, WireFormat } from './scripted-model-requests.ts'
 
 export interface ScriptedCall {
   readonly tool: string;
-  /** An object, or the exact text to send in its place, JSON or not. */
+  /** An object, or the exact text to send instead, whether or not it is JSON. */
   readonly args: Readonly<Record<string, unknown>> | string;
-  /** Made up and unique unless given. */
+  /** Generated and unique by default. */
   readonly id?: string;
 }
 
-/** A failure after the given number of frames. */
+/** A fault after the given number of frames. */
 export type Trouble =
-  /** cut: the connection is torn down. close: an orderly end with no finish. stall: nothing more, connection open. */
+  /**
+   * cut: the connection is torn down. close: the connection closes in order, without a finish. stall: nothing more is sent, and the
+   * connection stays open.
+   */
   | { readonly kind: 'cut' | 'close' | 'stall'; readonly afterFrames: number }
-  /** One frame of broken JSON in between. */
+  /** One frame of broken JSON is inserted. */
   | { readonly kind: 'malformed'; readonly afterFrames: number }
   /** The vendor's error object inside the stream. */
   | { readonly kind: 'error'; readonly afterFrames: number; readonly error?: RefusalKind };
@@ -28,16 +31,16 @@ export interface Reply {
   readonly reasoning?: string;
   readonly calls?: readonly ScriptedCall[];
   readonly finish?: 'stop' | 'length';
-  /** Tokens to report; null reports none. */
+  /** Token usage to report; null reports none. */
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number } | null;
-  /** Characters of text and of arguments per frame; everything in one by default. */
+  /** Characters of text and of arguments per frame; by default everything is in one frame. */
   readonly pieceChars?: number;
-  /** Cuts the bytes on the wire into pieces of this size, whatever they hold. */
+  /** Cuts the bytes on the wire into pieces of this size, regardless of content. */
   readonly chunkBytes?: number;
-  /** Before the first byte; after each frame. */
+  /** Delays before the first byte and after each frame. */
   readonly firstDelayMs?: number;
   readonly delayMs?: number;
-  /** Sends no more after so many frames until then. */
+  /** Pauses after this many frames until the promise settles. */
   readonly holds?: readonly { readonly afterFrames: number; readonly until: Promise<unknown> }[];
   readonly trouble?: Trouble;
 }
@@ -55,7 +58,7 @@ const encoders: Readonly<Record<WireFormat, (reply: ReadyReply, streams: boolean
   ollama: ollamaFrames,
 };
 
-/** `turn` makes the ids of this reply unlike those of any other. */
+/** `turn` makes the ids of this reply unique. */
 export function encodeReply(seen: ModelRequestSeen, reply: Reply, turn: number): EncodedReply {
   const { format, streams } = seen;
   const frames = encoders[format](readyReply(seen, reply, turn), streams);
@@ -144,7 +147,7 @@ function openAiUsage(usage: NonNullable<ReadyReply['usage']>): object {
   };
 }
 
-/** This vendor's `input_tokens` leave out what came from the cache. */
+/** This vendor's `input_tokens` exclude cached tokens. */
 function anthropicUsage(usage: ReadyReply['usage']): { input: object; output: object } {
   if (usage === null) return { input: {}, output: {} };
   const cached = usage.cached ?? 0;
@@ -199,7 +202,7 @@ function anthropicFrames(reply: ReadyReply, streams: boolean): string[] {
   return [...frames, event('message_stop', {})];
 }
 
-/** This vendor sends arguments as an object and calls without ids; a text that is no object is sent as it is. */
+/** This vendor sends arguments as an object, and calls without ids. Arguments that are not an object are sent as text. */
 function ollamaFrames(reply: ReadyReply, streams: boolean): string[] {
   const line = (message: object, rest: object = { done: false }): string =>
     frame('ollama', '', JSON.stringify({ model: reply.model, created_at: new Date(CREATED_S * 1000).toISOString(), message, ...rest }));
@@ -224,7 +227,7 @@ function parsedArgs(args: string): unknown {
   try {
     return JSON.parse(args);
   } catch {
-    // Sent as text: the format has no other way to carry it.
+    // The format has no other way to represent it, so it is sent as text.
     return args;
   }
 }

@@ -1,4 +1,4 @@
-// Reads a request for an answer in any of the formats.
+// Parses a model request in any of the formats.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject } from '../../core/base/json.ts';
@@ -22,11 +22,11 @@ export interface ModelRequestSeen {
   readonly streams: boolean;
   readonly system: string;
   readonly toolNames: readonly string[];
-  /** The newest words of a person; notes of the runtime are not. */
+  /** The newest text of a person, without notes of the runtime. */
   readonly userText: string;
-  /** Results that came after those words. */
+  /** Tool results after that text. */
   readonly toolResults: readonly ToolResultSeen[];
-  /** Notes of the runtime to the model after those words. */
+  /** Notes of the runtime after that text. */
   readonly notes: readonly string[];
 }
 

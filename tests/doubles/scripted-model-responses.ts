@@ -1,11 +1,11 @@
-// Writes a scripted reply as OpenAI's Responses API does: one numbered event for each step of each item, or one document.
+// Writes a scripted reply in the form of OpenAI's Responses API: one numbered event for each step of each item, or one document.
 
 import { signatureOf } from './vendors/anthropic-words.ts';
 import { CREATED_S, type ReadyReply } from './ready-reply.ts';
 
 interface Item {
   readonly item: Readonly<Record<string, unknown>>;
-  /** As it begins, and the events in between. */
+  /** The item at its beginning, and the events in between. */
   readonly begins: Readonly<Record<string, unknown>>;
   readonly steps: readonly (readonly [type: string, rest: object])[];
 }

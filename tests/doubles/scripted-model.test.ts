@@ -1,4 +1,4 @@
-// The double is held to what it promises by the adapters that read it: each reply and each trouble in each format.
+// Tests the double with the real adapters: each reply and each fault in each format.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../core/base/clock.ts';
@@ -30,7 +30,7 @@ async function ask(
   messages: readonly ChatMessage[] = [{ role: 'user', text: 'hello' }],
 ): Promise<ModelReply> {
   model.script([{ answer }]);
-  // A first answer may have to load its package; only silence is waited out.
+  // The first answer may have to load its package, so only the silent case has a short timeout.
   const stalls = 'trouble' in answer && answer.trouble?.kind === 'stall';
   const timeouts = { connectMs: 500, firstTokenMs: 'silent' in answer ? 300 : 5_000, idleMs: stalls ? 300 : 5_000, totalMs: 9_000 };
   const config = model.config(format);
@@ -54,8 +54,8 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-// Ollama needs no key, so the key is not asked for there.
-test.each(formats)('%s: text in pieces, calls and usage arrive as written, however the bytes are cut', async (format) => {
+// Ollama needs no key, so a wrong key is not tested there.
+test.each(formats)('%s: text pieces, calls and usage arrive as scripted, whatever the chunks', async (format) => {
   if (format === 'ollama') {
     await model.close();
     model = await ScriptedModel.start();
@@ -110,7 +110,7 @@ test.each(troubles)('openai and anthropic: %s', async (_name, answer, code) => {
   expect(await codeOf(ask('anthropic', answer))).toBe(code);
 });
 
-test('a request the vendors refuse is refused, and named', async () => {
+test('a request that the vendor would refuse is refused and recorded', async () => {
   const body = {
     model: 'scripted',
     messages: [
@@ -124,7 +124,7 @@ test('a request the vendors refuse is refused, and named', async () => {
   await response.body?.cancel();
 });
 
-test('a script answers by the newest words, the number of results, and how often it was used', async () => {
+test('a script answers by newest text, number of results and number of uses', async () => {
   const answers: [ChatMessage[], string][] = [];
   const rules = [
     { user: 'first', results: 0, answer: { text: 'no results yet' } },

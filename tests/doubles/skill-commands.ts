@@ -1,5 +1,5 @@
-// For tests only: the commands on skills, identities and prompt files, each with the operation it comes to and what it prints; and what a
-// fake instance answers to them.
+// For tests only: commands about skills, identities and prompt files, each with the operation it calls and its output, and a fake
+// instance's answers to them.
 
 import type { CapsuleVersion, PromptListing } from '../../core/contracts/features/identity.ts';
 import type { SkillPlan } from '../../core/contracts/features/skill-store.ts';

@@ -1,5 +1,5 @@
-// For tests: what servers of a scripted model report as the size of a request, counted by the public vocabularies of real models, over the
-// text a chat template makes of it. Each text is counted once.
+// For tests: the request size that servers of a scripted model report, counted with the public vocabularies of real models over the text of
+// a chat template. Each text is counted once.
 
 import { countTokens as countClaude } from '@anthropic-ai/tokenizer';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
@@ -14,10 +14,10 @@ export const vocabularies = {
 } as const;
 export type Vocabulary = keyof typeof vocabularies;
 
-/** The marks of a role, of a call and of a result, as templates have them. */
+/** Tokens that templates add for a role, a call and a result. */
 const PER_MESSAGE = 4;
 const PER_CALL = 6;
-/** The tokens that open the answer, and a vendor's additional text for tools. */
+/** Tokens that open the answer, and a vendor's additional text for tools. */
 const PER_REQUEST = 3;
 const WITH_TOOLS = 60;
 
@@ -37,7 +37,7 @@ export class TokenCounts {
     return counted;
   }
 
-  /** Tokens of the whole request, in any of the wire formats. */
+  /** The tokens of the whole request, in any wire format. */
   ofRequest({ body }: ModelRequestSeen): number {
     const tools = listOf(body['tools']);
     const messages = listOf(body['messages']);
@@ -66,7 +66,7 @@ export class TokenCounts {
   }
 }
 
-/** Text as it is, and the texts of blocks. */
+/** The text itself, or the texts of its blocks. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   return listOf(content)

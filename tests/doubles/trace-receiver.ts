@@ -1,5 +1,6 @@
-// A receiver of traces on loopback, as strict as the protocol: OTLP/HTTP JSON as opentelemetry-proto defines it, ids in hex, 64-bit numbers as
-// strings, no unknown field; and Langfuse's two paths with its keys. It keeps what it took, and can be told to fail. For tests only.
+// A receiver of traces on loopback, as strict as the protocol: OTLP/HTTP JSON as opentelemetry-proto defines it, ids in hex, 64-bit numbers
+// as strings, no unknown fields; and Langfuse's two paths with its keys. It stores accepted spans and can simulate failures. For tests
+// only.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -97,12 +98,12 @@ export class TraceReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly metrics: z.infer<typeof metricSchema>[] = [];
   readonly scores: z.infer<typeof scoreSchema>[] = [];
-  /** Violations of the protocol; a test that expects well-formed ones asserts that this is empty. */
+  /** Protocol violations. A test that expects well-formed requests asserts that this is empty. */
   readonly violations: string[] = [];
   requests = 0;
-  /** Answers the next requests so, instead of taking them. */
+  /** The failure with which the next requests are answered. */
   failing: Failure | null = null;
-  /** A batch with a span of this name is refused. */
+  /** A batch that contains a span with this name is rejected. */
   refusedName: string | null = null;
   readonly #server: Server;
   readonly #authorization: string | null;

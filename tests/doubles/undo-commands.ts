@@ -1,4 +1,4 @@
-// For tests only: the commands that look at what was changed and put it back, and those that show what is at work: the operation each calls and what it prints.
+// For tests only: commands that show and undo changes, and those that show running work, each with its operation and output.
 
 import { expect } from 'vitest';
 import type { OpName } from '../../core/contracts/ops.ts';

@@ -1,5 +1,5 @@
-// A tree of real files, with the real log, content store and checkpoints over it, and calls that write as a test says. Fast: nothing
-// waits for the disk unless a test hands in a file system that does.
+// A tree of real files with the real log, content store and checkpoints, and calls whose writes the test defines. Fast: nothing waits for
+// the disk unless a test passes in a file system that does.
 
 import * as nodeFs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { Storage } from '../../core/store/storage/storage.ts';
 
 export const unsyncedFiles: typeof nodeFs = { ...nodeFs, fsyncSync: () => undefined };
 
-/** A file system in memory where there is one: these tests make a great many small files. */
+/** An in-memory file system if available, because these tests create very many small files. */
 function memoryFolder(): string {
   return nodeFs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 }
@@ -74,7 +74,7 @@ export class UndoRig {
     return join(this.tree, name);
   }
 
-  /** Over another file system as after a start: what a failing one kept in memory is forgotten. */
+  /** Checkpoints over another file system, or as after a restart: the state that a failing one kept in memory is lost. */
   checkpoints(fs?: FileCalls): Checkpoints {
     return fs === undefined ? this.#checkpoints : this.#open(fs);
   }
@@ -86,7 +86,7 @@ export class UndoRig {
     );
   }
 
-  /** A call as the runtime makes it: kept, recorded, done, looked at, recorded. */
+  /** Performs a call as the runtime does: takes a checkpoint, records it, runs the effect, compares, records the result. */
   async call(turnId: string, names: readonly string[], effect: () => void): Promise<RigCall> {
     const call = { callId: this.ids.next('call'), turnId };
     const taken = await this.begin(call, names);

@@ -1,5 +1,5 @@
-// The window for everyone: its width, its focus, and the page that asks for the token. What axe finds at each place is in the spec of the
-// views, which visits them all.
+// Accessibility of the whole window: its width, its focus, and the page that asks for the token. The spec of the views visits every place
+// and runs axe there.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('no violations where the token is asked for', async () => {
+test('no violations on the page that asks for the token', async () => {
   const window = await openWindow(browser, { withoutToken: true });
   await window.page.getByRole('button', { name: 'Connect' }).waitFor();
   expect(await violations(window.page)).toEqual([]);
@@ -40,7 +40,7 @@ test('nothing is wider than the window from 360 to 2560 px', async () => {
   }
 });
 
-test('the whole chat is reachable with the keyboard, and every stop has a visible focus', async () => {
+test('the keyboard reaches the whole chat, and every stop has a visible focus', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const names = new Set<string>();
@@ -79,7 +79,7 @@ test('the whole chat is reachable with the keyboard, and every stop has a visibl
   );
 });
 
-test('in forced colours one sees where one is: the view, the session, the entry of a menu', async () => {
+test('forced colours show the current view, session and menu entry', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const { page } = window;
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-// Activity as a person uses it: a turn in words, as a tree, narrowed, searched over all sessions, checked again and kept.
+// Activity as a person uses it: a turn described in words and as a tree, filtered, searched across sessions, replayed and exported.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
@@ -25,7 +25,7 @@ const replies = [
   { text: 'The plan is written.' },
 ];
 
-/** A turn that read, failed once, asked, was allowed and wrote. */
+/** A turn that read, failed once, asked for approval, got it and wrote. */
 async function workedTurn(window: WindowUnderTest): Promise<void> {
   await window.send('Make a plan of my notes');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -34,7 +34,7 @@ async function workedTurn(window: WindowUnderTest): Promise<void> {
   await window.page.getByRole('link', { name: 'What happened and why' }).last().click();
 }
 
-test('a turn says in words what it did, what it saw, why, and what it took', { timeout: 150_000 }, async () => {
+test('a turn describes what it did, what it saw, why, and what it cost', { timeout: 150_000 }, async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
@@ -61,7 +61,7 @@ test('a turn says in words what it did, what it saw, why, and what it took', { t
   await looksGood(page, 'activity');
 });
 
-test('kinds and words narrow a turn; a press on an event opens its record', async () => {
+test('filters by kind and text narrow a turn; a click on an event opens its record', async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
@@ -72,7 +72,7 @@ test('kinds and words narrow a turn; a press on an event opens its record', asyn
     .getByRole('button', { name: /^Approvals \d+$/ })
     .click();
   await tree.getByText('Turn ended: done').waitFor({ state: 'detached' });
-  // Matches are open, down to their events.
+  // Matching events are expanded.
   for (const left of ['Approval requested', 'Approved by']) await tree.getByRole('treeitem', { name: new RegExp(`^${left}`) }).waitFor();
   expect(await tree.getByRole('treeitem', { name: /^Model answered/ }).count()).toBe(0);
   await page.getByText(/^4 of \d+ events$/).waitFor();
@@ -90,7 +90,7 @@ test('kinds and words narrow a turn; a press on an event opens its record', asyn
   expect(window.incidents).toEqual([]);
 });
 
-test('the tree is walked with the arrow keys, down to the decision about a call', { timeout: 150_000 }, async () => {
+test('arrow keys walk the tree, down to the decision about a call', { timeout: 150_000 }, async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
@@ -105,7 +105,7 @@ test('the tree is walked with the arrow keys, down to the decision about a call'
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowDown');
   expect(await focused()).toMatch(/^2 Step 1/);
-  // Once to close it, once more to what is above.
+  // The first press collapses the item, the second moves to its parent.
   await page.keyboard.press('ArrowLeft');
   expect(await focused()).toMatch(/^2 Step 1/);
   await page.keyboard.press('ArrowLeft');
@@ -128,7 +128,7 @@ test('the tree is walked with the arrow keys, down to the decision about a call'
   await looksGood(page, 'tree');
 });
 
-test('search over all sessions leads to the event in its turn', { timeout: 150_000 }, async () => {
+test('a search across sessions leads to the event in its turn', { timeout: 150_000 }, async () => {
   const window = await openWindow(browser, { replies: [...replies, { text: 'Nothing to do.' }], longTurnEvents: 40 });
   const { page } = window;
   await workedTurn(window);
@@ -152,7 +152,7 @@ test('search over all sessions leads to the event in its turn', { timeout: 150_0
   await page.getByRole('list', { name: 'Turns' }).waitFor();
 });
 
-test('a turn is decided again with the same outcome, and kept as a file', async () => {
+test('a turn is replayed with the same outcome and exported to a file', async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
@@ -176,7 +176,7 @@ test('a turn is decided again with the same outcome, and kept as a file', async 
   expect([types[0], types.at(-1)]).toEqual(['user.message', 'turn.finished']);
 });
 
-test('a turn from long ago is shown by its address, and one that is gone says so', async () => {
+test('an old turn is shown by its address, and a missing one is reported', async () => {
   const window = await openWindow(browser, { longTurnEvents: 60 });
   const { page } = window;
   await page.goto(`${window.host.origin}/#/activity/${longSessionId}/${longTurnId}`);
@@ -185,7 +185,7 @@ test('a turn from long ago is shown by its address, and one that is gone says so
   await page.getByText('This turn is not in the log.').waitFor();
 });
 
-/** From the change of the address to the frame in which the last event is there. */
+/** From the change of the address to the frame that shows the last event. */
 const timeOfTurn = `(async () => {
   const begin = performance.now();
   location.hash = '#/activity/${longSessionId}/${longTurnId}';
@@ -198,7 +198,7 @@ const timeOfTurn = `(async () => {
   return performance.now() - begin;
 })()`;
 
-test('500 events of a turn take the window at most 200 ms', async () => {
+test('500 events of a turn take the window at most 200 ms of work', async () => {
   const window = await openWindow(browser, { longTurnEvents: 500 });
   const { page } = window;
   const workedMs = await watchWork(page);

@@ -1,4 +1,4 @@
-// Who works here: agents of the settings with what bounds them, and what is not set said as such.
+// Agents in the settings, with their limits; missing limits are reported as missing.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const config = {
   },
 };
 
-test('each agent says what it may use and whom it may call, and its identity when asked', { timeout: 120_000 }, async () => {
+test('each agent shows its tools, its subagents, and its identity on request', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { config });
   const { page } = window;
   await window.go('Agents');
@@ -89,7 +89,7 @@ test('nested subagents are below their callers, and a stop ends a whole subtree'
   const call = (label: string, agent_id: string) => ({ calls: [{ tool: 'subagent', args: { task: `Do ${label}`, label, agent_id } }] });
   const window = await openWindow(browser, {
     config: { agents: { editor: { helpers: ['scout'] }, scout: { tools: ['read_file'], helpers: [] } } },
-    // The innermost never ends.
+    // The innermost subagent never finishes.
     replies: [call('outer', 'editor'), call('inner', 'scout'), { text: 'never said', firstDelayMs: 600_000 }, { text: 'It was stopped.' }],
   });
   const { page, host } = window;

@@ -1,4 +1,4 @@
-// Questions as a person answers them: the card and what it says, its keys, what must not approve, the queue, what was decided, and revoking.
+// Approvals as a person answers them: the card and its text, its keys, what must not approve, the queue, decided approvals, and revoking.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ afterAll(() => browser.close());
 const write = (path: string) => ({ tool: 'write_file', args: { path, content: `${path}\n` } });
 const threeQuestions = [{ calls: [write('one/a.md'), write('two/b.md'), write('three/c.md')] }, { text: 'All answered.' }];
 
-/** Until a loaded machine has come to it. */
+/** Long enough for a busy machine. */
 const patience = { timeout: 15_000, interval: 20 };
 const once = (window: WindowUnderTest) => window.approval.getByRole('button', { name: 'Approve once' });
 const isReady = (window: WindowUnderTest): Promise<void> => expect.poll(() => once(window).isEnabled(), patience).toBe(true);
@@ -23,7 +23,7 @@ const pending = async (window: WindowUnderTest): Promise<number> => {
   return approvals.length;
 };
 
-/** Asks three things at once and goes to where they wait. */
+/** Causes three approvals at once and opens the queue. */
 async function toQueue(window: WindowUnderTest): Promise<void> {
   await window.send('Write three files');
   await window.approval.first().waitFor();
@@ -32,42 +32,38 @@ async function toQueue(window: WindowUnderTest): Promise<void> {
   await window.page.getByText('1 of 3', { exact: true }).waitFor();
 }
 
-test(
-  'the card says the effect first, then the risk, then what would change, where it came from and how far a yes could reach',
-  { timeout: 150_000 },
-  async () => {
-    const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
-    const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
-    const { page, approval } = window;
-    await window.send('Change my notes');
-    await approval.getByRole('region', { name: 'What would change' }).locator('ins').waitFor();
-    await approval.getByText('Details', { exact: true }).click();
-    await approval.getByRole('button', { name: 'Allow more…' }).click();
-    const text = await approval.innerText();
-    const places = [
-      'Wants to edit notes.md',
-      'It creates or changes these files.',
-      '-Buy milk.',
-      '+Buy bread.',
-      'Approve once',
-      'Deny',
-      'A wider approval would cover',
-      'Came from',
-    ].map((words) => text.indexOf(words));
-    expect(places.every((place) => place >= 0)).toBe(true);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
-    const described = (await approval.getAttribute('aria-describedby')) ?? '';
-    const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
-    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It creates or changes these files/)]);
-    await isReady(window);
-    expect(window.incidents).toEqual([]);
-    await looksGood(page, 'card', async () =>
-      expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced'] })).toEqual([]),
-    );
-  },
-);
+test('the card says effect, risk, change, source, and how far an approval may reach', { timeout: 150_000 }, async () => {
+  const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
+  const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
+  const { page, approval } = window;
+  await window.send('Change my notes');
+  await approval.getByRole('region', { name: 'What would change' }).locator('ins').waitFor();
+  await approval.getByText('Details', { exact: true }).click();
+  await approval.getByRole('button', { name: 'Allow more…' }).click();
+  const text = await approval.innerText();
+  const places = [
+    'Wants to edit notes.md',
+    'It creates or changes these files.',
+    '-Buy milk.',
+    '+Buy bread.',
+    'Approve once',
+    'Deny',
+    'A wider approval would cover',
+    'Came from',
+  ].map((words) => text.indexOf(words));
+  expect(places.every((place) => place >= 0)).toBe(true);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  const described = (await approval.getAttribute('aria-describedby')) ?? '';
+  const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
+  expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It creates or changes these files/)]);
+  await isReady(window);
+  expect(window.incidents).toEqual([]);
+  await looksGood(page, 'card', async () =>
+    expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced'] })).toEqual([]),
+  );
+});
 
-test('Enter alone approves nothing, a held key approves nothing, A approves once and the focus goes to the next card', async () => {
+test('a held key and Enter approve nothing; A approves once and focuses the next card', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page, approval } = window;
   await toQueue(window);
@@ -75,7 +71,7 @@ test('Enter alone approves nothing, a held key approves nothing, A approves once
   await approval.focus();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Space');
-  // Held down: the first press comes before the card has the focus, what reaches it are repeats.
+  // The key is held down: its first press happens before the card has the focus, so the card only gets repeats.
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Approvals', exact: true }).focus();
   await page.keyboard.down('a');
   await approval.focus();
@@ -89,7 +85,7 @@ test('Enter alone approves nothing, a held key approves nothing, A approves once
   const isAtHeading = () => page.evaluate<boolean>("document.activeElement.hasAttribute('data-heading')");
   await expect.poll(isAtHeading, patience).toBe(true);
   await isReady(window);
-  // The focus came there on its own: a key answers only once the person has gone on to the card.
+  // The focus moved automatically: a key answers only after the person has moved to the card.
   await page.keyboard.press('d');
   expect(await pending(window)).toBe(2);
   await page.keyboard.press('Tab');
@@ -107,7 +103,7 @@ test('Enter alone approves nothing, a held key approves nothing, A approves once
   expect(window.incidents).toEqual([]);
 });
 
-test('a second press on the same place does not answer the question that came there meanwhile', async () => {
+test('a second click at the same place does not answer the card that appeared there', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page } = window;
   await toQueue(window);
@@ -121,10 +117,10 @@ test('a second press on the same place does not answer the question that came th
   expect(window.incidents).toEqual([]);
 });
 
-test('a new card, or one with a new neighbour, ignores a press for a moment', async () => {
+test('a new card, or one with a new neighbour, ignores clicks for a moment', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page } = window;
-  // Every change of the button, from the moment it is there, and a press on it at once.
+  // Records every change of the button from the moment it appears, and clicks it at once.
   await page.evaluate(`(() => {
     window.seen = [];
     new MutationObserver(() => {
@@ -143,7 +139,7 @@ test('a new card, or one with a new neighbour, ignores a press for a moment', as
   expect((await page.evaluate<string[]>('window.seen'))[0]).toBe('true');
 });
 
-test('the queue is walked by press and by key, and any of its questions can be answered first', async () => {
+test('the queue is walked by mouse and keyboard, and any card can be answered first', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page, approval } = window;
   await toQueue(window);
@@ -166,7 +162,7 @@ test('the queue is walked by press and by key, and any of its questions can be a
   await approval.getByText('Wants to write two/b.md').waitFor();
 });
 
-test('what was decided is found again, and a revoked grant says that it is for good', async () => {
+test('decided approvals are listed, and a revoked grant says that this is final', async () => {
   const window = await openWindow(browser, { replies: threeQuestions });
   const { page, approval } = window;
   await toQueue(window);

@@ -1,4 +1,4 @@
-// Permissions in the window: the scopes of a question, the past calls they cover, grants, and the policy in force.
+// Permissions in the window: the scopes of an approval, past calls that they cover, grants, and the policy in force.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 
 const writes = (path: string) => ({ calls: [{ tool: 'write_file', args: { path, content: 'x' } }] });
 
-test('who starts an example task and answers by keyboard is in the conversation afterwards', async () => {
+test('after an example task is approved by keyboard, the focus is in the conversation', async () => {
   const window = await openWindow(browser, { usesDemo: true });
   const { page } = window;
   const role = () => page.evaluate('document.activeElement?.role');
@@ -28,7 +28,7 @@ test('who starts an example task and answers by keyboard is in the conversation 
   await expect.poll(role).toBe('log');
 });
 
-test('a wider scope is chosen by keyboard, covers what it says, is listed with its use, and can be taken back', async () => {
+test('a wider scope is chosen by keyboard, listed with its use, and revoked', async () => {
   const window = await openWindow(browser, {
     replies: [writes('notes/a.md'), { text: 'One.' }, writes('notes/b.md'), { text: 'Two.' }, writes('notes/c.md'), { text: 'Three.' }],
   });
@@ -65,7 +65,7 @@ test('a wider scope is chosen by keyboard, covers what it says, is listed with i
   expect(window.incidents).toEqual([]);
 });
 
-test('the policy in force is shown, and a rule of it refuses', async () => {
+test('the policy in force is shown, and one of its rules refuses a call', async () => {
   const window = await openWindow(browser, { replies: [writes('archive/a.md'), { text: 'It was refused.' }] });
   const rules = [{ when: { paths: ['archive'] }, then: 'deny', reason: 'The archive is finished' }];
   await window.host.op('config.set', { key: 'policy.rules', value: rules });

@@ -1,4 +1,4 @@
-// Artifacts: found by session and kind, shown as text, code or picture without running anything, saved whole, and led back to their turn.
+// Artifacts: filtered by session and kind, shown as text, code or image without running anything, saved whole, linked to their turn.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** One red point. */
+/** A single red pixel. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const code = 'export const answer: number = 42;\n'.repeat(30);
 
@@ -34,7 +34,7 @@ async function sendFiles(window: WindowUnderTest): Promise<string> {
   return (sent as { sessionId: string }).sessionId;
 }
 
-test('each kind is shown as it is, filtered, saved, and nothing of it runs', async () => {
+test('each kind is shown, filtered and saved, and nothing in it runs', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Seen.' }] });
   const { page } = window;
   const sessionId = await sendFiles(window);
@@ -79,7 +79,7 @@ test('each kind is shown as it is, filtered, saved, and nothing of it runs', asy
   expect(window.incidents).toEqual([]);
 });
 
-test('a long output is saved whole and leads to the turn whose call left it', async () => {
+test('a long output is saved whole and links to the turn whose call produced it', async () => {
   const command = 'for i in $(seq 1 90000); do echo "line $i"; done';
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
   const { page } = window;
@@ -97,7 +97,7 @@ test('a long output is saved whole and leads to the turn whose call left it', as
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
 });
 
-test('where there is nothing yet, the view says what would be here', async () => {
+test('an empty view says what it will contain', async () => {
   const window = await openWindow(browser);
   await window.go('Artifacts');
   await window.page.getByText('No artifacts yet.').waitFor();
@@ -105,7 +105,7 @@ test('where there is nothing yet, the view says what would be here', async () =>
   await window.message.waitFor();
 });
 
-test('the budget of this session and this day is behind its ring', async () => {
+test('the budget ring opens the budget of the session and the day', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
   const { page } = window;
   await window.send('A question');
@@ -122,7 +122,7 @@ test('the budget of this session and this day is behind its ring', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-/** A file of one page whose own actions would run a script, open an address and send a form. */
+/** A one-page file whose own actions would run a script, open an address and send a form. */
 function hostilePdf(origin: string): Buffer {
   const js = `app.launchURL("${origin}/js"); this.submitForm("${origin}/form");`;
   const objects = [
@@ -143,7 +143,7 @@ function hostilePdf(origin: string): Buffer {
   return Buffer.from(`${text}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`, 'latin1');
 }
 
-test('a PDF is shown page by page; its scripts and links reach nothing, and a broken one says so', async () => {
+test('a PDF is shown by page, its scripts and links do nothing, a broken one says so', async () => {
   const seen: string[] = [];
   const canary = createServer((request, response) => {
     seen.push(request.url ?? '');
@@ -176,7 +176,7 @@ test('a PDF is shown page by page; its scripts and links reach nothing, and a br
   })()`;
   const frameNow = () => page.frames().find((frame) => frame.url().endsWith('/pdf.html'));
   expect(await frameNow()?.evaluate(drawn)).toBe(true);
-  // Sharp in every width: as many pixels as it has room.
+  // Sharp at every width: the canvas has one pixel for each pixel of its place.
   const pixels = "document.querySelector('canvas').width / document.querySelector('section').clientWidth";
   await looksGood(page, 'artifact-pdf', () => expect.poll(() => frameNow()?.evaluate(pixels)).toBeCloseTo(1, 1));
 

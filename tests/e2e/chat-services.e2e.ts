@@ -1,5 +1,5 @@
-// Chat services besides Telegram in the settings, against a strict double of Discord: a person paired by a code and by a yes here, the
-// service paused and resumed, the access taken back.
+// Chat services other than Telegram in the settings, against a strict double of Discord: a person is paired by a code and a confirmation
+// here, the service is paused and resumed, the access is revoked.
 
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('a person is paired over Discord, the service is paused, and access is taken back', { timeout: 120_000 }, async () => {
+test('a person is paired over Discord, the service is paused, the access is revoked', { timeout: 120_000 }, async () => {
   const double = new DiscordDouble();
   await double.start();
   onTestFinished(() => double.stop());
@@ -46,7 +46,7 @@ test('a person is paired over Discord, the service is paused, and access is take
 
   await card.getByRole('button', { name: 'Pause' }).click();
   await card.getByText('Paused: nothing is fetched and nothing is sent.').waitFor();
-  // It stays so when the state is read again.
+  // Still paused after the state is read again.
   await page.waitForResponse((response) => response.url().endsWith('/channel.list'));
   await card.getByText('Paused: nothing is fetched and nothing is sent.').waitFor();
   await card.getByRole('button', { name: 'Resume' }).click();

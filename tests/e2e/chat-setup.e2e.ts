@@ -1,5 +1,5 @@
-// Chat services set up in the settings: Discord against its strict double, email against a real IMAP and SMTP server. What does not fit is
-// said at its field, the connection is tested, the secret goes into the vault and its name into the file.
+// Chat services set up in the settings: Discord against its strict double, email against a real IMAP and SMTP server. Errors are shown at
+// their field, the connection is tested, the secret is stored in the vault and only its name in the file.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -30,14 +30,14 @@ async function openForm(name: string): Promise<{ window: WindowUnderTest; card: 
 const fileOf = async ({ host }: WindowUnderTest): Promise<unknown> =>
   ((await host.op('config.get', {})) as { file: Record<string, unknown> }).file['channels'];
 
-test('who cancels the form is where it was opened', async () => {
+test('cancelling the form returns the focus to where it was opened', async () => {
   const { card, form } = await openForm('Email');
   await form.getByRole('button', { name: 'Cancel' }).press('Enter');
   await card.locator('button:focus', { hasText: 'Set up Email' }).waitFor();
 });
 
 test(
-  'Discord is set up by keyboard: a refused token is said at its field, and a good one is nowhere on the page',
+  'Discord is set up by keyboard; the token is checked and never shown',
   {
     timeout: 180_000,
   },
@@ -78,7 +78,7 @@ test(
 );
 
 test(
-  'email is set up: each server says what it refuses, and both are tried before it is saved',
+  'email is set up; both servers are tested and their errors shown before saving',
   {
     ...needs('Dovecot and aiosmtpd'),
     timeout: 180_000,
@@ -112,7 +112,7 @@ test(
     await looksGood(window.page, 'chat-setup-email');
 
     await imap.getByLabel('Password', { exact: false }).fill('right-password');
-    // The password for sending is that of the incoming mail, unless one is given.
+    // The password for sending defaults to that of the incoming mail.
     await tryIt.click();
     await form.getByText('It works: connected as agent@tray.example.').waitFor();
     await smtp.getByLabel('Port', { exact: false }).fill('9');

@@ -1,4 +1,4 @@
-// The chat as a person uses it: ask, watch, steer, stop, approve, deny, come back after a break.
+// The chat as a person uses it: ask, watch, steer, stop, approve, deny, return after an interruption.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 
 const write = { tool: 'write_file', args: { path: 'hello.md', content: 'Hello from TrayClaw.\n' } };
 
-test('a first message starts a session and its answer is read as a document', async () => {
+test('a first message starts a session, and its answer is rendered as a document', async () => {
   const window = await openWindow(browser, {
     replies: [{ text: 'It is **409.5**.\n\n```js\n2340 * 0.175\n```\n\n| sum |\n|---:|\n| 409.5 |\n\n3. third' }],
   });
@@ -28,7 +28,7 @@ test('a first message starts a session and its answer is read as a document', as
   expect(window.incidents).toEqual([]);
 });
 
-test('calls show as lines that open to arguments, result and the decision with its rule', async () => {
+test('calls are lines that open to arguments, result, and the decision with its rule', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }] }, { text: 'Milk.' }],
   });
@@ -43,7 +43,7 @@ test('calls show as lines that open to arguments, result and the decision with i
   expect(await window.page.getByRole('img', { name: /Phases passed: Reading the message, Thinking/ }).count()).toBe(1);
 });
 
-test('a write waits for a yes, and the yes writes exactly what was shown', async () => {
+test('a write waits for approval, then writes exactly what was shown', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   await window.send('Write hello.md');
   await window.approval.getByRole('button', { name: 'Allow more…' }).click();
@@ -57,7 +57,7 @@ test('a write waits for a yes, and the yes writes exactly what was shown', async
   expect(await window.approval.count()).toBe(0);
 });
 
-test('Enter never approves: the focus stays in the message, and a denial leaves the file unwritten', async () => {
+test('Enter never approves: focus stays in the message field; denial writes nothing', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Left alone.' }] });
   await window.send('Write hello.md');
   await window.approval.waitFor();
@@ -70,7 +70,7 @@ test('Enter never approves: the focus stays in the message, and a denial leaves 
   expect(await window.host.readFile('hello.md')).toBe(null);
 });
 
-test('hidden and look-alike characters of an approval are spelled out', async () => {
+test('hidden and look-alike characters in an approval are spelled out', async () => {
   const command = 'echo \u202etxt.exe\u202c p\u0430ypal\u200b';
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }] });
   await window.send('Run it');
@@ -79,7 +79,7 @@ test('hidden and look-alike characters of an approval are spelled out', async ()
   expect(await window.approval.innerText()).not.toContain('\u202e');
 });
 
-test('an approval given elsewhere and one given in Approvals are the same card', async () => {
+test('an approval given elsewhere updates the card in the chat', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   await window.send('Write hello.md');
   await window.approval.waitFor();
@@ -92,7 +92,7 @@ test('an approval given elsewhere and one given in Approvals are the same card',
   expect(await window.page.getByRole('list', { name: 'History' }).getByRole('listitem').count()).toBe(1);
 });
 
-test('a running turn is steered by typing and ended by Stop turn', async () => {
+test('a running turn is steered by a message and ended by Stop turn', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(400), pieceChars: 12, delayMs: 60 }] });
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();
@@ -101,15 +101,15 @@ test('a running turn is steered by typing and ended by Stop turn', async () => {
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   expect(await window.page.getByRole('button', { name: 'Stop turn' }).count()).toBe(0);
-  // The button is gone, and the focus where one continues.
+  // The button is gone, and the focus is where the person continues.
   expect(await window.page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Message');
-  // Said once, and not as a failure.
+  // Shown once, and not as a failure.
   await window.details.click();
   await window.conversation.getByText('Stopped on request.').waitFor();
   expect(await window.conversation.getByText('The model call was stopped.').count()).toBe(0);
 });
 
-test('panic stop ends everything from any view, says so in figures, and only release lifts it', async () => {
+test('panic stop ends everything from any view, gives figures, and needs a release', async () => {
   const command = 'echo under way; sleep 60';
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }] });
   await window.send('Wait a minute');
@@ -135,7 +135,7 @@ test('a failed turn says what happened and what to do', async () => {
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
 });
 
-test('a turn the budget ended is allowed more in its card and continues', async () => {
+test('a turn that exceeded the budget gets more in its card and continues', async () => {
   const usage = { input: 1_000, output: 1_250_000 };
   const window = await openWindow(browser, {
     replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], usage }, { text: 'Milk it is.' }],
@@ -150,7 +150,7 @@ test('a turn the budget ended is allowed more in its card and continues', async 
   expect(window.incidents).toEqual([]);
 });
 
-test('typed text stays while the host is away; its new address is enough to continue', async () => {
+test('a draft survives while the host is away; its new address is enough to continue', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
@@ -163,7 +163,7 @@ test('typed text stays while the host is away; its new address is enough to cont
     .waitFor();
   expect(await window.message.inputValue()).toBe('Second');
   await window.host.start({ later: true });
-  // By now the token of this tab is void.
+  // The token of this tab is invalid by now.
   await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });
   await window.openAddress();
   await window.conversation.getByText('One.', { exact: true }).waitFor();
@@ -201,7 +201,7 @@ test('each example task of the first start does real work with the offline demo'
   expect(window.incidents).toEqual([]);
 });
 
-test('a token is asked for when there is none, and a wrong one is refused', async () => {
+test('the page asks for a missing token and rejects a wrong one', async () => {
   const window = await openWindow(browser, { withoutToken: true });
   const field = window.page.getByRole('textbox', { name: 'Access token' });
   await field.fill('wrong');

@@ -1,4 +1,4 @@
-// Slash commands where one writes: offered, completed, explained, run, with what came of them in place.
+// Slash commands in the message field: suggested, completed, explained, run, with their result shown in place.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
@@ -14,7 +14,7 @@ afterAll(() => browser.close());
 const list = ({ page }: WindowUnderTest) => page.getByRole('listbox', { name: 'Commands' });
 const result = ({ page }: WindowUnderTest, line: string) => page.getByRole('region', { name: `Result of ${line}` });
 
-/** The words of the suggestion that the text names as the chosen one. */
+/** The text of the suggestion that the field marks as active. */
 function chosen({ message }: WindowUnderTest): Promise<string | null> {
   return message.evaluate((box) => {
     const id = box.getAttribute('aria-activedescendant');
@@ -22,7 +22,7 @@ function chosen({ message }: WindowUnderTest): Promise<string | null> {
   });
 }
 
-test('commands are offered as one types, chosen by keys, and explained', async () => {
+test('commands are suggested while typing, chosen by keys, and explained', async () => {
   const window = await openWindow(browser);
   await window.message.fill('/');
   await list(window).waitFor();
@@ -38,7 +38,7 @@ test('commands are offered as one types, chosen by keys, and explained', async (
   await list(window).waitFor({ state: 'detached' });
   expect(await window.message.inputValue()).toBe('/');
 
-  // Back with the Tab key leads past the list.
+  // Shift+Tab leaves the field and skips the list.
   await window.message.fill('/c');
   await list(window).waitFor();
   await window.page.keyboard.press('Shift+Tab');
@@ -56,7 +56,7 @@ test('commands are offered as one types, chosen by keys, and explained', async (
   expect(window.incidents).toEqual([]);
 });
 
-test('a suggestion is taken with the pointer, files of the workspace with Tab', async () => {
+test('a suggestion is chosen with the mouse, a workspace file with Tab', async () => {
   const window = await openWindow(browser);
   await window.message.fill('/re');
   await list(window)
@@ -66,7 +66,7 @@ test('a suggestion is taken with the pointer, files of the workspace with Tab', 
   expect(await window.message.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
   await window.page.keyboard.type('no');
   await list(window).getByRole('option', { name: 'notes.md' }).waitFor();
-  // An optional parameter is only taken when it was chosen.
+  // Tab inserts an optional parameter only after it was selected.
   expect(await chosen(window)).toBe(null);
   await window.page.keyboard.press('Tab');
   await expect.poll(() => window.message.inputValue()).toBe('/read notes.md');
@@ -74,7 +74,7 @@ test('a suggestion is taken with the pointer, files of the workspace with Tab', 
   await window.page.getByText('Buy milk.').first().waitFor();
 });
 
-test('the result of a command stays until it is dismissed, and a file it made is kept', async () => {
+test("a command's result stays until it is dismissed, and its file is stored", async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();
   await window.send('/export');
@@ -94,7 +94,7 @@ test('the result of a command stays until it is dismissed, and a file it made is
   await result(window, '/help calc').waitFor({ state: 'detached' });
 });
 
-test('a command that is wrong says how it is used, and what was typed stays', async () => {
+test('a wrong command shows its usage, and the typed text stays', async () => {
   const window = await openWindow(browser);
   await window.send('/calc');
   await result(window, '/calc').getByText('Use it like this: /calc EXPRESSION').waitFor();
@@ -115,7 +115,7 @@ test('two slashes send a message, and so does a path', async () => {
   await window.conversation.getByText('Two.', { exact: true }).waitFor();
 });
 
-test('a command that needs a yes waits for it like any call', async () => {
+test('a command that needs approval waits for it like any call', async () => {
   const window = await openWindow(browser);
   await window.send('/run echo by hand > made.txt');
   await window.approval.waitFor();
@@ -126,7 +126,7 @@ test('a command that needs a yes waits for it like any call', async () => {
   expect(await window.approval.count()).toBe(0);
 });
 
-test('commands lead where they say: a new session, the last message again, the stop of everything', async () => {
+test('commands start a session, resend the last message, and stop everything', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Another.' }] });
   await window.send('Say something');
   await window.conversation.getByText('One.', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-// Writing and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, versions.
+// The composer and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, versions.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ async function inBothThemes(page: Page): Promise<string[]> {
   return [...found, ...(await violations(page, { rules: colourRules }))];
 }
 
-test.each([1280, 360])('no violations where one writes and in messages, at %i px', { timeout: 180_000 }, async (width) => {
+test.each([1280, 360])('no violations in the composer and in messages, at %i px', { timeout: 180_000 }, async (width) => {
   const window = await openWindow(browser, {
     historyTurns: 2,
     replies: [{ text: 'First go.' }, { text: 'Second go.' }],

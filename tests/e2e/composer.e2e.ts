@@ -1,4 +1,4 @@
-// Where one writes: files that go along, drafts, lines written before, the model of a session, steering.
+// The composer: attached files, drafts, history, the model of a session, steering.
 
 import { deflateSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A real picture of one colour, so many pixels wide and high. */
+/** A valid square PNG of one colour with the given side in pixels. */
 function png(side: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
@@ -47,7 +47,7 @@ const chosen = ({ page }: WindowUnderTest) => page.locator('input[type=file]');
 const attached = ({ page }: WindowUnderTest) => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
 const sent = ({ conversation }: WindowUnderTest) => conversation.getByRole('list', { name: 'Files of this message' }).getByRole('listitem');
 
-/** Drops or pastes a text file where the message is written. Source text: this file is checked without the types of a browser. */
+/** Drops or pastes a text file onto the composer. This is source text, because this file is checked without browser types. */
 const bringFile = (kind: 'drop' | 'paste', name: string): string => `(() => {
   const data = new DataTransfer();
   data.items.add(new File(['Dropped words.'], ${JSON.stringify(name)}, { type: 'text/plain' }));
@@ -56,7 +56,7 @@ const bringFile = (kind: 'drop' | 'paste', name: string): string => `(() => {
   else for (const type of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
 })()`;
 
-test('files are chosen, dropped and pasted, taken off again, sent along and shown on the message', async () => {
+test('files are chosen, dropped, pasted, removed, sent, and shown on the message', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'I see.' }] });
   await window.message.waitFor();
   await chosen(window).setInputFiles([notes, picture]);
@@ -69,17 +69,17 @@ test('files are chosen, dropped and pasted, taken off again, sent along and show
   await window.page.getByRole('button', { name: 'Remove dropped.txt' }).click();
   await window.page.getByRole('button', { name: 'Remove pasted.txt' }).press('Enter');
   await expect.poll(() => attached(window).count()).toBe(2);
-  // A message is needed: files alone say nothing of what is wanted.
+  // A message is required: files alone do not say what is wanted.
   expect(await window.page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   await window.send('What is in these?');
   await window.conversation.getByText('I see.', { exact: true }).waitFor();
   expect(await attached(window).count()).toBe(0);
   expect(await sent(window).allInnerTexts()).toEqual(['list.txt\n16 B', `photo.png\n${picture.buffer.length} B`]);
   await sent(window).locator('img').waitFor();
-  // From the log as well, after the page is reloaded.
+  // Read from the log, after the page is reloaded.
   await window.page.reload();
   await sent(window).locator('img').waitFor();
-  // Large in place, and back to where it was opened.
+  // The image opens in a dialog, and closing it returns the focus to the small image.
   const small = sent(window).getByRole('button', { name: /photo\.png/ });
   await small.press('Enter');
   const large = window.page.getByRole('dialog', { name: 'photo.png' });
@@ -97,7 +97,7 @@ test('files are chosen, dropped and pasted, taken off again, sent along and show
   expect(window.incidents).toEqual([]);
 });
 
-test('what does not fit is named with the reason, and the rest is taken', async () => {
+test('rejected files are named with the reason, and the rest is accepted', async () => {
   const window = await openWindow(browser);
   await window.message.waitFor();
   const large = { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_100_000) };
@@ -110,7 +110,7 @@ test('what does not fit is named with the reason, and the rest is taken', async 
   expect(await attached(window).count()).toBe(10);
 });
 
-test('files sent while a turn runs go with the next message, and words alone steer', async () => {
+test('files sent during a turn go with the next message; text alone steers the turn', async () => {
   const window = await openWindow(browser, {
     replies: [{ text: 'word '.repeat(200), pieceChars: 12, delayMs: 60 }, { text: 'Read.' }],
   });
@@ -140,7 +140,7 @@ test('each session keeps its own draft with its files', async () => {
   expect(await attached(window).count()).toBe(1);
 });
 
-test('a first message stays in view while a session begins elsewhere, and begins its own', async () => {
+test('a first message stays visible while another session starts elsewhere', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Heard.' }] });
   await window.page.getByText('What can I do for you?').waitFor();
   await window.message.fill('My first words');
@@ -153,7 +153,7 @@ test('a first message stays in view while a session begins elsewhere, and begins
   expect(window.page.url()).not.toContain(sessionId);
 });
 
-test('ArrowUp in an empty message goes back through what was written, ArrowDown forward to nothing', async () => {
+test('ArrowUp in an empty field recalls earlier messages, ArrowDown returns to empty', async () => {
   const window = await openWindow(browser, { historyTurns: 3 });
   await window.conversation.getByText('Question 3', { exact: true }).waitFor();
   const seen: string[] = [];
@@ -163,13 +163,13 @@ test('ArrowUp in an empty message goes back through what was written, ArrowDown 
     seen.push(await window.message.inputValue());
   }
   expect(seen).toEqual(['Question 3', 'Question 2', 'Question 1', 'Question 1', 'Question 2', 'Question 3', '']);
-  // In words of one's own the keys move the caret.
+  // In typed text the keys move the caret.
   await window.message.fill('Mine');
   await window.page.keyboard.press('ArrowUp');
   expect(await window.message.inputValue()).toBe('Mine');
 });
 
-test('a session has its own model, chosen where one writes, and the next turn uses it', async () => {
+test("a session's model is chosen in the composer and used by the next turn", async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
@@ -182,7 +182,7 @@ test('a session has its own model, chosen where one writes, and the next turn us
   await expect.poll(model).toBe('demo/offline');
   await choice.selectOption('');
   await expect.poll(model).toBe(null);
-  // Changed through another door, the window shows it.
+  // The window shows a change made through another door.
   await window.host.op('session.configure', { sessionId, model: 'demo/offline' });
   await expect.poll(() => choice.inputValue()).toBe('demo/offline');
 });

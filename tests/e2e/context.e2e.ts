@@ -19,20 +19,20 @@ async function runCommand({ page }: WindowUnderTest, letters: string): Promise<v
   await page.keyboard.press('Enter');
 }
 
-test('a conversation is summarized from the palette, and the summary is read in place', { timeout: 120_000 }, async () => {
+test('a conversation is summarized from the palette, and the summary is shown in place', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: 8, replies: [counted] });
   const { page, conversation } = window;
   await conversation.getByText('Question 8', { exact: true }).waitFor();
   await runCommand(window, 'Summarize the conversation');
   const line = conversation.locator('summary', { hasText: /^\d+ messages summarized · read$/ });
   await line.waitFor();
-  // Between the messages it replaces and those that stay.
+  // The summary is between the messages it replaces and those that stay.
   const places = await conversation.locator('[data-turn]').allInnerTexts();
   const at = places.findIndex((text) => text.includes('messages summarized'));
   expect(at).toBeGreaterThan(0);
   expect(at).toBeLessThan(places.length - 1);
   const messages = Number(/(\d+) messages/.exec(await line.innerText())?.[1]);
-  // Of turns that were written for specs the model is shown the question alone.
+  // In history written for specs, each turn contributes only its question.
   expect(messages).toBe(at);
   await page.getByText(`${messages} messages summarized.`, { exact: true }).first().waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).first().click();
@@ -57,7 +57,7 @@ test('a conversation is summarized from the palette, and the summary is read in 
   expect(window.incidents).toEqual([]);
 });
 
-test('with nothing to summarize, the palette says so', async () => {
+test('the palette says when there is nothing to summarize', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Hello.' }] });
   await window.send('Hi');
   await window.conversation.getByText('Hello.', { exact: true }).waitFor();
@@ -66,7 +66,7 @@ test('with nothing to summarize, the palette says so', async () => {
   expect(await window.conversation.getByText('summarized').count()).toBe(0);
 });
 
-test('each section tells its text, its losses and the count of the server, by keyboard', { timeout: 120_000 }, async () => {
+test("each section shows its text, its omissions and the server's count, by keyboard", { timeout: 120_000 }, async () => {
   const rule = { text: 'Answer in one word.', agentId: 'main' };
   const window = await openWindow(browser, { replies: [counted] });
   const { page, host } = window;
@@ -91,10 +91,10 @@ test('each section tells its text, its losses and the count of the server, by ke
   expect(window.incidents).toEqual([]);
 });
 
-test('what left the request is said at its section', async () => {
+test('content left out of the request is reported at its section', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Done.' }] });
   const { page } = window;
-  // More than the window of an unknown model.
+  // More than the context window of an unknown model.
   await window.send('word '.repeat(40_000));
   await window.conversation.getByText('Done.', { exact: true }).waitFor();
   await window.details.click();

@@ -1,4 +1,4 @@
-// Moments in which a slip must cost nothing: the stop and its release, a destructive call, a long change, a key that was meant for another card.
+// Moments in which a slip must be harmless: the stop and its release, a destructive call, a long change, a key meant for another card.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,10 +33,10 @@ async function centreOf(page: Page, name: string): Promise<{ x: number; y: numbe
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** Milliseconds: from 50 to 950 in steps of 150, in the long run to 1,000 in steps of 50. */
+/** Milliseconds: from 50 to 950 in steps of 150; in the long run up to 1,000 in steps of 50. */
 const gaps = Array.from({ length: 20 }, (_, index) => 50 * (index + 1)).filter((_, index) => isSoak || index % 3 === 0);
 
-test('two presses on the stop leave it engaged, whatever lies between them', { timeout: 240_000 }, async () => {
+test('two clicks on the stop leave it engaged, whatever the time between them', { timeout: 240_000 }, async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();
@@ -56,7 +56,7 @@ test('two presses on the stop leave it engaged, whatever lies between them', { t
   expect(window.incidents).toEqual([]);
 });
 
-test('by keyboard: the focus goes to what says it, a repeated press does nothing, the release is elsewhere', async () => {
+test('by keyboard: the focus moves to the banner, repeats do nothing', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await page.getByRole('button', { name: 'Panic stop', exact: true }).focus();
@@ -76,7 +76,7 @@ test('by keyboard: the focus goes to what says it, a repeated press does nothing
   expect(window.incidents).toEqual([]);
 });
 
-test('the release never lies where the stop was, and the banner leads to what was stopped', { timeout: 120_000 }, async () => {
+test('the release is never where the stop was; the banner links to what was stopped', { timeout: 120_000 }, async () => {
   const command = 'echo under way; sleep 60';
   const window = await openWindow(browser, { replies: [{ calls: [runs(command)] }] });
   const { page } = window;
@@ -101,7 +101,7 @@ test('the release never lies where the stop was, and the banner leads to what wa
   });
   await banner.getByRole('link', { name: 'See what was stopped' }).click();
   await window.conversation.getByText('Panic stop ended this turn.').first().waitFor();
-  // The command was ended before it finished: nothing of it counts as done, and what it had put out is still there.
+  // The command was killed before it finished: none of it counts as done, but its output so far is kept.
   await window.conversation.getByText(/^under way\n\[cancelled/).waitFor();
   expect(await window.conversation.getByText(/^Kept:/).count()).toBe(0);
   await window.send('Go on');
@@ -112,7 +112,7 @@ test('the release never lies where the stop was, and the banner leads to what wa
   expect(window.incidents).toEqual([]);
 });
 
-test('what went wrong never lies over what sends or stops', { timeout: 90_000 }, async () => {
+test('an error message never covers the send or stop button', { timeout: 90_000 }, async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await window.host.op('panic.engage', { reason: 'a look' });
@@ -141,44 +141,38 @@ test('what went wrong never lies over what sends or stops', { timeout: 90_000 },
   }
 });
 
-test(
-  'a destructive call says what is lost, offers no wider yes and no key, and takes a second deed elsewhere',
-  { timeout: 150_000 },
-  async () => {
-    const command = 'rm -rf build dist && git push --force origin main';
-    const window = await openWindow(browser, { replies: [{ calls: [runs(command)] }, { text: 'Over.' }] });
-    const { page, approval } = window;
-    await window.send('Clean up and publish');
-    await approval
-      .getByRole('heading', { name: 'Deletes build and dist and everything inside, and force-pushes to origin/main' })
-      .waitFor();
-    await isReady(window);
-    const names = await approval.getByRole('button').allInnerTexts();
-    expect(names).toEqual(['Approve once', 'Deny', 'Add a note…', 'Edit…']);
-    await looksGood(page, 'destructive', async () =>
-      expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced', 'target-size'] })).toEqual([]),
-    );
-    await approval.focus();
-    await page.keyboard.press('a');
-    await page.keyboard.press('Enter');
-    await page.waitForTimeout(300);
-    expect([await pending(window), await approval.getByRole('button', { name: 'Yes, approve' }).count()]).toEqual([1, 0]);
+test('a destructive call names the loss and needs a second action, without a key', { timeout: 150_000 }, async () => {
+  const command = 'rm -rf build dist && git push --force origin main';
+  const window = await openWindow(browser, { replies: [{ calls: [runs(command)] }, { text: 'Over.' }] });
+  const { page, approval } = window;
+  await window.send('Clean up and publish');
+  await approval.getByRole('heading', { name: 'Deletes build and dist and everything inside, and force-pushes to origin/main' }).waitFor();
+  await isReady(window);
+  const names = await approval.getByRole('button').allInnerTexts();
+  expect(names).toEqual(['Approve once', 'Deny', 'Add a note…', 'Edit…']);
+  await looksGood(page, 'destructive', async () =>
+    expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced', 'target-size'] })).toEqual([]),
+  );
+  await approval.focus();
+  await page.keyboard.press('a');
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(300);
+  expect([await pending(window), await approval.getByRole('button', { name: 'Yes, approve' }).count()]).toEqual([1, 0]);
 
-    const first = await centreOf(page, 'Approve once');
-    await page.mouse.click(first.x, first.y, { clickCount: 2, delay: 5 });
-    await page.mouse.click(first.x, first.y);
-    const yes = approval.getByRole('button', { name: 'Yes, approve' });
-    await yes.waitFor();
-    const box = await yes.boundingBox();
-    expect(box !== null && (first.y < box.y || first.x < box.x)).toBe(true);
-    expect(await pending(window)).toBe(1);
-    await expect.poll(() => yes.isEnabled(), patience).toBe(true);
-    await shoot(page, 'destructive-second');
-    await yes.click();
-    await window.conversation.getByText('Over.', { exact: true }).waitFor();
-    expect(window.incidents).toEqual([]);
-  },
-);
+  const first = await centreOf(page, 'Approve once');
+  await page.mouse.click(first.x, first.y, { clickCount: 2, delay: 5 });
+  await page.mouse.click(first.x, first.y);
+  const yes = approval.getByRole('button', { name: 'Yes, approve' });
+  await yes.waitFor();
+  const box = await yes.boundingBox();
+  expect(box !== null && (first.y < box.y || first.x < box.x)).toBe(true);
+  expect(await pending(window)).toBe(1);
+  await expect.poll(() => yes.isEnabled(), patience).toBe(true);
+  await shoot(page, 'destructive-second');
+  await yes.click();
+  await window.conversation.getByText('Over.', { exact: true }).waitFor();
+  expect(window.incidents).toEqual([]);
+});
 
 test('after an answer the focus waits at the next heading, where no key answers', { timeout: 90_000 }, async () => {
   const replies = [{ calls: [writes('one.md'), runs('rm -rf build dist'), writes('three.md')] }, { text: 'Over.' }];
@@ -198,7 +192,7 @@ test('after an answer the focus waits at the next heading, where no key answers'
   for (const key of ['a', 'd', 'Enter', 'a']) await page.keyboard.press(key);
   await page.waitForTimeout(300);
   expect(await pending(window)).toBe(2);
-  // Gone to on purpose: refused by its key, never approved by one.
+  // Once the person moves to the card, its key denies but never approves.
   await page.keyboard.press('Tab');
   await page.keyboard.press('a');
   await page.waitForTimeout(300);
@@ -217,7 +211,7 @@ test('after an answer the focus waits at the next heading, where no key answers'
   expect(window.incidents).toEqual([]);
 });
 
-test('a long change shows what goes and what comes, and is not approved unread without saying so', { timeout: 150_000 }, async () => {
+test('a long change is shown fully, and approving it unread is labelled as such', { timeout: 150_000 }, async () => {
   const values = (end: string): string => Array.from({ length: 500 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
   const replies = [
     { calls: [writes('values.ts', values(''))] },
@@ -254,7 +248,7 @@ test('a long change shows what goes and what comes, and is not approved unread w
   expect(window.incidents).toEqual([]);
 });
 
-/** Whether the card of a reloaded conversation begins on the screen. */
+/** Whether the card of a reloaded conversation starts on the screen. */
 async function openAgain(window: WindowUnderTest): Promise<boolean> {
   const { page, approval } = window;
   await window.go('Health');
@@ -266,7 +260,7 @@ async function openAgain(window: WindowUnderTest): Promise<boolean> {
   return card !== null && log !== null && card.y >= log.y - 1 && card.y < log.y + log.height / 2;
 }
 
-test('a denial takes a note for the agent, which is no answer while it is typed', { timeout: 60_000 }, async () => {
+test('a denial may have a note for the agent; typing it answers nothing', { timeout: 60_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ calls: [writes('plan.md')] }, { text: 'I asked for another way.' }] });
   const { page, approval } = window;
   await window.send('Write a plan');

@@ -1,4 +1,4 @@
-// Turns that failed, in the window: why, what becomes of them, tried again and given up, with the count where one always sees it.
+// Failed turns in the window: the reason, the next retry, retrying and dismissing them, with a count that is always visible.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ afterAll(() => browser.close());
 const refused = { refuse: 'unauthorized' } as const;
 const down = { refuse: 'server-error' } as const;
 
-/** A message that arrived unattended, and failed for a reason that may be temporary. */
+/** Handles a message without a person present; it fails for a reason that may be temporary. */
 async function failAway(home: string): Promise<void> {
   const claw = await createTrayClaw({ home });
   try {
@@ -39,7 +39,7 @@ async function open(options: OpenOptions): Promise<{ window: WindowUnderTest; ro
   };
 }
 
-test('what failed says why and what helps; tried again it succeeds and is gone, and the count with it', async () => {
+test('a failed turn says why and what helps; a successful retry removes it', async () => {
   const { window, rows, letters } = await open({ replies: [refused, { text: 'The milk is bought.' }] });
   const { page } = window;
   await window.message.waitFor();
@@ -66,7 +66,7 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
   expect(window.incidents).toEqual([]);
 });
 
-test('an unattended one counts down to its retry; a dismissed one does not come back', async () => {
+test('an unattended turn counts down to its retry; a dismissed one does not return', async () => {
   const { window, rows, letters } = await open({ replies: [down, down], config: later, before: failAway });
   const { page } = window;
   await page.getByRole('button', { name: 'New session', exact: true }).click();
@@ -83,7 +83,7 @@ test('an unattended one counts down to its retry; a dismissed one does not come 
   await looksGood(page, 'unfinished');
   await rows.getByRole('button', { name: 'Dismiss: Buy milk' }).press('Enter');
   await expect.poll(() => rows.count()).toBe(1);
-  // The focus moves to the row that is there now.
+  // The focus moves to the next row.
   await expect
     .poll(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""'))
     .toBe('Try again: Send the report');
@@ -91,7 +91,7 @@ test('an unattended one counts down to its retry; a dismissed one does not come 
   expect(window.incidents).toEqual([]);
 });
 
-test('all are given up only with a second press', async () => {
+test('dismissing all needs a second click', async () => {
   const { window, rows, letters } = await open({ replies: [refused, refused] });
   const { page } = window;
   for (const text of ['Buy milk', 'Buy bread']) {

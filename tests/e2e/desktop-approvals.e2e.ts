@@ -1,4 +1,4 @@
-// Questions outside the window: by dialog, by notification, in the window; each answer closes the question everywhere.
+// Approvals outside the window: answered in the dialog, the notification or the window; each answer closes the approval everywhere.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../doubles/scripted-model.ts';
@@ -7,7 +7,7 @@ import { DesktopUnderTest } from './desktop-rig.ts';
 let app: DesktopUnderTest;
 beforeAll(async () => {
   app = await DesktopUnderTest.start();
-  // The session in which all of them ask.
+  // All approvals below are in this session.
   app.reply({ text: 'Ready.' });
   await app.send('Ready?');
   await app.expectSaid('Ready.');
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 let count = 0;
-/** A file that no earlier spec wrote, so that no grant and no content is left over. */
+/** A path that no earlier spec used, so that no grant or content is left over. */
 beforeEach(() => {
   count += 1;
 });
@@ -33,7 +33,7 @@ async function expectClosedEverywhere(text: string): Promise<void> {
   await expect.poll(asked, { interval: 30 }).toEqual(nothingAsked);
 }
 
-/** The person closes the window; the work behind it asks. */
+/** The person closes the window, and the work behind it asks for approval. */
 async function askBehind(...answers: Answer[]): Promise<void> {
   app.reply(...answers, { text: `It went on ${count}.` });
   await app.driver.window('close');
@@ -41,7 +41,7 @@ async function askBehind(...answers: Answer[]): Promise<void> {
   await app.deskShows((desk) => desk.dialogs.length, 1);
 }
 
-test('answered by the dialog: refusal is what Return and Escape mean, every scope is offered, all else closes', async () => {
+test('the dialog offers every scope, and Return and Escape mean denial', async () => {
   await askBehind(writes());
   const [dialog] = (await app.driver.desk()).dialogs;
   expect(dialog).toEqual({
@@ -57,7 +57,7 @@ test('answered by the dialog: refusal is what Return and Escape mean, every scop
   expect(written()).toBe(true);
 });
 
-test('Escape in the dialog refuses', async () => {
+test('Escape in the dialog denies', async () => {
   await app.driver.clickMenu('open');
   await askBehind(writes());
   await app.driver.dismissDialog();
@@ -65,7 +65,7 @@ test('Escape in the dialog refuses', async () => {
   expect(written()).toBe(false);
 });
 
-test('answered by the notification', async () => {
+test('approved in the notification', async () => {
   await app.driver.clickMenu('open');
   await askBehind(writes());
   expect((await app.driver.desk()).notifications).toEqual([
@@ -76,7 +76,7 @@ test('answered by the notification', async () => {
   expect(written()).toBe(true);
 });
 
-test('refused by the notification', async () => {
+test('denied in the notification', async () => {
   await app.driver.clickMenu('open');
   await askBehind(writes());
   await app.driver.actOnNotification(0, 'Deny');
@@ -103,7 +103,7 @@ test('answered by another process: everything closes', async () => {
   await expectClosedEverywhere(`It went on ${count}.`);
 });
 
-test('with the window in front there is only the card', async () => {
+test('with the window focused only the card is shown', async () => {
   await app.driver.clickMenu('open');
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
@@ -113,7 +113,7 @@ test('with the window in front there is only the card', async () => {
   await expectClosedEverywhere(`It went on ${count}.`);
 });
 
-test('several are queued, one dialog at a time, named in the tray', async () => {
+test('several are queued: one dialog at a time, all named in the tray', async () => {
   await app.driver.clickMenu('open');
   await askBehind({ calls: ['a', 'b', 'c'].flatMap((name) => writes(name).calls) });
   await app.deskShows((desk) => desk.notifications.length, 3);
@@ -136,7 +136,7 @@ test('several are queued, one dialog at a time, named in the tray', async () => 
   });
 });
 
-test('what does not fit cannot be approved in the dialog, and its notification has no buttons', async () => {
+test('a call that does not fit cannot be approved in the dialog or the notification', async () => {
   await app.driver.clickMenu('open');
   await askBehind({ calls: [{ tool: 'exec', args: { command: `echo ${'y'.repeat(4_000)}; rm -rf everything` } }] });
   await app.deskShows((desk) => desk.dialogs.map((dialog) => dialog.buttons), [['Deny', 'Open details']]);
@@ -150,7 +150,7 @@ test('what does not fit cannot be approved in the dialog, and its notification h
   await expectClosedEverywhere(`It went on ${count}.`);
 });
 
-test('an approval for 15 minutes given in the dialog covers the next call without asking', async () => {
+test('an approval for 15 minutes in the dialog covers the next call', async () => {
   await app.driver.clickMenu('open');
   await askBehind(writes('a'), writes('b'));
   await app.driver.answerDialog('Approve for 15 minutes');
@@ -158,21 +158,21 @@ test('an approval for 15 minutes given in the dialog covers the next call withou
   expect([written('a'), written('b')]).toEqual([true, true]);
 });
 
-test.each(['close', 'minimize', 'blur'] as const)('asked in front of the person and left open, it is put again on %s', async (call) => {
+test.each(['close', 'minimize', 'blur'] as const)('an approval left open in the window is shown outside it on %s', async (call) => {
   await app.driver.clickMenu('open');
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
   await app.approval.waitFor();
   expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 approval is waiting for you' });
   await app.driver.window(call);
-  // A window that is still seen keeps its card in sight: there the notification is enough.
+  // A window that is still visible shows the card, so the notification is enough.
   await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [call === 'blur' ? 0 : 1, 1]);
   await app.driver.actOnNotification(0, 'Deny');
   await app.driver.clickMenu('open');
   await expectClosedEverywhere(`It went on ${count}.`);
 });
 
-test('a notification the system does not show leads to the dialog', async () => {
+test('a notification the system cannot show is replaced by the dialog', async () => {
   await app.driver.clickMenu('open');
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.driver.window('blur');

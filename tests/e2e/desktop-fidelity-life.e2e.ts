@@ -1,4 +1,5 @@
-// An app's life as Electron documents it, on whatever the desktop specs run on: readiness, one instance, and the order of the end.
+// An app's life as Electron documents it, on whichever Electron the desktop specs use: readiness, single instance, and the order of
+// quitting.
 
 import { expect, onTestFinished } from 'vitest';
 import { documented } from '../electron/documented.ts';
@@ -121,7 +122,7 @@ documented(
     const openAndClose = (probe: Probe): Promise<void> =>
       probe.driver.evaluate(({ BrowserWindow }) => {
         const window = new BrowserWindow({ show: false });
-        // Not at once: the answer to this call still has to get out.
+        // Delayed, so that the answer to this call is sent first.
         setTimeout(() => window.close(), 20);
       }, null);
     await openAndClose(listening);

@@ -1,4 +1,4 @@
-// Dialogs, notifications, tray, shortcuts and power as Electron documents them, on whatever the desktop specs run on.
+// Dialogs, notifications, tray, shortcuts and power as Electron documents them, on whichever Electron the desktop specs use.
 
 import { afterAll, beforeAll, expect } from 'vitest';
 import { documented } from '../electron/documented.ts';
@@ -57,7 +57,7 @@ documented(
   },
 );
 
-/** Leaves the notification with its events in the main process. */
+/** Keeps the notification and its events in the main process. */
 function makeNotification(): Promise<void> {
   return probe.driver.evaluate(({ Notification }) => {
     const events: unknown[] = [];

@@ -1,4 +1,4 @@
-// Preload scripts, the bridge to the page, and IPC as Electron documents them, on whatever the desktop specs run on.
+// Preload scripts, the bridge to the page, and IPC as Electron documents them, on whichever Electron the desktop specs use.
 
 import type * as Electron from 'electron';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -6,7 +6,7 @@ import { documented } from '../electron/documented.ts';
 import { Probe, probePreload } from './desktop-fidelity-rig.ts';
 
 let probe: Probe;
-/** Runs in the world of the page, with no touch of a person. */
+/** Runs in the page's world, without user activation. */
 const inPage = (code: string): Promise<unknown> =>
   probe.driver.evaluate(
     ({ BrowserWindow }, source) => BrowserWindow.getAllWindows()[0]?.webContents.executeJavaScript(source) as Promise<unknown>,

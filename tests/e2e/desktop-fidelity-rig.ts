@@ -1,4 +1,4 @@
-// A small app on the desktop driver, for specs of what Electron itself does: the stand-in has to do the same.
+// A small app on the desktop driver, for specs of Electron's own behaviour, which the stand-in must match.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,12 +27,12 @@ export class Probe {
     return probe;
   }
 
-  /** The app's record. */
+  /** The events that the app recorded. */
   get events(): string[] {
     return readFileSync(join(this.home, 'events.log'), 'utf8').trim().split('\n');
   }
 
-  /** Since the app is ready. */
+  /** Events since the app was ready. */
   get eventsSinceReady(): string[] {
     const { events } = this;
     return events.slice(events.indexOf('when ready') + 1);

@@ -1,11 +1,11 @@
-// Windows and where their pages go, as Electron documents it, on whatever the desktop specs run on.
+// Windows and the navigation of their pages as Electron documents them, on whichever Electron the desktop specs use.
 
 import { afterAll, beforeAll, expect } from 'vitest';
 import { documented } from '../electron/documented.ts';
 import { Probe, probePreload } from './desktop-fidelity-rig.ts';
 
 let probe: Probe;
-/** Runs in the world of the page, with no touch of a person. */
+/** Runs in the page's world, without user activation. */
 const inPage = (code: string): Promise<unknown> =>
   probe.driver.evaluate(
     ({ BrowserWindow }, source) => BrowserWindow.getAllWindows()[0]?.webContents.executeJavaScript(source) as Promise<unknown>,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => probe.close());
 
-/** The navigation of the page, the event in the app, and the resulting address. */
+/** The page's navigation, the app's event, and the resulting address. */
 async function navigate(code: string, prevents: string): Promise<unknown> {
   return probe.driver.evaluate(
     async ({ BrowserWindow }, { source, prevented }) => {
@@ -36,7 +36,7 @@ async function navigate(code: string, prevents: string): Promise<unknown> {
       if (contents === undefined) throw new Error('there is no window');
       const told: string[] = [];
       const names = ['will-navigate', 'will-frame-navigate', 'did-start-navigation', 'will-redirect'];
-      // Once prevented, a moment for what must not follow.
+      // After preventing it, wait a moment for what must not follow.
       let prevent = (): void => undefined;
       const settled = new Promise<void>((resolve) => {
         contents.once('did-finish-load', () => resolve());

@@ -13,14 +13,14 @@ afterAll(() => app.close());
 
 const texts = Object.entries(hostileTexts);
 
-test(`${texts.length} hostile texts: the window stays on its page and opens nothing by itself`, async () => {
+test(`${texts.length} hostile texts: the window stays on its page and opens nothing`, async () => {
   const requests: string[] = [];
   app.page.on('request', (request) => requests.push(request.url()));
   await app.page.evaluate('window.__ran = 0; window.ran = () => { window.__ran += 1; };');
   app.reply({ text: 'Ready.' }, ...texts.map(([, text]) => ({ text })), { text: 'That was all.' });
   await app.send('Ready?');
   await app.expectSaid('Ready.');
-  // The rest comes by another door; the window shows each answer as it grows.
+  // The other texts are sent through another door; the window shows each answer as it grows.
   const claw = await app.claw();
   const { sessions } = await claw.op('session.list', {});
   const sessionId = sessions[0]?.sessionId ?? '';
@@ -28,9 +28,9 @@ test(`${texts.length} hostile texts: the window stays on its page and opens noth
     const { turnId } = await claw.op('message.send', { text: `Say ${name ?? ''}`, sessionId });
     expect((await claw.op('turn.wait', { turnId })).status).toBe('done');
   }
-  // All of them came faster than a window draws them, some a megabyte long: it is given time to catch up.
+  // The answers arrive faster than the window draws them, and some are a megabyte long, so the window gets time to catch up.
   await app.conversation.getByText('That was all.', { exact: true }).waitFor({ timeout: 90_000 });
-  // A frame and a turn of the loop for handlers of failed loads.
+  // Wait a frame and an event-loop turn for handlers of failed loads.
   const ran = await app.page.evaluate<number>(
     'new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(window.__ran), 100)))',
   );
@@ -47,7 +47,7 @@ test(`${texts.length} hostile texts: the window stays on its page and opens noth
   expect(app.driver.errorOutput).toBe('');
 });
 
-test('each of their links, pressed: web pages and letters at most', async () => {
+test('clicking each of their links opens at most web pages and mail', async () => {
   const hrefs = await app.conversation
     .locator('.document a[href]')
     .evaluateAll((links) => [...new Set(links.map((link) => (link as unknown as { href: string }).href))]);

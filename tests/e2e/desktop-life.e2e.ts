@@ -1,4 +1,4 @@
-// The app's life on one folder: first start, working behind a closed window, second start, links, login, crashes, restart, quit.
+// The app's life with one data folder: first start, work behind a closed window, second start, links, login, crashes, restart, quit.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const firstApprovalIn = async (): Promise<string> => {
   return (await claw.op('approval.list', {})).approvals[0]?.approvalId ?? '';
 };
 
-test('first start: one window of 1180 by 780 in front, a tray that rests, nothing asked', async () => {
+test('first start: one window of 1180 by 780 in front, an idle tray, no dialogs', async () => {
   const { windows, tray, dialogs, errorBoxes, protocolClients } = await app.driver.desk();
   expect(windows.map(({ title, isVisible, isFocused }) => ({ title, isVisible, isFocused }))).toEqual([
     { title: 'TrayClaw', isVisible: true, isFocused: true },
@@ -37,7 +37,7 @@ test('chat: a message is answered', async () => {
   await app.expectSaid('Good day.');
 });
 
-test('closing the window hides it, a turn finishes behind it, the tray brings it back', async () => {
+test('closing the window hides it, a turn finishes meanwhile, the tray shows it again', async () => {
   app.reply({ text: 'Finished behind it.', firstDelayMs: 600 });
   await app.send('Go on');
   await app.driver.window('close');
@@ -49,7 +49,7 @@ test('closing the window hides it, a turn finishes behind it, the tray brings it
   await app.expectSaid('Finished behind it.');
 });
 
-test('a second start brings the window back and ends', async () => {
+test('a second start shows the window of the first and exits', async () => {
   await app.driver.window('close');
   await app.deskShows((desk) => desk.windows[0]?.isVisible, false);
   expect(await app.driver.secondInstance([])).toBe(0);
@@ -57,7 +57,7 @@ test('a second start brings the window back and ends', async () => {
   expect((await app.driver.desk()).windows).toHaveLength(1);
 });
 
-test('a link leads to its place and does nothing else', async () => {
+test('a link opens its place and does nothing else', async () => {
   await app.driver.secondInstance(['trayclaw://settings']);
   await app.page.getByRole('heading', { name: 'Settings', exact: true }).first().waitFor();
   const { sessions } = await (await app.claw()).op('session.list', {});
@@ -65,7 +65,7 @@ test('a link leads to its place and does nothing else', async () => {
   await app.expectSaid('Good day.');
 });
 
-test('hostile links lead nowhere', async () => {
+test('hostile links open nothing', async () => {
   const url = app.page.url();
   const hostile = [
     'trayclaw://panic',
@@ -84,7 +84,7 @@ test('hostile links lead nowhere', async () => {
   expect((app.readFile('logs/trayclaw.log') ?? '').match(/leads nowhere/g)).toHaveLength(hostile.length);
 });
 
-test('start at login: the autostart file comes and goes, and the menu says so', async () => {
+test('start at login: the autostart file is created and removed, and the menu follows', async () => {
   const file = '.config/autostart/io.trayclaw.TrayClaw.desktop';
   expect(app.readFile(file)).toBe(null);
   expect(await app.driver.clickMenu('login-start')).toBe(true);
@@ -104,7 +104,7 @@ test('start at login: the autostart file comes and goes, and the menu says so', 
   await app.deskShows((desk) => desk.tray?.menu.find((entry) => entry.id === 'login-start')?.checked, false);
 });
 
-test('the page crashes: it is loaded again, the runtime unhurt; the third time a box asks, and left closed the tray makes a new window', async () => {
+test('a crashed page is reloaded twice; then a dialog asks, and the tray still works', async () => {
   const pid = app.driver.pid;
   app.reply({ text: 'Unhurt.', firstDelayMs: 400 });
   await app.send('Before the crash');
@@ -126,7 +126,7 @@ test('the page crashes: it is loaded again, the runtime unhurt; the third time a
   expect(app.driver.pid).toBe(pid);
 });
 
-test('a question survives a restart: asked again, and its answer continues the turn', async () => {
+test('a pending approval survives a restart, and its answer continues the turn', async () => {
   app.reply({ calls: [{ tool: 'write_file', args: { path: 'after.md', content: 'x' } }] }, { text: 'Written after the restart.' });
   await app.send('Write it');
   await app.approval.waitFor();
@@ -143,8 +143,8 @@ test('a question survives a restart: asked again, and its answer continues the t
   await app.expectSaid('Written after the restart.');
 });
 
-test('the session ends while nothing runs: the app ends as well, and nothing is stopped at the next start', async () => {
-  // The app may be gone before it can confirm.
+test('the session ends while idle: the app quits, and the next start is not stopped', async () => {
+  // The app may have exited before it can confirm.
   await app.driver.power('shutdown').catch(() => undefined);
   expect(await app.driver.exited).toBe(0);
   await app.driver.kill();
@@ -168,20 +168,20 @@ test('quitting during a tool call asks first; the turn continues at the next sta
   expect(await commandsRunning('sleep 5432', app)).toBeGreaterThan(0);
   await app.driver.clickMenu('quit');
   await app.deskShows((desk) => desk.dialogs.length, 1);
-  // The app may be gone before it can say that the button was pressed.
+  // The app may have exited before it can confirm the click.
   await app.driver.answerDialog('Quit').catch(() => undefined);
   expect(await app.driver.exited).toBe(0);
   expect(await commandsRunning('sleep 5432', app)).toBe(0);
   await app.driver.kill();
   await app.launch();
   await app.usable();
-  // How it ended is on record, so there is nothing a person has to settle.
+  // The end of the call is recorded, so its outcome is not unknown.
   const claw = await app.claw();
   expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
   await app.expectSaid('Went on.');
 });
 
-test('a start by a link leads to its place at once', async () => {
+test('a start by a link opens its place at once', async () => {
   expect(await app.quit()).toBe(0);
   await app.launch({ args: ['trayclaw://settings'] });
   await app.pageShows();
@@ -189,9 +189,9 @@ test('a start by a link leads to its place at once', async () => {
   await isShown();
 });
 
-test('a second start that asks for the end ends the first one well', async () => {
+test('a second start with --quit ends the first one in order', async () => {
   expect(await app.driver.secondInstance(['--quit'])).toBe(0);
   expect(await app.driver.exited).toBe(0);
-  // Without a person it opens nothing.
+  // Nothing may be opened without a person.
   expect(await app.driver.secondInstance(['--quit'])).toBe(0);
 });

@@ -1,4 +1,4 @@
-// Links out of the window: opened by a person's click and by nothing else, and only web pages and mail.
+// Links out of the window: opened only by a person's click, and only web pages and mail.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DesktopUnderTest } from './desktop-rig.ts';
@@ -12,8 +12,8 @@ afterAll(() => app.close());
 const opened = async (): Promise<string[]> => (await app.driver.desk()).openedLinks;
 
 /**
- * Runs in a page that was just loaded and never touched: a call through the driver's page would count as a touch. If one was still running
- * during the load, the page is loaded again.
+ * Runs code in a newly loaded page without user activation: a call through the driver's page would count as one. If an activation was still
+ * in effect during the load, the page is loaded again.
  */
 function runUntouched(code: string): Promise<unknown> {
   return app.driver.evaluate(async ({ BrowserWindow }, source) => {
@@ -32,7 +32,7 @@ function runUntouched(code: string): Promise<unknown> {
   }, code);
 }
 
-test('without a click nothing opens: not by the bridge, not by window.open, not by a link that a script presses', async () => {
+test('without a click nothing opens: bridge, window.open, or a scripted click', async () => {
   expect(await runUntouched(`trayclaw.openLink('https://example.org/')`)).toBe(false);
   expect(await runUntouched(`String(window.open('https://example.org/'))`)).toBe('null');
   const press = `(() => { const a = Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' }); document.body.append(a); a.click(); })()`;
@@ -41,7 +41,7 @@ test('without a click nothing opens: not by the bridge, not by window.open, not 
   await app.usable();
 });
 
-test('a click on a link of an answer opens it once, and another window is never made', async () => {
+test('a click on a link of an answer opens it once, and never a new window', async () => {
   app.reply({ text: '[the page](https://example.org/page?a=1) and [a letter](mailto:someone@example.org)' });
   await app.send('Links');
   await app.conversation.getByRole('link', { name: 'the page' }).click();
@@ -50,7 +50,7 @@ test('a click on a link of an answer opens it once, and another window is never 
   expect(await app.message.isVisible()).toBe(true);
 });
 
-test('with a click too, only web pages and letters: programs, files and disguises stay closed', async () => {
+test('even with a click, only web pages and mail open, not programs or files', async () => {
   const before = await opened();
   const hostile = [
     'file:///etc/passwd',
@@ -68,7 +68,7 @@ test('with a click too, only web pages and letters: programs, files and disguise
     `https://outside.invalid/${'x'.repeat(3_000)}`,
     '',
   ];
-  // The driver's own look at the page counts as a touch.
+  // A call through the driver counts as user activation.
   const answers = await app.page.evaluate<unknown[]>(
     `Promise.all([navigator.userActivation.isActive, ...${JSON.stringify(hostile)}.map((url) => trayclaw.openLink(url).catch(() => false))])`,
   );

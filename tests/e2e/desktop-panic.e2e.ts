@@ -1,4 +1,4 @@
-// The panic stop from everywhere, shown everywhere at once; nothing holds it up.
+// The panic stop from everywhere, shown everywhere at once; nothing blocks it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSharedClock } from '../own-clock.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   app.reply({ text: 'Ready.' });
   await app.send('Ready?');
   await app.expectSaid('Ready.');
-  // Marks, inside the processes that show them, the moment each sign of the stop appears.
+  // Records, inside the processes that show them, when each sign of the stop appears.
   await app.page.evaluate<void>(
     `new MutationObserver(() => { if (window.__bannerAt === undefined && document.body.textContent.includes('Everything is stopped.')) window.__bannerAt = Date.now(); }).observe(document.body, { childList: true, subtree: true, characterData: true })`,
   );
@@ -30,7 +30,7 @@ async function release(): Promise<void> {
 type Sign = 'icon' | 'menu' | 'title' | 'dialog' | 'notification' | 'banner';
 type Times = Readonly<Record<Sign, number>>;
 
-/** A separate question for each round, with its dialog and its notification on the screen. */
+/** Asks for a separate approval in each round, with its dialog and notification on the screen. */
 async function askBeside(round: string): Promise<void> {
   app.reply({ calls: [{ tool: 'write_file', args: { path: `${round}.md`, content: 'x' } }] });
   await app.driver.window('blur');
@@ -42,8 +42,8 @@ async function askBeside(round: string): Promise<void> {
 }
 
 /**
- * Presses, then looks again and again: how long after the press each sign of the stop was there, without the time in which other programs
- * had the processors.
+ * Presses, then polls: how long after the press each sign of the stop appeared, without the time in which other programs used the
+ * processors.
  */
 async function timesOf(press: () => Promise<unknown>): Promise<Times> {
   const before = (await app.driver.desk()).tray?.image[0]?.png;
@@ -79,7 +79,7 @@ async function timesOf(press: () => Promise<unknown>): Promise<Times> {
   };
 }
 
-/** A turn whose model takes longer than the test: what the end of the session finds running. */
+/** Starts a turn whose model takes longer than the test, so that it is running when the session ends. */
 async function workBeside(round: string): Promise<void> {
   app.reply({ firstDelayMs: 60_000, text: 'Too late.' });
   const claw = await app.claw();
@@ -94,7 +94,7 @@ const presses: readonly Press[] = [
   ['keys', () => app.driver.pressKeys(panicKeys), idle],
   ['window', () => app.page.evaluate(`document.querySelector('button.panic').click()`), idle],
   ['shutdown', () => app.driver.power('shutdown'), workBeside],
-  // Windows says it through the window.
+  // Windows reports it through the window.
   [
     'session-end',
     () => app.driver.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.emit('session-end', {}), null),
@@ -103,7 +103,7 @@ const presses: readonly Press[] = [
 ];
 const ROUNDS = 5;
 
-test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and notification gone', async (name, press, prepare) => {
+test.each(presses)('by %s: icon, menu, title and banner within 100 ms, dialog and notification gone', async (name, press, prepare) => {
   const all: Times[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     await askBeside(`${name}-${round}`);
@@ -119,7 +119,7 @@ test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and n
   process.stdout.write(
     `${shown.map(({ sign, medianMs, worstMs }) => `${sign} ${Math.round(medianMs)} (${Math.round(worstMs)})`).join(', ')}\n`,
   );
-  // The median, because one round may meet a pause of the disk; each was there in the end.
+  // The median, because one round may wait for the disk; every sign must appear in the end.
   expect(shown.filter(({ medianMs, worstMs }) => medianMs >= shownWithinMs || worstMs === Infinity)).toEqual([]);
 });
 
@@ -130,7 +130,7 @@ async function answerWhatIsLeft(): Promise<void> {
   await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length, desk.tray?.toolTip], [0, 0, 'TrayClaw']);
 }
 
-test('while a dialog is open: the keys work, the dialog closes, and the question is there again after the release', async () => {
+test('with a dialog open the keys work; it closes and returns after the release', async () => {
   app.reply({ calls: [{ tool: 'write_file', args: { path: 'held.md', content: 'x' } }] }, { text: 'Held and gone on.' });
   await app.driver.window('close');
   await app.sendBehind('Write it');
@@ -147,7 +147,7 @@ test('while a dialog is open: the keys work, the dialog closes, and the question
   await app.driver.clickMenu('open');
 });
 
-test('a running command is ended by it', async () => {
+test('the stop ends a running command', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 4321' } }] });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();

@@ -1,5 +1,5 @@
-// Pictures of what a person sees of the desktop app, for people to look at: the tray's icons on light and dark panels, and the window at
-// first start, with a question and while everything is stopped. They are left in test-results.
+// Pictures of the desktop app for people to look at: the tray's icons on light and dark panels, and the window at the first start, with an
+// approval and during a panic stop. They are saved in test-results.
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ async function takePictures(name: string): Promise<void> {
   }
 }
 
-test('the window at first start, with a question, and while stopped', async () => {
+test('the window at the first start, with an approval, and while stopped', async () => {
   await takePictures('first-start');
   app.reply({ calls: [{ tool: 'write_file', args: { path: 'notes/plan.md', content: '# Plan\n\nBuy milk, then rest.\n' } }] });
   await app.send('Write the plan down, please.');
@@ -41,7 +41,7 @@ const panels = [
   { style: 'template', panel: '#ffffff', words: '#333' },
 ] as const;
 
-test('all icons of the tray, in every size, on the panels they are for', async () => {
+test('all icons of the tray, in every size, on their panels', async () => {
   const named: string[] = [];
   const columns = panels.map(({ style, panel, words }) => {
     const lines = readdirSync(`${pictures}${style}`).map((name) => {

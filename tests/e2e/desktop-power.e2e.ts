@@ -1,4 +1,4 @@
-// Sleep and wake: before, everything is in the database's main file; after, streams continue and the tray shows the current state.
+// Sleep and wake: before sleep everything is in the database's main file; after it, streams continue and the tray shows the current state.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** True when the event moved something from the write-ahead log into the database's own file. */
+/** True if the event moved something from the write-ahead log into the database's main file. */
 function changesDatabase(event: 'suspend' | 'resume'): Promise<boolean> {
   return app.driver.evaluate(
     ({ powerMonitor }, { path, name }) => {
@@ -24,7 +24,7 @@ function changesDatabase(event: 'suspend' | 'resume'): Promise<boolean> {
   );
 }
 
-test('going to sleep brings the log to the disk at once, waking up does not', async () => {
+test('going to sleep writes the log to the disk at once, waking up does not', async () => {
   const claw = await app.claw();
   const { sessionId } = await claw.op('session.create', {});
   const committed = async (event: 'suspend' | 'resume'): Promise<boolean> => {
@@ -32,11 +32,11 @@ test('going to sleep brings the log to the disk at once, waking up does not', as
     return changesDatabase(event);
   };
   expect(await committed('resume')).toBe(false);
-  // A quiet moment does it automatically; then nothing is left for the sleep, and the test tries again.
+  // An idle moment also does this automatically, which leaves nothing for the sleep; then the test tries again.
   await expect.poll(() => committed('suspend')).toBe(true);
 });
 
-test('a streaming answer continues over a sleep, in the window and in the tray', async () => {
+test('a streaming answer continues across a sleep, in the window and in the tray', async () => {
   const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
   const { promise: awake, resolve: goOn } = Promise.withResolvers<void>();
   app.reply({ text: words, pieceChars: 10, holds: [{ afterFrames: 8, until: awake }] });
@@ -54,7 +54,7 @@ test('a streaming answer continues over a sleep, in the window and in the tray',
   await app.expectSaid('Awake.');
 });
 
-test('what changed while asleep, the tray shows after it', async () => {
+test('after a sleep the tray shows what changed meanwhile', async () => {
   const isChecked = async (): Promise<boolean | undefined> =>
     (await app.driver.desk()).tray?.menu.find((entry) => entry.id === 'login-start')?.checked;
   await app.driver.clickMenu('login-start');

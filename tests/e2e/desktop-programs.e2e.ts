@@ -1,5 +1,5 @@
-// Other programs in the settings of the app: an MCP server from the form, looked at, approved, disconnected and removed; a token for a door made,
-// shown once and revoked.
+// Other programs in the app's settings: an MCP server is added with the form, reviewed, approved, disconnected and removed; a token for a
+// door is created, shown once and revoked.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ async function openAt(section: string): Promise<DesktopUnderTest['page']> {
   return app.page;
 }
 
-test('a server is added, looked at, approved, disconnected and removed', { timeout: 120_000 }, async () => {
+test('a server is added, reviewed, approved, disconnected and removed', { timeout: 120_000 }, async () => {
   const page = await openAt('mcp');
   // A server cannot read the data folder.
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-programs-'));
@@ -90,7 +90,7 @@ test('a server is added, looked at, approved, disconnected and removed', { timeo
   await page.getByText('No MCP server yet.').waitFor();
 });
 
-test('a token is made, shown once and revoked', { timeout: 120_000 }, async () => {
+test('a token is created, shown once and revoked', { timeout: 120_000 }, async () => {
   const page = await openAt('doors');
   const form = page.getByRole('form', { name: 'Make a token' });
   await form.getByLabel('Door', { exact: true }).selectOption('mcp');

@@ -1,4 +1,4 @@
-// One desktop app under test: a separate data folder, a scripted model, and the driver. Restarts on the same folder.
+// A desktop app under test: a separate data folder, a scripted model, and the driver. Can restart with the same folder.
 
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface DesktopOptions {
   readonly args?: readonly string[];
   readonly config?: ConfigInput;
   readonly files?: Readonly<Record<string, string>>;
-  /** The text of config.yaml instead of a configuration. */
+  /** The text of config.yaml, instead of a configuration object. */
   readonly configText?: string;
 }
 
@@ -41,7 +41,7 @@ export class DesktopUnderTest {
     this.#options = options;
   }
 
-  /** Prepared and not started. */
+  /** Prepares the app without starting it. */
   static async prepare(options: DesktopOptions = {}): Promise<DesktopUnderTest> {
     announceDriver();
     const home = mkdtempSync(join(tmpdir(), 'tcd-'));
@@ -75,7 +75,7 @@ export class DesktopUnderTest {
     return this.#page;
   }
 
-  /** The next answers of the model, one per request. */
+  /** Queues answers of the model, one per request. */
   reply(...replies: readonly Answer[]): void {
     this.#replies.push(...replies);
   }
@@ -86,13 +86,13 @@ export class DesktopUnderTest {
     this.#page = null;
   }
 
-  /** Waits for a page, whatever it shows. */
+  /** Waits for a page, whatever its content. */
   async pageShows(): Promise<void> {
     this.#page = await this.driver.page();
     this.#page.setDefaultTimeout(actionWithinMs);
   }
 
-  /** Waits for the window to be one that can be written in. */
+  /** Waits until the window accepts text. */
   async usable(): Promise<void> {
     await this.pageShows();
     await this.message.waitFor();
@@ -104,7 +104,7 @@ export class DesktopUnderTest {
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** An orderly end with its exit code. */
+  /** Quits in order; resolves to the exit code. */
   async quit(): Promise<number | null> {
     await this.driver.quit();
     const code = await this.driver.exited;
@@ -133,7 +133,7 @@ export class DesktopUnderTest {
     await this.message.press('Enter');
   }
 
-  /** A message in the session that is shown, by another door than the window: for what happens behind it. */
+  /** Sends a message in the current session through another door than the window, for what happens in the background. */
   async sendBehind(text: string): Promise<void> {
     const claw = await this.claw();
     const { sessions } = await claw.op('session.list', { limit: 1 });
@@ -145,12 +145,12 @@ export class DesktopUnderTest {
     await this.conversation.getByText(text, { exact: true }).waitFor();
   }
 
-  /** Waits until the desk is as said. */
+  /** Waits until the simulated desktop has the wanted state. */
   async deskShows<T>(look: (desk: Desk) => T, wanted: T): Promise<void> {
     await expect.poll(async () => look(await this.driver.desk()), waitMs).toEqual(wanted);
   }
 
-  /** The runtime inside the app as other processes reach it. */
+  /** The runtime inside the app, as other processes reach it. */
   async claw(): Promise<Claw> {
     const instance = await findInstance(this.home);
     if (instance === null) throw new Error('no instance is running');
@@ -161,16 +161,19 @@ export class DesktopUnderTest {
     try {
       return readFileSync(join(this.home, path), 'utf8');
     } catch {
-      // Not there.
+      // The file does not exist.
       return null;
     }
   }
 }
 
-/** Processes with exactly this command line that work in the folder: another run of the same test starts the same command elsewhere. */
+/**
+ * The number of processes with exactly this command line that run in the folder: another run of the same test starts the same command
+ * elsewhere.
+ */
 export async function commandsRunning(line: string, { home }: DesktopUnderTest): Promise<number> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  // A process that ended in the meantime counts as nothing.
+  // A process that has ended meanwhile does not count.
   const look = async (id: string): Promise<boolean> => {
     const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
     if (command.replaceAll('\0', ' ').trim() !== line) return false;

@@ -1,5 +1,5 @@
-// The window, or an intruder in it, cannot speak from elsewhere, break the shell with odd messages, leave its page, open windows, or get
-// permissions.
+// Neither the window nor an intruder in it can send from elsewhere, crash the shell with malformed messages, leave its page, open windows,
+// or get permissions.
 
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'node:http';
@@ -20,7 +20,7 @@ afterAll(() => app.close());
 const own = { url: 'app://trayclaw/', isTopFrame: true, isOwn: true };
 type AskChannel = (typeof askChannels)[keyof typeof askChannels];
 const channels = Object.values(askChannels);
-/** A valid message of the window for each channel. */
+/** A valid message for each channel. */
 const fitting: Readonly<Record<AskChannel, unknown>> = {
   [askChannels.op]: { name: 'health.check', params: {} },
   [askChannels.follow]: { followId: 7, after: 'latest' },
@@ -31,7 +31,7 @@ const fitting: Readonly<Record<AskChannel, unknown>> = {
 };
 const refusal = 'AppError: This page may not talk to TrayClaw.';
 
-test('the shell listens on these channels and no other', async () => {
+test('the shell listens on these channels and no others', async () => {
   expect((await app.driver.desk()).channels.toSorted()).toEqual(channels.toSorted());
 });
 
@@ -44,7 +44,7 @@ const foreign = {
   'an address that looks like ours': { ...own, url: 'app://trayclaw.outside.invalid/' },
   'a frame that is gone': { ...own, isGone: true },
 };
-test.each(Object.entries(foreign))('%s is refused on every channel', async (_name, from) => {
+test.each(Object.entries(foreign))('%s is rejected on every channel', async (_name, from) => {
   for (const channel of channels) {
     await expect(app.driver.sendAs(channel, [fitting[channel]], from)).rejects.toThrow('This page may not talk to TrayClaw.');
   }
@@ -52,24 +52,21 @@ test.each(Object.entries(foreign))('%s is refused on every channel', async (_nam
 
 const rawPreload = fileURLToPath(new URL('../electron/fixtures/raw-preload.cjs', import.meta.url));
 const outsidePage = `data:text/html,${encodeURIComponent('<title>outside</title>')}`;
-test.each(['app://trayclaw/', outsidePage])(
-  'a second window at %s with all of IPC, really sending, is refused on every channel',
-  async (url) => {
-    const said = await app.driver.evaluate(
-      async ({ BrowserWindow }, { preload, address, messages }) => {
-        const other = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
-        await other.loadURL(address);
-        const send = `Promise.all(${JSON.stringify(messages)}.map(([channel, message]) => raw.invoke(channel, message).then(() => 'taken', (cause) => cause.message)))`;
-        const answers = (await other.webContents.executeJavaScript(send)) as string[];
-        other.destroy();
-        return answers;
-      },
-      { preload: rawPreload, address: url, messages: channels.map((channel) => [channel, fitting[channel]] as const) },
-    );
-    expect(said).toEqual(channels.map((channel) => `Error invoking remote method '${channel}': ${refusal}`));
-    expect((await app.driver.desk()).openedLinks).toEqual([]);
-  },
-);
+test.each(['app://trayclaw/', outsidePage])('a second window at %s with full access to IPC is rejected on every channel', async (url) => {
+  const said = await app.driver.evaluate(
+    async ({ BrowserWindow }, { preload, address, messages }) => {
+      const other = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
+      await other.loadURL(address);
+      const send = `Promise.all(${JSON.stringify(messages)}.map(([channel, message]) => raw.invoke(channel, message).then(() => 'taken', (cause) => cause.message)))`;
+      const answers = (await other.webContents.executeJavaScript(send)) as string[];
+      other.destroy();
+      return answers;
+    },
+    { preload: rawPreload, address: url, messages: channels.map((channel) => [channel, fitting[channel]] as const) },
+  );
+  expect(said).toEqual(channels.map((channel) => `Error invoking remote method '${channel}': ${refusal}`));
+  expect((await app.driver.desk()).openedLinks).toEqual([]);
+});
 
 test('a frame inside the page gets no bridge', async () => {
   const kinds = await app.page.evaluate<string[]>(`
@@ -81,7 +78,7 @@ test('a frame inside the page gets no bridge', async () => {
   expect(kinds).toEqual(['undefined', 'object']);
 });
 
-test('the preload script exposes these functions, frozen, and no other of Node', async () => {
+test('the preload script exposes these functions, frozen, and no others of Node', async () => {
   const seen = await app.page.evaluate<unknown>(`({
     bridge: Object.fromEntries(Object.entries(trayclaw).map(([key, value]) => [key, typeof value])),
     isFrozen: Object.isFrozen(trayclaw),
@@ -101,7 +98,7 @@ test('the preload script exposes these functions, frozen, and no other of Node',
   });
 });
 
-test('10,000 odd messages: each refused or answered in order, the shell and the runtime unhurt', async () => {
+test('10,000 malformed messages are each rejected or answered in order, without harm', async () => {
   const messages = oddMessages(10_000, Number(process.env['TRAYCLAW_FUZZ_SEED'] ?? 20_261_122));
   expect(messages).toHaveLength(10_000);
   const byName = new Set(messages.filter(({ way }) => way === 'op').map(({ name }) => name));
@@ -124,12 +121,14 @@ test('10,000 odd messages: each refused or answered in order, the shell and the 
   expect(log.match(/nobody (?:expected|looked)/g)).toBe(null);
   expect(app.driver.errorOutput).toBe('');
   await app.page.evaluate(`trayclaw.setLoginStart(false)`);
-  // Followed streams end with the page.
+  // Followed streams end together with the page.
   await app.page.reload();
   await app.usable();
 });
 
-/** Through the page's own bridge, a copy of each as the page can write it down; past the bridge as the window's own frame. */
+/**
+ * Sends each message through the page's own bridge, as a literal that the page can express, and past the bridge as the window's own frame.
+ */
 async function sendAll(messages: readonly OddMessage[]): Promise<string[]> {
   const answers: string[] = [];
   for (let start = 0; start < messages.length; start += 500) {
@@ -147,7 +146,7 @@ async function sendAll(messages: readonly OddMessage[]): Promise<string[]> {
   return answers;
 }
 
-/** Runs in the page. */
+/** Runs inside the page. */
 function sendByBridge(batch: OddMessage[]): Promise<string[]> {
   interface Bridge {
     op(name: unknown, params: unknown): Promise<{ ok: boolean; error?: { code: string } }>;
@@ -169,7 +168,7 @@ function sendByBridge(batch: OddMessage[]): Promise<string[]> {
   return Promise.all(batch.map((one) => send(one).catch((cause: unknown) => `refused: ${String(cause)}`)));
 }
 
-test('permissions are refused, copying from the conversation excepted', async () => {
+test('permissions are denied, except copying from the conversation', async () => {
   const names = [
     'media',
     'geolocation',
@@ -186,7 +185,7 @@ test('permissions are refused, copying from the conversation excepted', async ()
   expect(await app.driver.permission('clipboard-sanitized-write')).toBe(true);
 });
 
-test('what the page itself asks its browser for is refused: place, notices, camera, microphone, instruments, reading the clipboard', async () => {
+test('browser permissions of the page are denied: location, camera and others', async () => {
   // Only a page in front may copy.
   await app.page.bringToFront();
   const asked = await app.page.evaluate<unknown>(`(async () => {
@@ -208,7 +207,7 @@ test('what the page itself asks its browser for is refused: place, notices, came
     states: Array.from({ length: 7 }, () => 'denied'),
     place: 1,
     notices: ['denied', 'denied'],
-    // Where the machine has none, that is what is said.
+    // A machine without the device reports that instead.
     camera: expect.stringMatching(/^Not(?:Allowed|Found)Error$/) as string,
     microphone: expect.stringMatching(/^Not(?:Allowed|Found)Error$/) as string,
     instruments: 'NotAllowedError',
@@ -217,7 +216,7 @@ test('what the page itself asks its browser for is refused: place, notices, came
   });
 });
 
-test('a load that is led elsewhere ends where it is led away', async () => {
+test('a load that is redirected elsewhere ends at the redirect', async () => {
   const asked: string[] = [];
   const server: Server = createServer(({ url = '' }, response) => {
     asked.push(url);
@@ -251,7 +250,7 @@ test('a load that is led elsewhere ends where it is led away', async () => {
   expect(app.readFile('logs/trayclaw.log')).toContain(`${origin}/elsewhere`);
 });
 
-test('the page cannot be led away, framed, or given another window', async () => {
+test('the page cannot be navigated away, framed, or given another window', async () => {
   const before = await app.driver.desk();
   const tries = [
     `location.href = 'https://outside.invalid/'`,

@@ -1,4 +1,4 @@
-// Desktops that lack something, and folders that cannot be used: the app says so and continues, or says so and ends.
+// Desktops that lack a feature, and unusable data folders: the app says so and continues, or says so and exits.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { ServerProcess } from './host/server-process.ts';
@@ -15,7 +15,7 @@ async function endsWithBox(app: DesktopUnderTest): Promise<{ code: number | null
   return { code: await app.driver.exited, log: app.readFile('logs/trayclaw.log') ?? '' };
 }
 
-test('without tray and notifications, the keys taken by another program: the window works, the conflict is said, dialogs ask', async () => {
+test('without tray, notifications and hotkey the window works and dialogs ask', async () => {
   const env = { TRAYCLAW_STANDIN_NO_TRAY: '1', TRAYCLAW_STANDIN_NO_NOTIFICATIONS: '1', TRAYCLAW_STANDIN_TAKEN_KEYS: panicKeys };
   const app = await prepared({ env });
   await app.launch();
@@ -35,7 +35,7 @@ test('without tray and notifications, the keys taken by another program: the win
   await app.expectSaid('All the same.');
 });
 
-test('a broken config.yaml: a box that names it, and exit 1', async () => {
+test('a broken config.yaml is named in a box, and the exit code is 1', async () => {
   const app = await prepared({ configText: 'models: [not: closed\n' });
   const { code, log } = await endsWithBox(app);
   expect(code).toBe(1);
@@ -43,7 +43,7 @@ test('a broken config.yaml: a box that names it, and exit 1', async () => {
   expect(app.driver.errorOutput).toContain('TrayClaw could not start');
 });
 
-test('another process owns the folder: a message, and exit 1; the owner continues', async () => {
+test('a folder in use by another process: a message and exit code 1', async () => {
   const app = await prepared();
   const server = await ServerProcess.start(app.home, 0);
   onTestFinished(() => server.stop('SIGTERM'));

@@ -1,4 +1,4 @@
-// Diagrams of answers: drawn in a cage that nothing gets out of, in the look of the window, with their source at hand.
+// Diagrams in answers: drawn in an isolated frame, in the window's theme, with their source available.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,7 @@ async function drawnFrame({ page }: WindowUnderTest, at = 0): Promise<Frame> {
   return frame;
 }
 
-/** A second real server that should never get a request. */
+/** A second real server that must never receive a request. */
 async function listenOutside(): Promise<{ readonly outside: string; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ async function listenOutside(): Promise<{ readonly outside: string; readonly ask
 
 const pictured = (window: WindowUnderTest): Locator => window.page.locator('.diagram').getByRole('img');
 
-test('a diagram is drawn under its name, its source one press away and readable without seeing', async () => {
+test('a diagram has a name, and its source is one click away and accessible', async () => {
   const window = await answered('Look:', fenced(`${flow}\n  accTitle: How a text becomes a picture`));
   const picture = pictured(window);
   await picture.waitFor();
@@ -84,7 +84,7 @@ const kinds = [
 test('the other kinds are drawn under their names too', async () => {
   const window = await answered(...kinds.map(([source]) => fenced(source)));
   for (const [at, [, name, text]] of kinds.entries()) {
-    // Drawn when it comes near the screen.
+    // A diagram is drawn when it comes near the screen.
     await window.page.locator('figure').nth(at).scrollIntoViewIfNeeded();
     await window.conversation.getByRole('img', { name, exact: true }).waitFor();
     expect(await (await drawnFrame(window, at)).locator('svg').innerHTML()).toContain(text);
@@ -92,7 +92,7 @@ test('the other kinds are drawn under their names too', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test('it follows the look of the window', async () => {
+test('a diagram follows the theme of the window', async () => {
   const window = await answered(fenced(flow));
   await pictured(window).waitFor();
   const frame = await drawnFrame(window);
@@ -108,7 +108,7 @@ test('it follows the look of the window', async () => {
   const seen = new Set<string>();
   for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { contrast: 'more' }] as const) {
     await window.page.emulateMedia(look);
-    // The page takes the look in a moment; until then both still have the colour of the one before.
+    // The page applies the theme after a moment; until then both still have the previous colour.
     await expect.poll(async () => seen.has(await token())).toBe(false);
     const wanted = await token();
     await expect.poll(fill).toBe(wanted);
@@ -125,7 +125,7 @@ const kept = [
   ['flowchart TD\n A@{ img: "https://outside.invalid/a.png", label: "x" }', 'it refers to something outside'],
 ] as const;
 
-test('one that is broken, too long or refers outside stays its source and says why', async () => {
+test('a broken, too long or external diagram stays as source and says why', async () => {
   const window = await answered(...kept.map(([source]) => fenced(source)));
   const { page } = window;
   await expect.poll(() => page.locator('figcaption').count()).toBe(kept.length);
@@ -138,7 +138,7 @@ test('one that is broken, too long or refers outside stays its source and says w
   expect(window.incidents).toEqual([]);
 });
 
-test('what is drawn reaches neither the window nor anything outside, and nothing but its own script runs', async () => {
+test('a drawing reaches neither window nor network, and runs only its own script', async () => {
   const { outside, asked } = await listenOutside();
   const window = await answered(fenced(flow));
   await pictured(window).waitFor();
@@ -156,7 +156,7 @@ test('what is drawn reaches neither the window nor anything outside, and nothing
     `fetch("${outside}/")`,
     `import("${outside}/a.js")`,
     `Promise.reject(open("${outside}/") ?? new DOMException("", "NoWindow"))`,
-    // Later, as the driver's own evaluation is not held to the policy.
+    // Delayed, because the driver's own evaluation is exempt from the policy.
     'new Promise((done, fail) => setTimeout(() => { try { done(eval("1")); } catch (error) { fail(error); } }))',
     'new Promise((done, fail) => setTimeout(() => { try { done(new Function("1")()); } catch (error) { fail(error); } }))',
     `new Promise((done, fail) => { const socket = new WebSocket("${outside.replace('http', 'ws')}/"); socket.onopen = done; socket.onerror = () => fail(new DOMException("", "Refused")); })`,
@@ -164,7 +164,7 @@ test('what is drawn reaches neither the window nor anything outside, and nothing
   ])
     outcomes[source] = await tried(source);
   expect(Object.entries(outcomes).filter(([, outcome]) => outcome === 'done')).toEqual([]);
-  // Markup put into the page by force: neither handlers nor addresses of scripts do anything.
+  // Markup injected into the page: neither event handlers nor javascript: addresses run.
   await frame.evaluate(`(() => {
     document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.ran = 1"><a id=go href="javascript:window.ran = 1">x</a><iframe srcdoc="<script>parent.ran = 1</script>"></iframe>');
     document.getElementById('go').click();
@@ -172,7 +172,7 @@ test('what is drawn reaches neither the window nor anything outside, and nothing
     script.textContent = 'window.ran = 1';
   })()`);
   expect(await frame.evaluate('new Promise((done) => setTimeout(() => done(window.ran ?? 0), 50))')).toBe(0);
-  // Leaving, for another place or for the window itself: nothing is asked for, and the frame ends.
+  // Navigating away, elsewhere or to the window itself, requests nothing and ends the frame.
   for (const address of [`${outside}/`, '/', '/#/settings', 'data:text/html,x']) {
     const leaving = await drawnFrame(window);
     const gone = leaving.waitForFunction('document.querySelector("svg") === null').catch(() => undefined);
@@ -188,7 +188,7 @@ test('what is drawn reaches neither the window nor anything outside, and nothing
   expect(await window.message.isVisible()).toBe(true);
 });
 
-test('a drawing that never ends does not hold up the window', async () => {
+test('a drawing that never ends does not block the window', async () => {
   const window = await answered(fenced(flow));
   await pictured(window).waitFor();
   const frame = await drawnFrame(window);
@@ -202,7 +202,7 @@ test('a drawing that never ends does not hold up the window', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test('only diagrams near the screen have a page, and a returning one keeps its place', async () => {
+test('only diagrams near the screen have a frame, and a returning one keeps its place', async () => {
   const texts = Array.from(
     { length: 20 },
     (_, at) => `Diagram ${at}\n\n${'Some words between. '.repeat(120)}\n\n${fenced(`graph LR\n A${at} --> B`)}`,
@@ -224,7 +224,7 @@ test('only diagrams near the screen have a page, and a returning one keeps its p
   expect(window.incidents).toEqual([]);
 });
 
-test('no violations with a diagram, nothing wider than the window', async () => {
+test('no violations with a diagram, and nothing wider than the window', async () => {
   const window = await answered(
     fenced(flow),
     fenced(`graph LR\n ${Array.from({ length: 14 }, (_, at) => `N${at}[Step ${at}]`).join(' --> ')}`),
@@ -237,7 +237,7 @@ test('no violations with a diagram, nothing wider than the window', async () => 
   }
 });
 
-test('a wide diagram fits a narrow window as a whole, and is read in its full size', async () => {
+test('a wide diagram is scaled to a narrow window, and can be viewed in full size', async () => {
   const window = await answered(fenced(`graph LR\n ${Array.from({ length: 3 }, (_, at) => `N${at}[Step ${at}]`).join(' --> ')}`));
   const { page } = window;
   await pictured(window).waitFor();
@@ -252,6 +252,6 @@ test('a wide diagram fits a narrow window as a whole, and is read in its full si
   await full.click();
   expect(await hidden()).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
-  // Nothing to choose where it is shown as it is.
+  // No button is offered if the diagram already has its full size.
   await full.waitFor({ state: 'detached' });
 });

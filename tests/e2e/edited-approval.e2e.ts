@@ -1,4 +1,4 @@
-// An approval with changes: a person changes a waiting call, by mouse and by keyboard alone, and the gate judges what came of it.
+// An edited approval: a person changes a pending call, by mouse and by keyboard alone, and the gate judges the changed call.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const patience = { timeout: 15_000, interval: 20 };
 const approve = ({ approval }: WindowUnderTest) => approval.getByRole('button', { name: 'Approve edited call' });
 const isReady = (window: WindowUnderTest): Promise<void> => expect.poll(() => approve(window).isEnabled(), patience).toBe(true);
 
-test('a person changes a text and a path by keyboard; what was changed is written', { timeout: 120_000 }, async () => {
+test('a person changes a text and a path by keyboard, and the changed call is written', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one\ntwo\n' } };
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { page, approval, conversation } = window;
@@ -31,7 +31,7 @@ test('a person changes a text and a path by keyboard; what was changed is writte
   await page.keyboard.press('Enter');
   await path.fill('better.md');
   await approval.getByRole('textbox', { name: 'content' }).fill('three\n');
-  // Keys of the card are text here, and Enter in a field approves nothing.
+  // The card's keys type text in a field, and Enter approves nothing.
   await path.press('a');
   await path.press('Backspace');
   await path.press('Enter');
@@ -47,7 +47,7 @@ test('a person changes a text and a path by keyboard; what was changed is writte
   expect(window.incidents).toEqual([]);
 });
 
-test('a command changed into a destructive one is asked about again, in red', { timeout: 120_000 }, async () => {
+test('a command changed into a destructive one needs another approval, in red', { timeout: 120_000 }, async () => {
   const run = { tool: 'exec', args: { command: 'node build.js' } };
   const window = await openWindow(browser, { files: { 'out/a.txt': 'a' }, replies: [{ calls: [run] }, { text: 'Ran.' }] });
   const { approval } = window;
@@ -64,7 +64,7 @@ test('a command changed into a destructive one is asked about again, in red', { 
   expect(window.incidents).toEqual([]);
 });
 
-test('a change that does not fit is refused in words, and the question stays', { timeout: 120_000 }, async () => {
+test('an invalid change is explained, and the approval stays open', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one' } };
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { approval, page } = window;

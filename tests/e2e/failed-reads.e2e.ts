@@ -1,4 +1,4 @@
-// A list that cannot be read: each view says what happened where the list would be, and reads it once the person tries again.
+// A list that cannot be loaded: each view shows the error in its place and loads it when the person tries again.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ test.each([
   ['approvals/policy', 'config.get', 'Kept in'],
   ['settings/file', 'config.get', 'config.yaml'],
   ['health', 'health.check', / checks passed$/],
-])('%s says that it cannot be read, and tries again by a key', async (place, op, afterwards) => {
+])('%s shows that it cannot be loaded, and retries by a key', async (place, op, afterwards) => {
   const window = await openWindow(browser);
   const { page } = window;
   let isBroken = true;

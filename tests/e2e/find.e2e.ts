@@ -1,4 +1,4 @@
-// Finding in a long session, most of which is not loaded: words, a date, the beginning and the end.
+// Finding in a long session, most of which is not loaded: text, a date, the beginning and the end.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Of two messages and a minute each. */
+/** Turns of two messages each, one turn per minute. */
 const turns = isSoak ? 5000 : 400;
 const patience = { timeout: 15_000, interval: 20 };
 const focused = (page: Page): Promise<string> =>
@@ -24,7 +24,7 @@ const isInView = (page: Page, turn: number): Promise<boolean> =>
     return turn !== undefined && turn.bottom > log.top && turn.top < log.bottom;
   })()`);
 
-test('words are found in turns that are not loaded, by keyboard, and the focus comes back', { timeout: 120_000 }, async () => {
+test('text is found in turns that are not loaded, by keyboard; the focus returns', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: turns });
   const { page, conversation } = window;
   await conversation.getByText(`Question ${turns}`, { exact: true }).waitFor();
@@ -34,7 +34,7 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   await expect.poll(() => focused(page), patience).toBe('Find');
   await field.fill('question 17');
   const place = page.getByRole('search').getByRole('status');
-  // 17 and 170 to 179; in the long session 1700 to 1799 as well.
+  // Matches 17 and 170 to 179; in the long session 1700 to 1799 as well.
   const [hits, last] = isSoak ? [111, 1799] : [11, 179];
   await expect.poll(() => place.innerText(), patience).toBe(`${hits} of ${hits}`);
   await expect.poll(() => isInView(page, last), patience).toBe(true);
@@ -60,7 +60,7 @@ test('words are found in turns that are not loaded, by keyboard, and the focus c
   expect(window.incidents).toEqual([]);
 });
 
-test('one key goes to the beginning, one to the end, and a date to its first turn', { timeout: 120_000 }, async () => {
+test('one key jumps to the beginning, one to the end, a date to its first turn', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: turns });
   const { page, conversation } = window;
   await conversation.getByText(`Question ${turns}`, { exact: true }).waitFor();
@@ -70,7 +70,7 @@ test('one key goes to the beginning, one to the end, and a date to its first tur
   await expect.poll(() => isInView(page, 1), patience).toBe(true);
   if (isSoak) process.stdout.write(`to the beginning of ${turns * 2} messages: ${Date.now() - startedAt} ms\n`);
   expect(await focused(page)).toBe('trn_earlier_1');
-  // Later turns are loaded by scrolling, up to those loaded at first.
+  // Scrolling loads later turns, up to those loaded at first.
   expect(await conversation.getByText(`Question ${turns}`, { exact: true }).count()).toBe(0);
   await page.keyboard.press('End');
   await expect.poll(() => isInView(page, turns), patience).toBe(true);
@@ -82,14 +82,14 @@ test('one key goes to the beginning, one to the end, and a date to its first tur
   const day = new Date(today.getTime() - today.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
   await page.locator('input[type="date"]').fill(day);
   const minutes = today.getHours() * 60 + today.getMinutes();
-  // One turn a minute: the first of today, or the beginning where the session began today.
+  // There is one turn per minute: the first of today, or the beginning if the session began today.
   await expect.poll(() => focused(page), patience).toMatch(/^trn_earlier_\d+$/);
   const first = Number((await focused(page)).slice('trn_earlier_'.length));
   expect(Math.abs(first - Math.max(1, turns + 2 - minutes))).toBeLessThanOrEqual(2);
   expect(window.incidents).toEqual([]);
 });
 
-test('an older part is read on to the end without a gap', { timeout: 240_000 }, async () => {
+test('scrolling from an older part reaches the end without a gap', { timeout: 240_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: 150 });
   const { page, conversation } = window;
   await conversation.getByText('Question 150', { exact: true }).waitFor();

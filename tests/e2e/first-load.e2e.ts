@@ -1,4 +1,4 @@
-// The requests of a page before it can be used, and their order: on a slow line each wait for another answer is half a second.
+// The requests of a page before it is usable, and their order: on a slow connection each sequential request costs half a second.
 
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The page goes to the next test. */
+/** Delays a request; the routes are removed at the end because the page is reused. */
 async function hold(page: Page, address: string, until: Promise<void>): Promise<void> {
   onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
   await page.route(address, async (route) => {
@@ -23,7 +23,7 @@ async function hold(page: Page, address: string, until: Promise<void>): Promise<
 const sessions = (page: Page) => page.getByRole('list', { name: 'Sessions' }).getByRole('link');
 const operation = (request: Request): string => request.url().split('/api/ops/')[1] ?? '';
 
-test('the sessions are asked for while the script of the window is still on its way', async () => {
+test("the sessions are requested while the window's script is still loading", async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await host.op('session.create', { title: 'Kept' });
@@ -35,7 +35,7 @@ test('the sessions are asked for while the script of the window is still on its 
   await sessions(page).filter({ hasText: 'Kept' }).waitFor();
 });
 
-test('nothing is asked for twice at the start', async () => {
+test('nothing is requested twice at the start', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await sessions(page).or(page.getByText('What can I do for you?')).first().waitFor();
@@ -44,12 +44,12 @@ test('nothing is asked for twice at the start', async () => {
   page.on('request', (request) => operation(request) !== '' && asked.push(`${operation(request)} ${request.postData() ?? ''}`));
   await window.openAddress();
   await page.getByText('What can I do for you?').waitFor();
-  // The last of them.
+  // The last request of the start.
   await expect.poll(() => asked.some((one) => one.startsWith('budget.get'))).toBe(true);
   expect(asked.filter((one, at) => asked.indexOf(one) !== at)).toEqual([]);
 });
 
-test('what happens after the first answers and before the stream is there is shown', async () => {
+test("events between the first answers and the stream's start are shown", async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await host.op('session.create', { title: 'Before' });

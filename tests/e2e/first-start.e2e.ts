@@ -1,4 +1,4 @@
-// The first start, by each of the ways to a model: how many clicks and how long until the first answer, and how it looks.
+// The first start with each way to a model: the number of clicks, the time to the first answer, and the appearance.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Counts what a person does; the time is until the first answer. */
+/** Counts a person's actions; the time runs until the first answer. */
 class Steps {
   clicks = 0;
   fields = 0;
@@ -34,7 +34,7 @@ class Steps {
     await place.fill(text);
   }
 
-  /** Prints the time: it is that of the machine, and no bound holds on a busy one. */
+  /** Prints the time. It depends on the machine, so it has no upper bound. */
   told(way: string): readonly [clicks: number, fields: number] {
     process.stdout.write(
       `first answer, ${way}: ${this.clicks} clicks, ${this.fields} fields, ${Math.round(performance.now() - this.#fromMs)} ms\n`,
@@ -43,7 +43,7 @@ class Steps {
   }
 }
 
-/** Seen at its middle: neither out of the window nor under another part of it. */
+/** Whether the element is visible at its centre: neither outside the window nor covered. */
 const isOnTop = (part: Locator): Promise<boolean> =>
   part.evaluate((element) => {
     const { left, top, width, height } = element.getBoundingClientRect();
@@ -60,7 +60,7 @@ async function startModel(): Promise<ScriptedModel> {
 
 const firstTask = ({ page }: WindowUnderTest): Locator => page.getByRole('list', { name: 'Example tasks' }).getByRole('button').first();
 
-test('a local server that is known answers after one click', { timeout: 120_000 }, async () => {
+test('a detected local server answers after one click', { timeout: 120_000 }, async () => {
   const model = await startModel();
   const window = await openWindow(browser, { config: { ...nothing, providers: { ollama: { kind: 'ollama', baseUrl: model.origin } } } });
   const steps = new Steps();
@@ -72,7 +72,7 @@ test('a local server that is known answers after one click', { timeout: 120_000 
   expect(window.incidents).toEqual([]);
 });
 
-test('a pasted key: six clicks and four fields, a new vault among them', { timeout: 120_000 }, async () => {
+test('a pasted key takes six clicks and four fields, including a new vault', { timeout: 120_000 }, async () => {
   const model = await startModel();
   const window = await openWindow(browser, { config: nothing });
   const { page } = window;
@@ -99,7 +99,7 @@ test('a pasted key: six clicks and four fields, a new vault among them', { timeo
   expect(window.incidents).toEqual([]);
 });
 
-test.each([1280, 360])('a refused key is said where one looks, in a window %d wide', { timeout: 120_000 }, async (width) => {
+test.each([1280, 360])('a rejected key is reported in view, in a window %d wide', { timeout: 120_000 }, async (width) => {
   const model = await ScriptedModel.start([{ answer: { text: 'Hello there.' } }], { key: 'sk-right' });
   onTestFinished(() => model.close());
   const window = await openWindow(browser, { config: nothing });
@@ -113,7 +113,7 @@ test.each([1280, 360])('a refused key is said where one looks, in a window %d wi
   await form.getByRole('button', { name: 'Test', exact: true }).press('Enter');
   const said = form.getByText('did not accept the key');
   await said.waitFor();
-  // The form asks for a vault when the person saves the refused key anyway.
+  // The form asks for a vault only when the person saves the rejected key anyway.
   expect(await form.getByLabel('New vault passphrase').count()).toBe(0);
   for (const part of [said, form.getByRole('button', { name: 'Test', exact: true })]) await expect.poll(() => isOnTop(part)).toBe(true);
   await shoot(page, `first-start-refused-${width}`);
@@ -162,7 +162,7 @@ test(
   },
 );
 
-test('a dead server says so within seconds, and another model is two clicks away', { timeout: 120_000 }, async () => {
+test('a dead server is reported within seconds, and another model is two clicks away', { timeout: 120_000 }, async () => {
   const closed = `http://127.0.0.1:${await freePort()}/v1`;
   const window = await openWindow(browser, {
     config: { providers: { gone: { kind: 'openai-compatible', baseUrl: closed } }, models: { default: 'gone/tiny', retries: 0 } },
@@ -183,7 +183,7 @@ test('a dead server says so within seconds, and another model is two clicks away
   expect(window.incidents).toEqual([]);
 });
 
-test('the price list shows what changes before it is used', { timeout: 120_000 }, async () => {
+test('the price list shows its changes before it is used', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser);
   const { page } = window;
   const price = (input: number) => ({

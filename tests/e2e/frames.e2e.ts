@@ -1,4 +1,4 @@
-// The cost of a key and of a piece of a streamed answer, counted and not timed: layouts and frames.
+// The cost of a key press and of a streamed piece, counted in layouts and frames instead of time.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('a key in the message field is one layout, and a message of many lines is as high as it needs', async () => {
+test('a key in the message field causes one layout, and the field grows with its lines', async () => {
   const { page, message } = await openWindow(browser);
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable');
@@ -32,7 +32,7 @@ test('a key in the message field is one layout, and a message of many lines is a
   await cdp.detach();
 });
 
-test('a piece of an answer is followed before it is painted, not in another frame', async () => {
+test('a piece of an answer is scrolled to before it is painted, not a frame later', async () => {
   const window = await openWindow(browser, {
     replies: [{ text: 'Some words of a paragraph.\n\n'.repeat(240), pieceChars: 24, delayMs: 10 }],
   });

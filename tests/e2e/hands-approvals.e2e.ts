@@ -1,5 +1,5 @@
-// The questions before a page, a machine, a service, a container, a bus or the screen is touched, as a person sees them: what, where and how bad in a
-// few lines, nothing wider than the window, and a grave one in its own colour. Nothing runs: each is answered with a no.
+// The approvals before a page, a machine, a service, a container, a bus or the screen is used, as a person sees them: what, where and how
+// serious in a few lines, nothing wider than the window, and a grave one in its own colour. Nothing runs: each is denied.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const onBox = (tool: string, args: object) => ({ tool, args: { host: 'box', ...a
 interface Case {
   readonly tool: string;
   readonly args: object;
-  /** The element of the page that it acts on: its role and its words. */
+  /** The page element that the call acts on: its role and its text. */
   readonly on?: readonly [role: string, words: string];
 }
 
@@ -67,12 +67,12 @@ const cases: Readonly<Record<string, Case>> = {
   'screen-picture': { tool: 'screenshot', args: { of: 'screen' } },
 };
 
-/** Held to the rules of axe in each look; pictures of all are kept on request. */
+/** Checked with axe in each look; pictures of all are saved on request. */
 const held = new Set(['page-delete', 'ssh-first-contact', 'i2c-write']);
-/** The narrowest window first: what fits there fits. */
+/** The narrowest window first, because what fits there fits everywhere. */
 const looks = [360, 1280].flatMap((width) => (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })));
 const keepsPictures = process.env['TRAYCLAW_PICTURES'] !== undefined;
-/** Of the heading, and of the sentences under it, in the narrowest window. */
+/** Maximum lines of the heading and of the sentences under it, in the narrowest window. */
 const linesMost = [4, 3];
 
 interface Seen {
@@ -81,7 +81,7 @@ interface Seen {
   readonly isGrave: boolean;
 }
 
-/** Of a card, in the page. */
+/** Measures a card inside the page. */
 const measured = (id: string): string => `(() => {
   const card = document.getElementById('${id}');
   const root = document.documentElement;
@@ -111,7 +111,7 @@ async function ask(window: WindowUnderTest, { tool, args }: Case): Promise<Appro
   return approvals.find(({ approvalId }) => approvalId === asked.approvalId) ?? expect.unreachable();
 }
 
-test('each of them says what, where and how bad in a few lines that fit', { timeout: 240_000 }, async () => {
+test('each approval says what, where and how serious in a few lines that fit', { timeout: 240_000 }, async () => {
   const host = await serve();
   const machine = { host: 'box.example', user: 'deploy' };
   const executable = findChromium() ?? expect.unreachable();

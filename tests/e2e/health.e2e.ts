@@ -1,4 +1,4 @@
-// Health: checks with what helps, the log verified, backups made and read back.
+// Health: checks with advice, the log verified, backups created and verified.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,18 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('each check says how it stands and what it is for, and what is not well leads on', async () => {
+test('each check shows its state and purpose, and a failed one links to the fix', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const { page } = window;
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks', exact: true });
-  // When all is well that is one line, which opens.
+  // If all checks pass, they are one line that opens.
   await page.getByText(/^\d+ checks passed$/).click();
   const passed = page.getByRole('list', { name: 'Passed checks' });
   await passed.getByText('The database is sound').waitFor();
   expect(await passed.getByRole('heading', { name: /^Database OK$/ }).count()).toBe(1);
   expect(await checks.count()).toBe(0);
-  // Without a model there is something to do, which leads to where it is done.
+  // Without a model there is something to do, with a link to where it is done.
   await page.route('**/api/ops/health.check', async (route) => {
     const response = await route.fetch();
     const reply = (await response.json()) as { result: { ok: boolean; checks: { id: string; ok: boolean }[] } };
@@ -46,7 +46,7 @@ test('a stop is released from its check', async () => {
   await window.host.op('panic.engage', { reason: 'a look at health' });
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks', exact: true });
-  // Leads to the question in the banner.
+  // The button leads to the confirmation in the banner.
   await checks.getByRole('button', { name: 'Release the stop…' }).click();
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: true });
   await page.getByRole('button', { name: 'Yes, release panic stop' }).click();
@@ -54,7 +54,7 @@ test('a stop is released from its check', async () => {
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('a backup is made, read back, verified, and the way to put it back is exact', async () => {
+test('a backup is created and verified, and the restore command is exact', async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   const { page } = window;
   await window.go('Health');
@@ -70,7 +70,7 @@ test('a backup is made, read back, verified, and the way to put it back is exact
   expect(window.incidents).toEqual([]);
 });
 
-test('the log is verified from its button', async () => {
+test('the log is verified by its button', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   await window.page.goto(`${window.host.origin}/#/health`);
   await window.page.getByRole('button', { name: 'Verify the log' }).click();

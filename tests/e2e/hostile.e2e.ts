@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-// The payloads call ran(); links that would act are pressed as well.
+// The payloads call ran(); links that could do something are clicked as well.
 const initScript = 'window.__ran = 0; window.ran = () => { window.__ran += 1; };';
-// Motion is not the subject: while something moves, the whole window is drawn for each frame.
+// No animations: while something moves, the whole window is redrawn for each frame.
 const context = { reducedMotion: 'reduce' } as const;
-/** For all that the window does because of one part, as a multiple of `referenceWork` in the same page, so that a slow machine fails nothing. */
+/**
+ * Upper bound for all the work that one text causes in the window, as a multiple of `referenceWork` in the same page, so that a slow
+ * machine does not fail the test.
+ */
 const busyTimesMax = 15;
 /** Lays out two thousand plain lines. */
 const referenceWork = `(() => {
@@ -35,17 +38,17 @@ const referenceWork = `(() => {
 const referencesKept = 5;
 const entries = Object.entries(hostileTexts);
 
-/** Each text is received once and shown in one of the three other ways as well; the long run takes each in every way. */
+/** Every text is tested as an answer, and in one of the three other ways; the long run tests each text in every way. */
 function comingIn(way: 'again' | 'as a result' | 'in Activity'): typeof entries {
   const place = ['again', 'as a result', 'in Activity'].indexOf(way);
   return entries.filter((_, index) => isSoak || index % 3 === place);
 }
 
-test('there are enough of them', () => {
+test('the list contains enough texts', () => {
   expect(entries.length).toBeGreaterThanOrEqual(60);
 });
 
-test('the bound sees a window that is held up', async () => {
+test('the bound detects a blocked window', async () => {
   const window = await openWindow(browser, { context });
   const busy = await watchBusy(window);
   await expectNoFreeze(busy, 'nothing');
@@ -54,16 +57,19 @@ test('the bound sees a window that is held up', async () => {
 });
 
 async function ranIn(page: { evaluate<T>(source: string): Promise<T> }): Promise<number> {
-  // Twice around the event loop and a frame, for handlers of failed loads.
+  // Wait twice around the event loop and for a frame, so that handlers of failed loads run.
   return page.evaluate<number>('new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(window.__ran)), 60))');
 }
 
-/** Frames of ours that draw diagrams are the only ones there may be. */
+/** The only allowed frames are ours that draw diagrams. */
 const ownFrame = 'iframe[sandbox="allow-scripts"][src="./diagram.html"][tabindex="-1"]';
 
 type Busy = () => Promise<{ readonly busyMs: number; readonly referenceMs: number }>;
 
-/** Says how long the processor was busy with the window since it was last asked, and how long the reference takes there now. */
+/**
+ * Returns a function that reports how long the processor worked for the window since the previous call, and how long the reference takes
+ * now.
+ */
 async function watchBusy({ page }: WindowUnderTest): Promise<Busy> {
   const workedMs = await watchWork(page);
   let beforeMs = await workedMs();
@@ -89,7 +95,7 @@ async function watchBusy({ page }: WindowUnderTest): Promise<Busy> {
 
 async function expectNoFreeze(busy: Busy, name: string): Promise<void> {
   const { busyMs, referenceMs } = await busy();
-  // Written so that a figure that is not there fails.
+  // The comparison is written so that a missing figure fails.
   expect({ name, busyMs, referenceMs, isQuick: busyMs <= referenceMs * busyTimesMax }).toEqual({
     name,
     busyMs,
@@ -100,7 +106,7 @@ async function expectNoFreeze(busy: Busy, name: string): Promise<void> {
 
 const forbidden = `:is(script, iframe:not(${ownFrame}), object, embed, form, img, video, audio, base, meta, link, style, maction, [href^=javascript], [style], math:not(.formula *, [aria-label=Formula] *), foreignObject, .document svg:not([aria-hidden]))`;
 
-/** The shown text acts on nothing, leads nowhere unasked, and contains no element that could. */
+/** Asserts that the shown texts ran nothing, navigated nowhere, and contain no element that could. */
 async function expectTame(page: Page, names: readonly string[]): Promise<void> {
   expect({ names, ran: await ranIn(page) }).toEqual({ names, ran: 0 });
   const elements = await page.evaluate<number>(`document.querySelectorAll('[role=log] ${forbidden}').length`);
@@ -112,7 +118,7 @@ async function expectTame(page: Page, names: readonly string[]): Promise<void> {
   expect({ names, kinds: [...kinds] }).toEqual({ names, kinds: kinds.size === 0 ? [] : ['_blanknoopener noreferrer'] });
 }
 
-/** The next text in a fresh session: what earlier ones left on the page is no part of the case, and looking through it costs more with each. */
+/** Opens a new session for the next text: texts left by earlier ones are not part of the case, and searching them gets slower with each. */
 async function openFreshSession({ page, host, message }: WindowUnderTest): Promise<void> {
   const { sessionId } = (await host.op('session.create', {})) as { sessionId: string };
   await page.goto(`${host.origin}/#/chat/${sessionId}`);
@@ -120,7 +126,7 @@ async function openFreshSession({ page, host, message }: WindowUnderTest): Promi
   await message.waitFor();
 }
 
-test('as received answers: each alone in the long run, eight in one in every run', { timeout: 480_000 }, async () => {
+test('as received answers: one by one in the long run, eight in one in every run', { timeout: 480_000 }, async () => {
   const answers = chunksOf(entries, soak(8, 1));
   const window = await openWindow(browser, { initScript, context, replies: answers.map((some) => ({ text: joinedTexts(some) })) });
   const busy = await watchBusy(window);
@@ -136,7 +142,7 @@ test('as received answers: each alone in the long run, eight in one in every run
   expect(window.incidents).toEqual([]);
 });
 
-test('as answers of an earlier conversation, many in one load', { timeout: 480_000 }, async () => {
+test('as answers of an earlier conversation, many at once', { timeout: 480_000 }, async () => {
   const texts = comingIn('again');
   const window = await openWindow(browser, { initScript, context, replies: texts.map(([, text]) => ({ text })) });
   const { page, host } = window;
@@ -152,7 +158,7 @@ test('as answers of an earlier conversation, many in one load', { timeout: 480_0
     await page
       .getByText(`Say ${some.at(-1)?.[0] ?? ''}`, { exact: true })
       .last()
-      // Ten texts that are made to be slow; expectNoFreeze judges the speed of each.
+      // Ten of the texts are made to be slow; expectNoFreeze checks the speed of each.
       .waitFor({ timeout: 120_000 });
     await expectTame(
       page,
@@ -162,7 +168,7 @@ test('as answers of an earlier conversation, many in one load', { timeout: 480_0
   expect(window.incidents).toEqual([]);
 });
 
-test('as results of tools, opened in their cards', { timeout: 480_000 }, async () => {
+test('as tool results, opened in their cards', { timeout: 480_000 }, async () => {
   const texts = comingIn('as a result');
   const files = Object.fromEntries(texts.map(([name, text]) => [`${name}.txt`, text]));
   const chunks = chunksOf(texts, 8);
@@ -177,8 +183,8 @@ test('as results of tools, opened in their cards', { timeout: 480_000 }, async (
     await window.send(`Open part ${index}`);
     const turn = window.conversation.locator('[data-turn]').last();
     await turn.getByText(`Read part ${index}.`, { exact: true }).waitFor();
-    // One of them holds a NUL byte and is refused as no text; its card still opens. Each button is found by name once, while all cards are
-    // shut: computing the names of all that is in open cards is costly.
+    // One of the files contains a NUL byte and is refused as not being text; its card still opens. The buttons are looked up by name once,
+    // while all cards are closed, because computing names is slow with open cards.
     const found = chunk.map(([name]) => turn.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) }));
     const lines = await Promise.all(found.map((line) => line.elementHandle()));
     expect(lines.every((line) => line !== null)).toBe(true);
@@ -192,7 +198,7 @@ test('as results of tools, opened in their cards', { timeout: 480_000 }, async (
   expect(window.incidents).toEqual([]);
 });
 
-test('in Activity, as answers and as results, with everything opened that can be', { timeout: 480_000 }, async () => {
+test('in Activity, as answers and as results, with everything expanded', { timeout: 480_000 }, async () => {
   const texts = comingIn('in Activity');
   const files = Object.fromEntries(texts.map(([name, text]) => [`${name}.txt`, text]));
   const chunks = chunksOf(texts, 8);
@@ -219,7 +225,7 @@ test('in Activity, as answers and as results, with everything opened that can be
       .getByText(`${chunks[index]?.[1]?.[0] ?? ''}.txt`)
       .first()
       .waitFor();
-    // Each opens once; what it shows may hold more.
+    // Each element is opened once; its content may contain more.
     await page.evaluate(`(async () => {
       const done = new Set();
       for (let round = 0; round < 4; round++) {
@@ -238,7 +244,7 @@ test('in Activity, as answers and as results, with everything opened that can be
   expect(window.incidents).toEqual([]);
 });
 
-test('as what is to be approved, shown in full and escaped', async () => {
+test('as a call to approve, shown in full and escaped', async () => {
   const names = ['bidi', 'scriptTag', 'imageOnError', 'longLine'] as const;
   const calls = names.map((name) => ({ tool: 'write_file', args: { path: `${name}.md`, content: hostileTexts[name].slice(0, 50_000) } }));
   const window = await openWindow(browser, { initScript, context, replies: [{ calls }] });

@@ -1,4 +1,4 @@
-// Who an agent is, in the window: the form, its versions with what changed between them, the way back; and prompt files the same way.
+// An agent's identity in the window: the form, its versions with their differences, restoring one; and prompt files in the same way.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function openIdentity({ page }: WindowUnderTest): Promise<Locator> {
   return main;
 }
 
-test('a form describes an agent; versions can be compared, and each change undone', { timeout: 120_000 }, async () => {
+test('a form edits an identity; versions are compared, and each change is undone', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await window.message.waitFor();
@@ -76,7 +76,7 @@ test('a form describes an agent; versions can be compared, and each change undon
   expect(window.incidents).toEqual([]);
 });
 
-test('what is being written stays when another door changes the same, and saving then says so', async () => {
+test('a draft survives a change through another door, and saving reports the conflict', async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await window.message.waitFor();
@@ -93,7 +93,7 @@ test('what is being written stays when another door changes the same, and saving
   expect((await capsuleOf(window)).version).toBe(1);
 });
 
-test('prompt files are written, compared and taken back; a source that brings nothing is said', { timeout: 120_000 }, async () => {
+test('prompt files are written, compared and restored; an empty source is reported', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { config: { prompts: { house: { url: 'http://127.0.0.1:9/house.md' } } } });
   const { page, host } = window;
   await window.message.waitFor();

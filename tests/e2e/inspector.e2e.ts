@@ -1,4 +1,4 @@
-// The panel next to the conversation: one turn in figures, the model's input, the kept memories; by mouse and keyboard, wide and narrow.
+// The inspector next to the conversation: one turn in figures, the model's input, stored memories; by mouse and keyboard, wide and narrow.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ function panel(window: WindowUnderTest) {
 
 const isFocused = (element: { ownerDocument: { activeElement: unknown } }): boolean => element === element.ownerDocument.activeElement;
 
-test('it is off until asked for, tells the turn in figures, and closing gives the focus back', async () => {
+test('it is closed at first, shows the turn in figures, and returns the focus', async () => {
   const window = await openWindow(browser, { replies: [read, { text: 'Milk.', usage: { input: 1500, output: 20 } }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
@@ -38,7 +38,7 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   await window.page.keyboard.press('Enter');
   await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused)).toBe(true);
   expect(await button.getAttribute('aria-expanded')).toBe('true');
-  // The end of the turn follows its last words.
+  // The turn's end is recorded after its last text.
   await expect.poll(() => panel(window).innerText()).toMatch(/Status\s+Done/);
   const text = await panel(window).innerText();
   expect(text).toMatch(/Model\s+lab\/scripted/);
@@ -53,7 +53,7 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   expect(window.incidents).toEqual([]);
 });
 
-test('what the model saw is what the host packed: its sections, their tokens, the room left and each request', async () => {
+test("the model's input matches the host's pack: sections, tokens, room, requests", async () => {
   const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
@@ -78,7 +78,7 @@ test('what the model saw is what the host packed: its sections, their tokens, th
     expect(rows[index]).toMatch(new RegExp(`^${names[name] ?? name} .*tokens, ${items} items?$`));
   }
   expect(rows.at(-1)).toMatch(/^Free .*tokens$/);
-  // The bar is drawn to the same measure.
+  // The bar is drawn to scale.
   const widths = await panel(window)
     .locator('.bar > *')
     .evaluateAll((pieces) => pieces.map((piece) => piece.getBoundingClientRect().width));
@@ -96,7 +96,7 @@ test('what the model saw is what the host packed: its sections, their tokens, th
   expect(window.incidents).toEqual([]);
 });
 
-test('what a turn kept is listed with its size and leads to it', async () => {
+test('memories stored by a turn are listed with their size and linked', async () => {
   const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }] });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -154,7 +154,7 @@ test.each([
   expect(await window.conversation.isVisible()).toBe(true);
 });
 
-test.each(['light', 'dark'] as const)('it holds to the rules of accessibility, %s, wide and narrow', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('it passes the accessibility rules, %s, wide and narrow', async (colorScheme) => {
   const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }], context: { colorScheme } });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();

@@ -1,5 +1,5 @@
-// The whole tour with the keyboard alone: ask, allow, open a card, look into the activity, change a setting, rename, stop, release.
-// No pointer is ever used here, and the focus is never set from outside.
+// The whole tour with the keyboard alone: ask, approve, open a card, view the activity, change a setting, rename, stop, release. Uses no
+// pointer and never sets the focus from outside.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const focused = `(() => {
 
 const focusedName = (page: Page): Promise<string> => page.evaluate<string>(focused);
 
-/** Goes from stop to stop until it is there. */
+/** Presses the key until the focus is on the element with this name. */
 async function reach(page: Page, name: string | RegExp, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   const passed: string[] = [];
   for (let step = 0; step < stepsMax; step++) {
@@ -41,12 +41,12 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   const { page, host, conversation, approval } = window;
   const title = (name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor();
 
-  // The first message: the focus is where one writes.
+  // The first message: the focus is in the message field.
   await expect.poll(() => focusedName(page)).toBe('Message');
   await page.keyboard.type('Write a plan');
   await page.keyboard.press('Enter');
 
-  // An approval, which Enter in the message does not give.
+  // An approval, which Enter in the message field does not give.
   await approval.waitFor();
   await page.keyboard.press('Enter');
   expect(await host.readFile('plan.md')).toBe(null);
@@ -66,7 +66,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   await page.keyboard.press('Enter');
   await page.getByRole('group', { name: 'Result' }).waitFor();
 
-  // The inspector, and back to where one was.
+  // The inspector, and back to the previous focus.
   await page.keyboard.press('Alt+Shift+I');
   const inspector = page.getByRole('complementary', { name: 'Inspector' });
   await inspector.waitFor();
@@ -83,7 +83,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   await page.keyboard.press('Space');
   expect(await page.evaluate('document.documentElement.dataset.density')).toBe('compact');
 
-  // Renaming, from any view by name.
+  // Renaming a session, from any view.
   await page.keyboard.press('Alt+Shift+1');
   await title('Write a plan');
   await page.keyboard.press('F2');
@@ -92,14 +92,14 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   await page.keyboard.press('Enter');
   await title('The plan');
 
-  // The palette, and back to where one was.
+  // The palette, and back to the previous focus.
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Commands' }).waitFor();
   await page.keyboard.type('health');
   await page.keyboard.press('Enter');
   await title('Health');
 
-  // Everything stopped, and released.
+  // Panic stop and release.
   await page.keyboard.press('Control+Shift+Period');
   await page.getByText('Everything is stopped.').first().waitFor();
   await expect.poll(() => focusedName(page)).toBe('Stopped');

@@ -1,4 +1,4 @@
-// Answers as documents: what is written comes out as what it means, colours and formulas come when they are done, nothing is fetched.
+// Answers as rendered documents: markdown is shown by its meaning, colours and formulas appear when they are complete, nothing is fetched.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('finished code gets its colours, its language and a way to wrap it; the text stays what it is', async () => {
+test('finished code gets colours, its language and wrapping, and its text is unchanged', async () => {
   const code = 'const sum = (a: number): string => `${a}`; // adds\n\nif (sum(1) !== "1") throw new Error("wrong");';
   const window = await openWindow(browser, {
     replies: [{ text: `Here:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nolanguage\nplain\n\`\`\`` }],
@@ -30,7 +30,7 @@ test('finished code gets its colours, its language and a way to wrap it; the tex
   expect(window.incidents).toEqual([]);
 });
 
-test('formulas are drawn in the line and on their own, money stays money, and what is no formula stays text', async () => {
+test('formulas are drawn inline and as blocks; money and other text stay text', async () => {
   const text =
     'It costs $5 and then $10. The sum is $a^2 + b^2$ and \\(c_1\\).\n\n$$\n\\frac{1}{2} \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}\n$$\n\nBroken: $\\frac{1}{$ end. \\fcolorbox: $\\fcolorbox{red}{blue}{x}$';
   const window = await openWindow(browser, { replies: [{ text }] });
@@ -45,7 +45,7 @@ test('formulas are drawn in the line and on their own, money stays money, and wh
   expect(window.incidents).toEqual([]);
 });
 
-test('a link says where it leads, an image is a chip with its place, a task list and a wide table stand', async () => {
+test('links show their target, images are chips, task lists and wide tables render', async () => {
   const cells = (cell: string): string => `|${` ${cell} |`.repeat(30)}`;
   const text = `See [the page](https://example.org/a) and https://example.com/b.\n\n![A cat](https://cats.invalid/cat.png)\n\n- [x] done\n- [ ] open\n\n${cells('heading')}\n${cells('---')}\n${cells('value')}`;
   const window = await openWindow(browser, { replies: [{ text }] });
@@ -55,14 +55,14 @@ test('a link says where it leads, an image is a chip with its place, a task list
   expect(await window.conversation.locator('.task').allInnerTexts()).toEqual(['☑', '☐']);
   const scrolls = await window.conversation.locator('table').evaluate((element) => element.scrollWidth > element.clientWidth);
   expect(scrolls).toBe(true);
-  // Its words stay whole on a narrow window too.
+  // Words are not broken on a narrow window either.
   await window.page.setViewportSize({ width: 360, height: 740 });
   expect((await window.conversation.locator('th').first().boundingBox())?.height).toBeLessThan(40);
   expect(await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   expect(window.incidents).toEqual([]);
 });
 
-test('an answer is read out in finished sentences, once, and not piece by piece', async () => {
+test('a screen reader hears an answer once, in complete sentences', async () => {
   const sentences = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of the **answer**.`);
   const window = await openWindow(browser, {
     replies: [{ text: `${sentences.join(' ')}\n\n\`\`\`js\nconst hidden = 1;\n\`\`\``, pieceChars: 7, delayMs: 25 }],
@@ -80,7 +80,7 @@ test('an answer is read out in finished sentences, once, and not piece by piece'
   expect(await window.conversation.getAttribute('aria-live')).toBe('off');
 });
 
-test('a footnote stands under its mark, with what is written in it', async () => {
+test('a footnote is shown under its mark, with its content', async () => {
   const text =
     'A claim[^1] and another[^src].\n[^1]: See [the page](https://example.org/a)\n   and `code`.\n\n[^src]: <b>Second</b>\n\nThe end [^none\n';
   const window = await openWindow(browser, { replies: [{ text }] });
@@ -94,7 +94,7 @@ test('a footnote stands under its mark, with what is written in it', async () =>
   expect(window.incidents).toEqual([]);
 });
 
-test('a folded part opens to its markdown, and its tags never show', { timeout: 60_000 }, async () => {
+test('a collapsed section opens to its markdown, and its tags never show', { timeout: 60_000 }, async () => {
   const text =
     'Summary.\n\n<details>\n<summary>The <b>log</b></summary>\n\n- first\n- **second**\n\n```sh\nls\n```\n\n</details>\n\nAfter it.';
   const window = await openWindow(browser, { replies: [{ text, pieceChars: 9, delayMs: 5 }] });

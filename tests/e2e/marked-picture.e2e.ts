@@ -1,4 +1,4 @@
-// The question before an action on a web page: the page as a picture, with the element marked.
+// The approval of an action on a web page shows a picture of the page with the element marked.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,7 +38,7 @@ test('the card shows the part of the page around the element, with a frame on it
   await window.send('Buy the shoes');
   const picture = approval.getByRole('img', { name: 'The page, with the element marked' });
   await picture.waitFor();
-  // The picture is there, and the frame lies within the part that is shown.
+  // The picture is shown, and the frame is within the visible part.
   await looksGood(page, 'marked-picture', async () => {
     const seen = await picture.boundingBox();
     const frame = await picture.locator('rect').boundingBox();

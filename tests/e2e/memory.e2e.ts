@@ -1,4 +1,4 @@
-// Memory in the window: what waits is accepted or dropped, contradictions are settled, the rest is searched, pinned and forgotten.
+// Memory in the window: candidates are accepted or dropped, contradictions resolved, memories searched, pinned and forgotten.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('added, proposed, contradicted: each is decided here', async () => {
+test('added, proposed and contradicting memories are decided in the window', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Yes.' }] });
   const { page } = window;
   await window.host.op('memory.import', { text: '{"kind":"lesson","text":"Bees fly south."}', state: 'candidate' });
@@ -39,7 +39,7 @@ test('added, proposed, contradicted: each is decided here', async () => {
   await page.getByText('Nothing was found.').waitFor();
 });
 
-test('a folder is added to the documents, read, removed and put back; what it comes to is said before', async () => {
+test('a folder is added to the documents with a preview, read, removed and restored', async () => {
   const window = await openWindow(browser, {
     replies: [{ text: 'Yes.' }],
     files: { 'notes/plan.md': '# Plan\n\nThe roof is tiled in October.\n', 'notes/list.txt': 'Nails and tiles.\n' },

@@ -31,7 +31,7 @@ async function choose(window: WindowUnderTest, text: string, menu: string, ...ac
     await window.page.getByRole(/\//.test(action) ? 'menuitemradio' : 'menuitem', { name: action, exact: true }).click();
 }
 
-test('a message and an answer offer what fits: only the last can be run again', async () => {
+test('messages and answers offer what applies: only the last can be run again', async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   await turn(window, 'Question 2').waitFor();
   const rest = ['Pin as a rule', 'Open in Activity', 'Export this turn'];
@@ -55,7 +55,7 @@ test('an answer is copied as it was written', async () => {
   await expect.poll(() => window.page.evaluate<string>('navigator.clipboard.readText()')).toBe('It is **bold**.');
 });
 
-test('a retry takes the place of the turn, and its versions are gone through in place', { timeout: 120_000 }, async () => {
+test('a retry replaces the turn, and its versions can be browsed in place', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ text: 'First go.' }, { text: 'Second go.' }, { text: 'Third go.' }] });
   await window.send('Say something');
   await turn(window, 'First go.').waitFor();
@@ -68,7 +68,7 @@ test('a retry takes the place of the turn, and its versions are gone through in 
   const back = versions.getByRole('button', { name: 'Previous version' });
   await back.press('Enter');
   await window.conversation.getByText('First go.', { exact: true }).waitFor();
-  // The focus stays where the person goes through them.
+  // The focus stays on the version buttons.
   expect(await back.evaluate((button) => button === button.ownerDocument.activeElement)).toBe(true);
   expect(await window.conversation.getByText('Second go.').count()).toBe(0);
   await looksGood(window.page, 'versions');
@@ -79,7 +79,7 @@ test('a retry takes the place of the turn, and its versions are gone through in 
   await window.page.getByRole('menuitemradio', { name: 'lab/scripted', exact: true }).click();
   await turn(window, 'Third go.').waitFor();
   await versions.getByText('3 of 3').waitFor();
-  // The same from the log, after the page is reloaded.
+  // Read from the log, after the page is reloaded.
   await window.page.reload();
   await versions.getByText('3 of 3').waitFor();
   expect(await window.conversation.getByRole('article', { name: 'Turn' }).count()).toBe(1);
@@ -87,7 +87,7 @@ test('a retry takes the place of the turn, and its versions are gone through in 
   expect(window.incidents).toEqual([]);
 });
 
-test('the last message is edited in place: the answer follows the new text, the old one stays a version', async () => {
+test('editing the last message replaces its answer, and the old version is kept', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Of cats.' }, { text: 'Of dogs.' }, { text: 'And so on.' }] });
   await window.send('Tell me of cats');
   await turn(window, 'Of cats.').waitFor();
@@ -105,13 +105,13 @@ test('the last message is edited in place: the answer follows the new text, the 
   await window.conversation.getByText('And so on.', { exact: true }).waitFor();
   const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
   expect(sessions.length).toBe(1);
-  // The model has seen the text that stands, and not the one before it.
+  // The model received the new text and not the old one.
   const { text } = (await window.host.op('session.export', { sessionId: sessions[0]?.sessionId, format: 'markdown' })) as { text: string };
   expect(text).toContain('Tell me of dogs');
   expect(window.incidents).toEqual([]);
 });
 
-test('a message is edited in place by keyboard and starts a branch; Escape leaves it as it was', async () => {
+test('a message is edited by keyboard and starts a branch; Escape changes nothing', async () => {
   const window = await openWindow(browser, { historyTurns: 2, replies: [{ text: 'From the branch.' }] });
   const menu = turn(window, 'Question 2').getByRole('button', { name: ofMessage });
   await menu.focus();
@@ -119,7 +119,7 @@ test('a message is edited in place by keyboard and starts a branch; Escape leave
   const openEdit = async (): Promise<void> => {
     await keyboard.press('Enter');
     await window.page.getByRole('menuitem', { name: 'Edit', exact: true }).waitFor();
-    // The keys are the menu's once it holds the focus, a moment after it is seen.
+    // The menu handles keys once it has the focus, a moment after it is visible.
     await expect.poll(() => window.page.getByRole('menu').evaluate((all) => all.contains(all.ownerDocument.activeElement))).toBe(true);
     for (let press = 0; press < 3; press++) await keyboard.press('ArrowDown');
     await keyboard.press('Enter');
@@ -138,7 +138,7 @@ test('a message is edited in place by keyboard and starts a branch; Escape leave
   expect(window.page.url()).not.toContain('ses_earlier');
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   expect(await window.conversation.getByText('Question 2', { exact: true }).count()).toBe(0);
-  // Turns before the branch ran elsewhere.
+  // Turns before the branch ran in another session.
   expect(await items(window, 'Question 1', ofMessage)).not.toContain('Retry');
   expect(await items(window, 'Another question', ofMessage)).toContain('Retry');
   await window.page.getByRole('link', { name: /^Earlier work.*Answer 2/ }).click();
@@ -169,7 +169,7 @@ test('a turn is opened in Activity and exported as a file', async () => {
   await expect.poll(() => window.page.url()).toContain('#/activity/ses_earlier/trn_earlier_1');
 });
 
-test('while a turn runs it can be copied and opened, and not forked or run again', async () => {
+test('a running turn can be copied and opened, but not forked or run again', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(300), pieceChars: 12, delayMs: 60 }] });
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();

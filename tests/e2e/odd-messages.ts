@@ -1,18 +1,18 @@
-// Malicious messages: for every channel of the shell and every operation by name, in a fixed number and from a seed. None does something,
-// except opening a web page and starting at login, which the spec sees and reverts.
+// Malicious messages for every channel of the shell and every operation by name, in a fixed number and from a seed. None has an effect,
+// except opening a web page and starting at login, which the spec detects and reverts.
 
 import fc from 'fast-check';
 import { askChannels } from '../../core/contracts/desktop-channels.ts';
 import { opTable } from '../../core/contracts/ops.ts';
 
-/** How a message travels: by a function of the bridge, or past it on a raw channel. */
+/** How a message is sent: by a function of the bridge, or past it on a raw channel. */
 export type Way = 'op' | 'follow' | 'setLoginStart' | 'openLink' | 'raw';
 
 export interface OddMessage {
   readonly way: Way;
-  /** Of a raw message. */
+  /** The channel of a raw message. */
   readonly channel: string;
-  /** Of an operation; whatever it is. */
+  /** The name of an operation, of any type. */
   readonly name: unknown;
   readonly body: unknown;
 }
@@ -20,7 +20,7 @@ export interface OddMessage {
 const opNames = Object.keys(opTable);
 const channels = Object.values(askChannels);
 const leaves = [fc.boolean(), fc.integer(), fc.double(), fc.string(), fc.constantFrom(null, undefined), fc.date({ noInvalidDate: true })];
-/** Playwright puts an object together by assignment, so this name would set what it inherits from; the spec sends it another way. */
+/** Playwright builds objects by assignment, so this key would set the prototype; the spec sends it in another way. */
 const key = fc.string().filter((name) => name !== '__proto__');
 const anyValue = fc.anything({
   key,
@@ -32,7 +32,7 @@ const anyValue = fc.anything({
   withSet: true,
   withTypedArray: true,
 });
-/** Raw messages travel to the app as JSON. */
+/** Raw messages are sent to the app as JSON. */
 const plainValue = fc.jsonValue();
 const link = fc.oneof(
   { weight: 2, arbitrary: anyValue },
@@ -40,7 +40,7 @@ const link = fc.oneof(
   { weight: 1, arbitrary: fc.webUrl({ validSchemes: ['http', 'https', 'file', 'javascript', 'smb'], withQueryParameters: true }) },
 );
 
-/** Exactly `count`, every operation and every channel among them again and again. */
+/** Returns exactly `count` messages that cover every operation and every channel repeatedly. */
 export function oddMessages(count: number, seed: number): OddMessage[] {
   const known = inTurn(opNames, 0.6 * count, (name) => fc.record({ name: fc.constant(name), params: anyValue }), seed);
   const raw = inTurn(channels, 0.2 * count, (channel) => rawFor(channel), seed + 1);
@@ -79,7 +79,7 @@ function inTurn<T>(
   );
 }
 
-/** On the channel of operations, the others' shapes too: near misses are worth more than noise. */
+/** The channel of operations also gets the shapes of other channels, because near misses find more than random data. */
 function rawFor(channel: string): fc.Arbitrary<unknown> {
   const near: fc.Arbitrary<unknown> =
     channel === askChannels.op
@@ -93,7 +93,7 @@ function rawFor(channel: string): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 2, arbitrary: near }, { weight: 1, arbitrary: plainValue });
 }
 
-/** Parameters that would do something: a call without parameters is no odd one. */
+/** Whether the parameters would have an effect: a call without parameters is valid, not odd. */
 function wouldDo(message: unknown): boolean {
   if (typeof message !== 'object' || message === null || !('params' in message)) return false;
   const { params } = message;

@@ -1,4 +1,5 @@
-// Setting up a provider in the window: key to the vault, live test, saved and used at once; and the models to choose from.
+// Setting up a provider in the window: the key goes to the vault, the connection is tested, the provider is saved and used at once; and
+// choosing among models.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -27,7 +28,9 @@ async function startForm(page: Page, origin: string): Promise<void> {
   await form.getByRole('combobox', { name: 'Model' }).fill('tiny');
 }
 
-/** Asked for once the key was tried. Until the vault is there nothing can be saved, however quick the hand. */
+/**
+ * Creates the vault, which the form asks for after the key was tested. Nothing can be saved before it exists, however fast the person is.
+ */
 async function makeVault(page: Page): Promise<void> {
   const form = page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
@@ -41,7 +44,7 @@ async function startModel(): Promise<ScriptedModel> {
   return model;
 }
 
-test('a provider is tested and saved, its key in the vault alone, and answers at once', async () => {
+test('a provider is tested and saved, its key only in the vault, and answers at once', async () => {
   const model = await startModel();
   const window = await openWindow(browser, { usesDemo: true });
   const { page } = window;
@@ -82,7 +85,7 @@ test('a provider is tested and saved, its key in the vault alone, and answers at
   expect(window.incidents).toEqual([]);
 });
 
-test('giving up leaves neither a provider nor a key', async () => {
+test('cancelling leaves neither a provider nor a key', async () => {
   const model = await startModel();
   const window = await openWindow(browser, { usesDemo: true });
   await window.page.evaluate("location.hash = '#/settings/models'");
@@ -97,7 +100,7 @@ test('giving up leaves neither a provider nor a key', async () => {
   expect((await fileOf(window)).providers).toBeUndefined();
 });
 
-test('another model is used at once, a provider is removed and put back', async () => {
+test('another model is used at once; a provider is removed and restored', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await window.page.evaluate("location.hash = '#/settings/models'");
@@ -121,11 +124,11 @@ test('another model is used at once, a provider is removed and put back', async 
   expect(window.incidents).toEqual([]);
 });
 
-test('a model server that starts later is found when looked for', async () => {
+test('a model server that starts later is found by searching again', async () => {
   const window = await openWindow(browser, { usesDemo: true });
   const { page } = window;
   let hasStarted = false;
-  // Which servers this computer has is not the spec's to say: what the host finds is put in its place.
+  // The spec must not depend on the servers of this computer, so the host's findings are replaced.
   await page.route('**/api/ops/model.list', async (route) => {
     const response = await route.fetch();
     const reply = (await response.json()) as { result: { models: { source: string }[] } };
@@ -142,6 +145,6 @@ test('a model server that starts later is found when looked for', async () => {
   await page.getByText('Found on this computer: Ollama at http://127.0.0.1:11434.').waitFor();
   await page.getByRole('button', { name: 'Use ollama/qwen3' }).click();
   await expect.poll(async () => (await fileOf(window)).models).toEqual({ default: 'ollama/qwen3' });
-  // The list is read once more after a change; what is still on its way must not outlive the page.
+  // The list is read once more after a change; a pending request must not outlive the page.
   await page.unrouteAll({ behavior: 'wait' });
 });

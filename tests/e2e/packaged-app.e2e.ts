@@ -1,5 +1,5 @@
-// The packaged app: electron-builder packs it around a placeholder for Electron's binary, and what came out is taken from the archive
-// and run on the stand-in, far from the checkout and its node_modules.
+// The packaged app: electron-builder packs it around a placeholder for Electron's binary, and the result is extracted from the archive and
+// run on the stand-in, far from the checkout and its node_modules.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { needs } from '../needs.ts';
 
 const onLinux = needs('Linux');
 
-/** As in a new binary: the sentence before, the layout's version, their number, and a sign for each. */
+/** As in a new binary: the marker, the layout's version, the number of fuses, and one character per fuse. */
 const fusesAsShipped = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\u0001\u0009101100110';
 
 const folder = mkdtempSync(join(tmpdir(), 'packaged-'));
@@ -48,13 +48,13 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the archive holds the listed files, and native code is next to it', onLinux, () => {
+test('the archive contains the listed files, and native code is next to it', onLinux, () => {
   const files = listPackage(archive, { isPack: false })
     .map((path) => path.slice(1))
     .filter((path) => !('files' in statFile(archive, path)));
   expect(files.sort()).toEqual([...packedList('linux', process.arch).keys()].sort());
   const unpacked = files.filter((path) => (statFile(archive, path) as { unpacked?: boolean }).unpacked === true);
-  // A script of a skill is started by another program, and the skills are read where they lie.
+  // Another program runs the scripts of skills, and skills are read from their folder, so both are outside the archive.
   expect(unpacked.filter((path) => path.startsWith('skills/')).length).toBeGreaterThanOrEqual(12);
   expect(unpacked.filter((path) => !path.startsWith('skills/'))).toEqual([
     'node_modules/@anthropic-ai/sandbox-runtime/vendor/java-proxy-agent/srt-proxy-agent.jar',
@@ -90,7 +90,7 @@ test('every module that is not bundled loads from the package and works', onLinu
     const thread = new Worker(new URL('./page-worker.js', import.meta.url), { workerData: { kind: 'json', text: '{"a":1}' } });
     const pretty = await new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject));
     console.log(JSON.stringify([row.answer, text.trim(), typeof SandboxManager.initialize, pretty]));
-    // Even without the library of the desktop's keychain its addon has to be there.
+    // The keychain addon must be packed even if the desktop's keychain library is missing.
     await import('keytar').catch((cause) => { if (!/libsecret/.test(String(cause.message))) throw cause; });
   `;
   const file = join(app, 'dist', 'try.mjs');
@@ -99,7 +99,7 @@ test('every module that is not bundled loads from the package and works', onLinu
   expect([stdout, stderr]).toEqual(['[42,"from a terminal","function","{\\n  \\"a\\": 1\\n}"]\n', '']);
 });
 
-test('it starts, shows its window and answers', onLinux, async () => {
+test('the app starts, shows its window and answers', onLinux, async () => {
   const home = mkdtempSync(join(tmpdir(), 'tcd-'));
   const model = await ScriptedModel.start([{ answer: { text: 'From the package.' } }]);
   prepareFolder(home, {}, scriptedConfig(model));
@@ -118,7 +118,7 @@ test('it starts, shows its window and answers', onLinux, async () => {
   expect(await driver.exited).toBe(0);
 });
 
-test('with --cli it is the command line: words, streams and exit codes', onLinux, () => {
+test('with --cli it is the command line: arguments, streams and exit codes', onLinux, () => {
   const home = mkdtempSync(join(tmpdir(), 'tcd-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   const register = join(projectRoot, 'tests/electron/stand-in/register.ts');
@@ -137,6 +137,6 @@ test('with --cli it is the command line: words, streams and exit codes', onLinux
   expect(cli(['nosuch', '--json'])).toMatchObject({ status: 2, stdout: expect.stringContaining('invalid_params') as string });
   expect(cli(['safety', 'redact'], 'plain words')).toMatchObject({ status: 0, stdout: expect.stringContaining('plain words') as string });
   expect(cli(['ask', 'list the files', '--json', '--home', join(home, 'other')])).toMatchObject({ status: 0 });
-  // It took no lock of the app and left no profile of Chromium.
+  // It took no app lock and left no Chromium profile.
   expect(readdirSync(join(home, 'data', 'run'), { withFileTypes: true }).map(({ name }) => name)).not.toContain('electron');
 });

@@ -1,4 +1,4 @@
-// Commands and keys: the palette finds and does everything, keys do what the sheet says, the focus is never lost.
+// Commands and keys: the palette finds and runs everything, keys do what the key sheet says, the focus is never lost.
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const hasFocus = (locator: Locator): Promise<boolean> => locator.evaluate((element) => element === element.ownerDocument.activeElement);
-/** The machine may be busy with other work. */
+/** Polls, because the machine may be busy. */
 const expectSoon = <T>(look: () => Promise<T>) => expect.poll(look);
 const palette = (page: Page): Locator => page.getByRole('combobox', { name: 'Commands' });
 const lines = (page: Page): Locator => page.getByRole('dialog').getByRole('listbox', { name: 'Commands' }).getByRole('option');
@@ -28,7 +28,7 @@ async function command(page: Page, letters: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test('a few letters find a command, with those letters marked; Enter does it and the focus is in the view it leads to', async () => {
+test('a few letters find a command, Enter runs it, and the focus follows', async () => {
   const { page, message, incidents } = await open();
   await message.focus();
   await page.keyboard.press('Control+k');
@@ -44,7 +44,7 @@ test('a few letters find a command, with those letters marked; Enter does it and
   expect(incidents).toEqual([]);
 });
 
-test('Escape, a press outside and the same keys close the palette; the focus returns', async () => {
+test('Escape, a click outside and the same keys close the palette; the focus returns', async () => {
   const { page, message } = await open();
   const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(30, 700), () => page.keyboard.press('Control+k')];
   for (const close of closings) {
@@ -59,7 +59,7 @@ test('Escape, a press outside and the same keys close the palette; the focus ret
   await palette(page).waitFor();
 });
 
-test('what was used last is first the next time, and arrows go round', async () => {
+test('recent commands come first the next time, and the arrow keys wrap around', async () => {
   const { page } = await open();
   await command(page, 'go to health');
   await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
@@ -77,14 +77,14 @@ test('what was used last is first the next time, and arrows go round', async () 
   expect(await lines(page).last().getAttribute('aria-selected')).toBe('true');
 });
 
-test('the panic stop asks for a second press, and its release is found by name', async () => {
+test('the panic stop needs a second press, and its release is found by name', async () => {
   const { page, host } = await open();
   await page.keyboard.press('Control+k');
   await palette(page).fill('panic stop');
   await page.keyboard.press('Enter');
   await page.getByRole('option', { name: 'Press again to stop everything' }).waitFor();
   expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
-  // Going elsewhere takes the first press back.
+  // Moving away resets the first press.
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
@@ -92,7 +92,7 @@ test('the panic stop asks for a second press, and its release is found by name',
   await page.keyboard.press('Enter');
   await page.getByText('Everything is stopped.').first().waitFor();
   await command(page, 'release panic');
-  // It leads to the question and answers nothing.
+  // It leads to the confirmation and releases nothing itself.
   await page.getByRole('button', { name: 'Yes, release panic stop' }).waitFor();
   expect(await host.op('panic.status', {})).toMatchObject({ engaged: true });
   await page.getByRole('button', { name: 'Yes, release panic stop' }).click();
@@ -100,7 +100,7 @@ test('the panic stop asks for a second press, and its release is found by name',
   expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('sessions are found by title and by what was said, and acted on', async () => {
+test('sessions are found by title and content, and acted on', async () => {
   const { page, host, conversation } = await open();
   const other = (await host.op('session.create', { title: 'Garden plans' })) as { sessionId: string };
   await page.getByRole('list', { name: 'Sessions' }).getByText('Garden plans').waitFor();
@@ -129,7 +129,7 @@ function sessionOf(listed: unknown, sessionId: string): unknown {
   return (listed as { sessions: { sessionId: string }[] }).sessions.find((session) => session.sessionId === sessionId);
 }
 
-test('a slash command that is given something begins a line in the message, others run at once', async () => {
+test('a slash command with parameters starts a line, others run at once', async () => {
   const { page, message } = await open();
   await page.keyboard.press('Control+k');
   await palette(page).fill('/calc');
@@ -138,7 +138,7 @@ test('a slash command that is given something begins a line in the message, othe
   await expectSoon(() => message.inputValue()).toBe('/calc ');
   await expectSoon(() => hasFocus(message)).toBe(true);
   await message.fill('');
-  // One that needs nothing is run at once, and so is a whole line.
+  // A command without parameters runs at once, and so does a complete line.
   await page.keyboard.press('Control+k');
   await palette(page).fill('/status');
   await lines(page).filter({ hasText: '/status' }).waitFor();
@@ -149,7 +149,7 @@ test('a slash command that is given something begins a line in the message, othe
   expect(await message.inputValue()).toBe('');
 });
 
-test('looks are changed by name: theme, density, contrast', async () => {
+test('theme, density and contrast are changed by name', async () => {
   const { page } = await open();
   const looks = (): Promise<unknown> => page.evaluate('({ ...document.documentElement.dataset })');
   await command(page, 'theme dark');
@@ -158,7 +158,7 @@ test('looks are changed by name: theme, density, contrast', async () => {
   await expectSoon(looks).toEqual({ theme: 'dark', density: 'compact', contrast: 'more' });
 });
 
-test('keys do what the sheet says, single ones only while nothing is typed and only while they are wanted', async () => {
+test('keys do what the sheet says; single-letter keys only if enabled and outside text', async () => {
   const { page, host, message } = await open();
   await host.op('session.create', { title: 'Newest' });
   await page.getByRole('list', { name: 'Sessions' }).getByText('Newest').waitFor();
@@ -195,7 +195,7 @@ test('keys do what the sheet says, single ones only while nothing is typed and o
   await expectSoon(() => hasFocus(page.getByRole('searchbox', { name: 'Search sessions' }))).toBe(true);
 });
 
-test('the first stop of the keyboard leads past everything to the conversation', async () => {
+test('the first Tab stop skips to the conversation', async () => {
   const { page, conversation } = await open();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chat' }).focus();
   await page.keyboard.press('Shift+Tab');

@@ -1,4 +1,4 @@
-// The policy page: what holds, in what order it is decided, and a box that says what would happen to a call that is not made.
+// The policy page: the rules in force, their order, and a form that shows the decision about a call without making it.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ async function tryCall(window: WindowUnderTest, tool: string, values: Readonly<R
   return form.getByRole('status', { name: 'What would happen' }).innerText();
 }
 
-test('a call is tried: allowed, asked and refused, each with its rule, its reason and its place in the order', async () => {
+test('a call is tried: allowed, asked or refused, with rule, reason and position', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   const rules = [{ when: { paths: ['archive'] }, then: 'deny', reason: 'The archive is finished' }];
@@ -57,7 +57,7 @@ test('a call is tried: allowed, asked and refused, each with its rule, its reaso
   expect(window.incidents).toEqual([]);
 });
 
-test('the page holds what is in force, and looks right light and dark, wide and narrow', { timeout: 150_000 }, async () => {
+test('the page shows what is in force, and looks right in all themes and widths', { timeout: 150_000 }, async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await toPolicy(window);

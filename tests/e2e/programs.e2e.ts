@@ -1,4 +1,4 @@
-// Other programs in the settings of a browser: what there is, and a link that fills a form. Nothing can be decided there.
+// Other programs in the settings of a browser: they are listed, and a link fills a form. A browser cannot approve anything there.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ async function openAt(section: string, options: Parameters<typeof openWindow>[1]
   return window;
 }
 
-test('servers and doors are shown, and a browser decides nothing', { timeout: 120_000 }, async () => {
+test('servers and doors are listed, and a browser cannot approve', { timeout: 120_000 }, async () => {
   const servers = { files: { command: 'npx', args: ['server', '/home/ada'] }, web: { url: 'https://a.example/mcp', enabled: false } };
   const window = await openAt('mcp', { config: { mcp: { servers } } });
   const { page } = window;
@@ -35,7 +35,7 @@ test('servers and doors are shown, and a browser decides nothing', { timeout: 12
   expect(window.incidents).toEqual([]);
 });
 
-test('a link fills the form, shows everything and adds nothing', { timeout: 120_000 }, async () => {
+test('a link fills the form, shows all fields and adds nothing', { timeout: 120_000 }, async () => {
   const window = await openAt('mcp/name%3Dfiles%26command%3Dnpx%26arg%3D-y%26arg%3Da%2520%25E2%2580%25AEserver');
   const { page } = window;
   const form = page.getByRole('form', { name: 'Add a server' });

@@ -1,4 +1,4 @@
-// The pictures of README.md: the window as it is now, with a question to the person, in both themes. TRAYCLAW_BASELINES=write takes them again.
+// The pictures of README.md: the current window with an approval, in both themes. TRAYCLAW_BASELINES=write takes them again.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { launchBrowser, openWindow } from './driver/open-window.ts';
 import { compare, decodePng, shrink } from './driver/picture.ts';
 
 const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-/** Of the cells: what other times of day and another model come to. */
+/** The share of cells that may differ: other times of day and another model name. */
 const differingMax = 0.01;
 
 const files = {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('the pictures of README.md show the window as it is', async () => {
+test('the pictures of README.md show the current window', async () => {
   const window = await openWindow(browser, {
     files,
     replies: [

@@ -1,4 +1,4 @@
-// A host that dies in mid-stream, and a stream that is cut alone: the window comes back with everything that is recorded, each of it once.
+// A host that dies in mid-stream, and a stream that is cut alone: the window recovers with everything that was recorded, each item once.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Every word is another one, so that a lost or repeated one is seen. */
+/** Every word is different, so that a lost or repeated word is noticed. */
 const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `word${index + 1}`).join(' ');
 const slowly = { pieceChars: 8, delayMs: 40 } as const;
 
-/** Gives the spec a way to cut the stream of events and nothing else. */
+/** Lets the spec cut the event stream and nothing else. */
 const cutting = `(() => {
   const real = window.fetch;
   const streams = new Set();
@@ -45,7 +45,7 @@ async function recorded(window: WindowUnderTest): Promise<readonly RecordedEvent
   return events;
 }
 
-/** The window and the log tell the same turns: each message and each answer of the log is there once, in its order. */
+/** Asserts that the window shows the log's turns: each message and each answer of the log once, in order. */
 async function expectSame(window: WindowUnderTest): Promise<void> {
   const events = await recorded(window);
   const messages = events.flatMap(({ type, body }) => (type === 'user.message' ? [body.text] : []));
@@ -55,7 +55,7 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
   expect(events.map(({ sessionSeq }) => sessionSeq)).toEqual(events.map((_, index) => index + 1));
 }
 
-test('a host killed while an answer streams: after its restart every message and every answer is there once', async () => {
+test('after the host was killed mid-answer, every message and answer is there once', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,
     replies: [
@@ -72,7 +72,7 @@ test('a host killed while an answer streams: after its restart every message and
   // Text on the screen stays.
   expect(await window.conversation.locator('.answer').innerText()).toContain('word1 word2');
   await window.host.start();
-  // Without opening the address again: a crash keeps the token.
+  // The address need not be opened again: a crash keeps the token.
   await window.conversation.getByText('Again: word1 word2').waitFor();
   expect(await window.conversation.getByText('word20 word21').count()).toBe(1);
   expect(await window.page.getByRole('button', { name: /^Read notes\.md/ }).count()).toBe(1);
@@ -83,7 +83,7 @@ test('a host killed while an answer streams: after its restart every message and
   expect(window.incidents).toEqual([]);
 });
 
-test('an open window continues after an orderly restart, with its session, its scroll position and its draft', async () => {
+test("a restart keeps the open window's session, scroll position and draft", async () => {
   const window = await openWindow(browser, { historyTurns: 30 });
   const { page, conversation, message } = window;
   await page.getByRole('link', { name: /Earlier work/ }).click();
@@ -96,7 +96,7 @@ test('an open window continues after an orderly restart, with its session, its s
   const token = window.host.token;
   await window.host.stop();
   await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
-  // An operation that fails in between shows a notice. It disappears once the program responds.
+  // An operation that fails in between shows a notice, which disappears once the program responds.
   await page.getByRole('button', { name: 'Panic stop' }).click();
   await page.getByText('TrayClaw is not responding.', { exact: true }).waitFor();
   await window.host.start();
@@ -105,13 +105,13 @@ test('an open window continues after an orderly restart, with its session, its s
   expect([page.url(), await message.inputValue(), await place()]).toEqual([address, 'Half a thought', before]);
   await message.press('Enter');
   await conversation.getByText('Done.', { exact: true }).waitFor();
-  // The tab has the new token: it is still there when the page is loaded again.
+  // The tab has stored the new token, so it can be reloaded.
   await page.reload();
   await conversation.getByText('Half a thought').waitFor();
   expect(window.incidents).toEqual([]);
 });
 
-test('a host killed and back again and again: nothing is lost, nothing is there twice', async () => {
+test('after repeated kills of the host nothing is lost or duplicated', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,
     replies: [
@@ -123,7 +123,7 @@ test('a host killed and back again and again: nothing is lost, nothing is there 
   });
   await window.send('Tell me all');
   for (let life = 0; life < 3; life++) {
-    // A window opened mid-stream has the live words from there on.
+    // A window opened mid-stream shows the live text from there on.
     await window.conversation.locator('.answer', { hasText: /word\d+ word\d+ word/ }).waitFor();
     await window.host.stop('SIGKILL');
     await window.host.start();
@@ -133,14 +133,14 @@ test('a host killed and back again and again: nothing is lost, nothing is there 
   }
   await window.conversation.getByText('At last.', { exact: true }).waitFor();
   await expectSame(window);
-  // It was under way each time it was killed.
+  // The turn was running each time the host was killed.
   expect((await recorded(window)).filter(({ type }) => type === 'turn.resumed')).toHaveLength(3);
   expect(window.incidents).toEqual([]);
 });
 
-test('only the stream is cut, again and again: the window follows on, says where live words are missing, and has each one in the end', async () => {
+test('after cuts of the stream alone the window marks gaps and gets the whole text', async () => {
   const text = numbered(240);
-  // After each cut some words are sent before the window is back, and the next ones once it is.
+  // After each cut some words are sent before the window reconnects, and the next ones afterwards.
   const cuts = ['word15 ', 'word60 ', 'word110 '].map((word, at) => ({
     word,
     lost: { afterFrames: 20 + at * 50, until: new Deferred<void>() },
@@ -161,7 +161,7 @@ test('only the stream is cut, again and again: the window follows on, says where
     await expect.poll(() => window.page.evaluate('window.openCount'), { timeout: 30_000 }).toBe(opened + 1);
     followed.until.resolve();
   }
-  // A hole in the live words is not passed over in silence.
+  // A gap in the live text is marked.
   await window.conversation.locator('.answer', { hasText: '…' }).waitFor();
   end.until.resolve();
   await window.conversation.locator('.answer', { hasText: 'word240' }).waitFor();
@@ -203,7 +203,7 @@ test.each([
   ['skills', 'skill.list'],
   ['health/usage', 'usage.get'],
   ['running/tasks', 'work.list'],
-])('%s says that it loads while it waits long, and never that there is nothing', async (route, op) => {
+])('%s shows that it is loading, and never that it is empty', async (route, op) => {
   const { page } = await openWindow(browser);
   let giveOut = (): void => undefined;
   const given = new Promise<void>((resolve) => (giveOut = resolve));

@@ -1,4 +1,4 @@
-// The review of changed files: differences in two columns, undo of one part, one file and all, the way back to before a message, and several
+// The review of changed files: side-by-side differences, undo of one part, one file and all, restoring to before a message, and several
 // approvals answered together.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function openReview(window: WindowUnderTest): Promise<void> {
   await window.page.getByRole('button', { name: 'Undo part 2 of a.md' }).waitFor();
 }
 
-test('one part goes back, then the file, then all of it; each can be redone', { timeout: 150_000 }, async () => {
+test('a part, the file and all of it are undone; each can be redone', { timeout: 150_000 }, async () => {
   const window = await openWindow(browser, options);
   const { page, host } = window;
   await openReview(window);
@@ -56,7 +56,7 @@ test('one part goes back, then the file, then all of it; each can be redone', { 
   expect(window.incidents).toEqual([]);
 });
 
-test('the words of a difference have the colours of their language, over the text as it is', { timeout: 90_000 }, async () => {
+test('a difference is coloured by language, over the unchanged text', { timeout: 90_000 }, async () => {
   const before = "const name = 'a';\nexport function run(): number {\n  return 1;\n}\n";
   const edit = { tool: 'edit_file', args: { path: 'a.ts', old: 'return 1', new: 'return 2' } };
   const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }], files: { 'a.ts': before } });
@@ -68,7 +68,7 @@ test('the words of a difference have the colours of their language, over the tex
     .poll(() => coloured('keyword'), patience)
     .toEqual(expect.arrayContaining(['const', 'export', 'function', 'return', 'return']));
   expect(await coloured('string')).toEqual(['a']);
-  // Drawn over the text: nothing of it is changed, and no number or sign is coloured.
+  // Colours are drawn over the text: the text is unchanged, and no line number or sign is coloured.
   expect(await window.approval.locator('ins').innerText()).toBe('+  return 2;');
   await looksGood(window.page, 'coloured-approval');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -80,7 +80,7 @@ test('the words of a difference have the colours of their language, over the tex
   expect(window.incidents).toEqual([]);
 });
 
-test('a file that was edited since is not put back unasked, and says why', { timeout: 90_000 }, async () => {
+test('a file edited since is not restored without asking, and the reason is shown', { timeout: 90_000 }, async () => {
   const window = await openWindow(browser, options);
   const { page, host } = window;
   await openReview(window);
@@ -95,7 +95,7 @@ test('a file that was edited since is not put back unasked, and says why', { tim
   expect(window.incidents).toEqual([]);
 });
 
-test('going back to before a message puts its files back and continues in a new session', { timeout: 90_000 }, async () => {
+test('restoring to before a message puts its files back and opens a new session', { timeout: 90_000 }, async () => {
   const window = await openWindow(browser, options);
   const { page, host } = window;
   await window.send('Write two files');
@@ -115,7 +115,7 @@ test('going back to before a message puts its files back and continues in a new 
   expect(window.incidents).toEqual([]);
 });
 
-test('several approvals of a turn are answered together, a serious one never', { timeout: 120_000 }, async () => {
+test('several approvals of a turn are answered together, but never a serious one', { timeout: 120_000 }, async () => {
   const replies = [
     { calls: [writes('one.md', 'x\n'), writes('two.md', 'x\n'), { tool: 'exec', args: { command: 'rm -rf build dist' } }] },
     { text: 'Over.' },

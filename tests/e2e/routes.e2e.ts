@@ -1,4 +1,4 @@
-// Routes in the window: what the settings show of them, and why a turn was answered by which model after the first one failed.
+// Routes in the window: how the settings show them, and why another model answered after the first one failed.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('the second model answers, the turn says why, and the settings show who rests', { timeout: 180_000 }, async () => {
+test('the second model answers, the turn says why, the settings show the first resting', { timeout: 180_000 }, async () => {
   const model = await ScriptedModel.start([{ answer: { text: 'The second one says hello.' } }]);
-  // It names how long it rests: the usual time is over before a busy machine has opened the settings.
+  // The refusal states a long delay: the default would be over before a busy machine has opened the settings.
   const busy = await ScriptedModel.start([{ answer: { refuse: 'rate-limited', retryAfterSeconds: 3_600 } }]);
   onTestFinished(() => Promise.all([model.close(), busy.close()]).then(() => undefined));
   const provider = (baseUrl: string) => ({ kind: 'openai-compatible' as const, baseUrl: `${baseUrl}/v1` });

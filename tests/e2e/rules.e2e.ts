@@ -1,4 +1,4 @@
-// Pinned rules in the window: seen, added, changed and taken back, for a session or for an agent; from the panel, a message and the palette.
+// Pinned rules in the window: listed, added, changed and removed, for a session or for an agent; from the panel, a message and the palette.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ async function rulesOf({ host }: WindowUnderTest): Promise<string[]> {
 
 const isFocused = (element: { ownerDocument: { activeElement: unknown } }): boolean => element === element.ownerDocument.activeElement;
 
-test('a rule is pinned, changed and taken back by keyboard, and each can be undone', { timeout: 120_000 }, async () => {
+test('a rule is pinned, changed and removed by keyboard, and each can be undone', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Milk.' }] });
   const { page } = window;
   await window.send('What is due?');
@@ -70,7 +70,7 @@ test('a rule is pinned, changed and taken back by keyboard, and each can be undo
   expect(window.incidents).toEqual([]);
 });
 
-test('a message is pinned from its menu; one that is too long is first made shorter', async () => {
+test('a message is pinned from its menu; a long one is shortened first', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'All right.' }, { text: 'That is long.' }] });
   const { page } = window;
   await window.send('Always say where you found it.');
@@ -93,7 +93,7 @@ test('a message is pinned from its menu; one that is too long is first made shor
   expect(await rulesOf(window)).toEqual([]);
 });
 
-test('a rule can be pinned in an empty session; a rule for an agent is shown with the agent', async () => {
+test("a rule is pinned in an empty session; an agent's rule is shown with the agent", async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
   await page.getByRole('button', { name: 'New session', exact: true }).click();
@@ -104,7 +104,7 @@ test('a rule can be pinned in an empty session; a rule for an agent is shown wit
   await box.fill('Always in French.');
   await box.press('Enter');
   await page.getByRole('list', { name: 'Rules', exact: true }).getByText('Always in French.').waitFor();
-  // Pinned through another door meanwhile.
+  // Meanwhile a rule is pinned through another door.
   await host.op('rule.pin', { text: 'Never at night.', agentId: 'main' });
   await page.getByRole('list', { name: 'Rules', exact: true }).getByText('Never at night.').waitFor();
   await page.keyboard.press('Alt+Shift+6');

@@ -1,4 +1,5 @@
-// The view of what is at work: tasks as a board, pipelines as graphs, comparisons; and now: turns of several sessions, a background command with its output, each opened or stopped from there.
+// The view of running work: tasks as a board, pipelines as graphs, comparisons; and running turns of several sessions and a background
+// command with its output, each opened or stopped there.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
@@ -13,7 +14,7 @@ afterAll(() => browser.close());
 
 const patience = { timeout: 15_000, interval: 20 };
 
-test('turns, calls and background commands are seen, opened and stopped', { timeout: 120_000 }, async () => {
+test('turns, calls and background commands are shown, opened and stopped', { timeout: 120_000 }, async () => {
   const serve = { tool: 'exec', args: { command: 'echo ready; sleep 120', background: true } };
   const wait = { tool: 'exec', args: { command: 'echo under way; sleep 120' } };
   const config = { policy: { rules: [{ when: { tools: ['exec'] }, then: 'allow' as const }] } };
@@ -42,7 +43,7 @@ test('turns, calls and background commands are seen, opened and stopped', { time
   expect(window.incidents).toEqual([]);
 });
 
-test('a task is written in the form, waits for a person and is done; the board says where it stands', { timeout: 120_000 }, async () => {
+test('a task is created in the form, waits for a person and finishes on the board', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ text: 'A poem about rain.' }, { text: 'A longer poem about rain.' }] });
   const { page } = window;
   await page.goto(`${window.host.origin}/#/running/tasks`);
@@ -106,7 +107,7 @@ test('a pipeline is drawn with the state of each node, and two configurations ar
   expect(window.incidents).toEqual([]);
 });
 
-test('where a plan comes first a line says so, the card shows the plan, and a yes frees the turn', { timeout: 120_000 }, async () => {
+test('plan-first is announced, the card shows the plan, and approval starts the turn', { timeout: 120_000 }, async () => {
   const propose = { tool: 'plan', args: { action: 'propose', steps: ['Read notes.md', 'Write report.md'] } };
   const write = { tool: 'write_file', args: { path: 'report.md', content: 'x' } };
   const config = { policy: { rules: [{ when: { tools: ['write_file'] }, then: 'allow' as const }] } };
@@ -123,7 +124,7 @@ test('where a plan comes first a line says so, the card shows the plan, and a ye
   await window.send('Write a report');
   await window.approval.getByRole('heading', { name: 'Wants to carry out this plan', exact: true }).waitFor();
   expect(await window.approval.getByRole('listitem').allInnerTexts()).toEqual(['Read notes.md', 'Write report.md']);
-  // The names of arguments say nothing to a person, and the result of the command has left.
+  // Argument names mean nothing to a person, and the command's result has disappeared.
   expect(await window.approval.getByText('propose', { exact: true }).filter({ visible: true }).count()).toBe(0);
   expect(await page.getByText('Only reads run until you approve a plan, from the next message on.').count()).toBe(0);
   expect(await host.readFile('report.md')).toBeNull();
@@ -135,7 +136,7 @@ test('where a plan comes first a line says so, the card shows the plan, and a ye
   expect(window.incidents).toEqual([]);
 });
 
-test('cases are run, stopped, and show what did not pass and what changed', { timeout: 120_000 }, async () => {
+test('cases run, stop, and show failures and changes', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, {
     files: {
       'cases.yaml':

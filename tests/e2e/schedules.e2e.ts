@@ -1,4 +1,4 @@
-// Schedules in the window: made with the mouse and with keys alone, previewed by the host, run, paused, changed, removed and kept; the
+// Schedules in the window: created by mouse and by keyboard alone, previewed by the host, run, paused, changed, removed and restored; the
 // heartbeat and the task list.
 
 import type { Browser } from 'playwright-core';
@@ -31,7 +31,7 @@ const morning = {
   spec: { kind: 'cron', expr: '0 8 * * 1-5', zone: 'Europe/Berlin' },
 };
 
-test('one is made with its times shown as the host computes them, and bounded as it was typed', { timeout: 180_000 }, async () => {
+test("a schedule is created with the host's preview of its times and the typed limits", { timeout: 180_000 }, async () => {
   const window = await openSchedules();
   const { page } = window;
   await page.getByText('Nothing is scheduled.').waitFor();
@@ -73,12 +73,12 @@ test('one is made with its times shown as the host computes them, and bounded as
   expect(window.incidents).toEqual([]);
 });
 
-test('run now, paused and gone on with, changed, removed after a moment of grace', { timeout: 180_000 }, async () => {
+test('a schedule is run, paused, resumed, changed, and removed after a moment to undo', { timeout: 180_000 }, async () => {
   const window = await openSchedules({ replies: [{ text: 'The milk is due.' }] });
   const { page, host } = window;
   await host.op('schedule.create', morning);
   const card = page.getByRole('list', { name: 'Schedules' }).getByRole('region', { name: morning.name });
-  // Made at another door, it is there without a word.
+  // A schedule created through another door appears without a notice.
   await card.getByText('Not due yet.').waitFor();
   await card.getByRole('button', { name: 'Run now: Morning look' }).click();
   const fired = card.getByRole('list', { name: 'Last times' });
@@ -115,7 +115,7 @@ test('each coming time is below its point, wide and narrow', async () => {
   await expect.poll(() => times.count()).toBe(5);
   const lefts = (): Promise<number[]> => times.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
   const tops = (): Promise<number[]> => times.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
-  // The points are no elements: what is drawn at the left edge of each time.
+  // The points are pseudo-elements at the left edge of each time.
   const points = await page.evaluate<string[]>(
     "[...document.querySelectorAll('.times li')].map((one) => getComputedStyle(one, '::before').left)",
   );
@@ -125,13 +125,13 @@ test('each coming time is below its point, wide and narrow', async () => {
   await expect.poll(async () => [new Set(await tops()).size, new Set(await lefts()).size]).toEqual([5, 1]);
 });
 
-test('a time that fell into the last turn says so', { timeout: 120_000 }, async () => {
+test('a time during the previous turn is reported as skipped', { timeout: 120_000 }, async () => {
   const asks = { calls: [{ tool: 'write_file', args: { path: 'a.txt', content: 'x' } }] };
   const window = await openSchedules({ replies: [asks, { text: 'Done.' }] });
   const { page, host } = window;
   const card = page.getByRole('list', { name: 'Schedules' }).getByRole('region', { name: 'Often' });
   const fired = card.getByRole('list', { name: 'Last times' });
-  // Due in a few seconds; until then the first turn has come to its question.
+  // Due in a few seconds; until then the first turn has reached its approval.
   const spec = { kind: 'every', everyMs: 60_000, anchorMs: Date.now() - 54_000 };
   const { scheduleId } = (await host.op('schedule.create', { name: 'Often', prompt: 'Write it.', spec })) as { scheduleId: string };
   await host.op('schedule.run', { scheduleId });
@@ -141,7 +141,7 @@ test('a time that fell into the last turn says so', { timeout: 120_000 }, async 
   expect(window.incidents).toEqual([]);
 });
 
-test('times that passed while nothing could run say so, with their number', { timeout: 120_000 }, async () => {
+test('times that passed while nothing ran are reported with their number', { timeout: 120_000 }, async () => {
   const hourMs = 3_600_000;
   const window = await openSchedules({ before: (home) => scheduleInThePast(home, 5 * hourMs + hourMs / 2, hourMs) });
   const { page } = window;
@@ -153,7 +153,7 @@ test('times that passed while nothing could run say so, with their number', { ti
   expect(window.incidents).toEqual([]);
 });
 
-/** The program made it so long ago and did not run since. */
+/** Creates a schedule with a clock in the past; the program has not run since. */
 async function scheduleInThePast(home: string, agoMs: number, everyMs: number): Promise<void> {
   const nowMs = Date.now() - agoMs;
   const claw = await createTrayClaw({ home, clock: new ManualClock(nowMs), config: { models: { default: 'demo/offline' } } });
@@ -166,7 +166,7 @@ async function scheduleInThePast(home: string, agoMs: number, everyMs: number): 
   await claw.close();
 }
 
-test('with keys alone: from the palette to a schedule that is kept', async () => {
+test('by keyboard alone: from the palette to a saved schedule', async () => {
   const window = await openSchedules();
   const { page } = window;
   await page.keyboard.press('Alt+Shift+1');
@@ -189,12 +189,12 @@ test('with keys alone: from the palette to a schedule that is kept', async () =>
   await page.keyboard.type('2');
   await page.keyboard.press('Enter');
   await page.getByText('every 2 hours').waitFor();
-  // The focus is where it began.
+  // The focus has returned to where it started.
   await expect.poll(() => page.evaluate<string>('document.activeElement?.textContent?.trim() ?? ""')).toBe('New schedule');
   expect((await schedulesOf(window)).map(({ name, spec }) => [name, spec.kind])).toEqual([['Water', 'every']]);
 });
 
-test('the heartbeat looks when told and asks no model for nothing; tasks come and go', async () => {
+test('the heartbeat runs on request without a model if idle; tasks come and go', async () => {
   const window = await openSchedules({ context: { locale: 'en-GB' } });
   const { page, host } = window;
   const beat = page.getByRole('region', { name: 'Heartbeat' });

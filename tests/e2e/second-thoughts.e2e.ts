@@ -1,4 +1,4 @@
-// Second thoughts in the inspector: a second opinion that disagrees, as a person asks for it, and what the governor found in the turn.
+// Second opinions in the inspector: one that disagrees, requested by a person, and the governor's findings about the turn.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';

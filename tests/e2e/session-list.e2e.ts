@@ -1,4 +1,4 @@
-// The session list: what stands where, what is unread, how sessions are kept, found and taken out, by mouse and by keyboard.
+// The session list: its order, unread sessions, and pinning, archiving, finding and deleting by mouse and by keyboard.
 
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator } from 'playwright-core';
@@ -23,12 +23,12 @@ async function make({ host }: WindowUnderTest, title: string): Promise<string> {
   return made.sessionId;
 }
 
-/** The focused element, by its text. */
+/** The title of the focused row, or the tag name of another focused element. */
 function focused({ page }: WindowUnderTest): Promise<string> {
   return page.evaluate<string>("document.activeElement.querySelector('.title')?.textContent ?? document.activeElement.tagName");
 }
 
-test('a pinned session stands first in its own group, also after a restart', async () => {
+test('a pinned session comes first in its own group, also after a restart', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   await make(window, 'Garden');
   const rows = rowsOf(window);
@@ -47,7 +47,7 @@ test('a pinned session stands first in its own group, also after a restart', asy
   expect(window.incidents).toEqual([]);
 });
 
-test('an unread session says so in words, and the host learns when it was seen', async () => {
+test('an unread session says so in words, and the host stores when it was seen', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const sessionId = await make(window, 'Garden');
@@ -61,7 +61,7 @@ test('an unread session says so in words, and the host learns when it was seen',
   await expect.poll(unread).toBe(0);
 });
 
-test('a session that waits says for what, and one from elsewhere says where it came from', async () => {
+test('a session shows what it waits for, and where it came from', async () => {
   const window = await openWindow(browser, {
     historyTurns: 1,
     replies: [{ calls: [{ tool: 'write_file', args: { path: 'hello.md', content: 'x' } }] }],
@@ -71,7 +71,7 @@ test('a session that waits says for what, and one from elsewhere says where it c
   await window.page.getByRole('link', { name: /^waiting for you: Garden.*Waiting for you: .*hello\.md/ }).waitFor();
 });
 
-test('arrow keys, Home and End move in the list, F2 renames, Delete deletes and Control+Z takes it back', async () => {
+test('arrows, Home and End move, F2 renames, Delete deletes, Control+Z restores', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   for (const title of ['One', 'Two', 'Three']) await make(window, title);
   const rows = rowsOf(window);
@@ -108,11 +108,11 @@ test('arrow keys, Home and End move in the list, F2 renames, Delete deletes and 
   await keyboard.press('Enter');
   await rows.first().getByText('Tomatoes').waitFor();
   expect(await rows.first().getByRole('heading').innerText()).toBe('Pinned');
-  // One row is a stop of the Tab key, not every one.
+  // The list is a single Tab stop.
   expect(await rows.getByRole('link').evaluateAll((links) => links.filter((link) => link.tabIndex === 0).length)).toBe(1);
 });
 
-test('archiving is taken back in place', async () => {
+test('archiving is undone in place', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const rows = rowsOf(window);
   await rows.getByText('Earlier work').waitFor();
@@ -136,7 +136,7 @@ test('a fork is a separate session that continues from there', async () => {
   await window.page.getByRole('link', { name: /^Earlier work (?!\(fork\))/ }).click();
   await window.conversation.getByText('In the fork.').waitFor({ state: 'detached' });
   await window.conversation.getByText('Question 3', { exact: true }).waitFor();
-  // Copied turns of a fork are no news.
+  // Copied turns of a fork do not count as unread.
   expect(await window.page.getByRole('link', { name: /^unread/ }).count()).toBe(0);
 });
 
@@ -162,16 +162,16 @@ test('a session is exported as a file, for people and for programs', async () =>
   ).toContain('assistant.message');
 });
 
-test('more sessions come as one scrolls, and the search finds those that have not come yet', async () => {
+test('sessions load while scrolling, and the search finds those not yet loaded', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
-  // Which session is in the address is settled only then: the newest there is at that moment.
+  // The session in the address is settled only now: the newest one at that moment.
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   await make(window, 'The very first');
   for (let index = 1; index <= 129; index++) await make(window, `Session ${index}`);
   await window.page.reload();
   const rows = rowsOf(window);
   await rows.getByText('Session 129').waitFor();
-  // A page of them, and the one in the address wherever it stands.
+  // One page of sessions, and the session in the address wherever it is.
   await expect.poll(() => rows.count()).toBe(101);
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('very first');
   await window.page.getByRole('list', { name: 'Search results' }).getByText('The very first').waitFor();
@@ -183,7 +183,7 @@ test('more sessions come as one scrolls, and the search finds those that have no
   expect(window.incidents).toEqual([]);
 });
 
-test('the search names a session once and shows its other places on demand', async () => {
+test('the search lists a session once and shows its other hits on demand', async () => {
   const window = await openWindow(browser, { historyTurns: 5 });
   await window.conversation.getByText('Question 5', { exact: true }).waitFor();
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('second point');
@@ -194,7 +194,7 @@ test('the search names a session once and shows its other places on demand', asy
   await expect.poll(() => results.getByRole('link').count()).toBe(5);
 });
 
-test('a window that becomes narrow keeps the words and the place one is writing at', async () => {
+test('a window that becomes narrow keeps the draft and the focus', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const { page } = window;
   await rowsOf(window).getByText('Earlier work').waitFor();

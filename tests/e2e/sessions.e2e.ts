@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('sessions are made, renamed in place, archived, and deleted after a moment to undo', async () => {
+test('sessions are created, renamed in place, archived, and deleted with an undo', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const rows = window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
   await rows.getByText('Earlier work').waitFor();
@@ -44,7 +44,7 @@ test('sessions are made, renamed in place, archived, and deleted after a moment 
   expect(window.incidents).toEqual([]);
 });
 
-test('search finds sessions by title and by what was said in them', async () => {
+test('search finds sessions by title and by content', async () => {
   const window = await openWindow(browser, { historyTurns: 3 });
   const search = window.page.getByRole('searchbox', { name: 'Search sessions' });
   await search.fill('earlier');
@@ -55,7 +55,7 @@ test('search finds sessions by title and by what was said in them', async () => 
   expect(await rows.count()).toBe(0);
 });
 
-test('an answer in a session one does not look at marks it unread', async () => {
+test('an answer in another session marks it unread', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 150 }] });
   await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await window.page.getByText('What can I do for you?').waitFor();
@@ -67,13 +67,13 @@ test('an answer in a session one does not look at marks it unread', async () => 
   await window.page.getByRole('link', { name: /^Take a moment/ }).waitFor();
 });
 
-test('a session of 2,000 turns keeps the page small, and earlier turns come by scrolling without a jump', async () => {
+test('a session of 2,000 turns keeps the page small and scrolls without jumps', async () => {
   const window = await openWindow(browser, { historyTurns: 2000 });
   await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
   const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(80, 400));
   expect(seen.jumps).toEqual([]);
   expect(seen.nodesMax).toBeLessThan(4000);
-  // Far more than what was loaded at first, fifty turns.
+  // Far more than the fifty turns that were loaded at first.
   expect(seen.oldest).toBeLessThan(1900);
   const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 150));
   expect(fast).toMatchObject({ jumps: [] });
@@ -84,8 +84,9 @@ test('a session of 2,000 turns keeps the page small, and earlier turns come by s
 });
 
 /**
- * Scrolls up in so many frames, faster than what lies ready where the steps are long. Each frame, what was in the middle has to move by what was scrolled, whatever came or went meanwhile.
- * Source text: this file is checked without the types of a browser.
+ * Scrolls up over the given number of frames; with long steps this is faster than turns are loaded. In each frame, the element in the
+ * middle must move by the scrolled distance, whatever was added or removed meanwhile. This is source text, because this file is checked
+ * without browser types.
  */
 function scrollUpSource(px: number, frames: number): string {
   return `new Promise((resolve) => {
@@ -114,7 +115,7 @@ function scrollUpSource(px: number, frames: number): string {
   })`;
 }
 
-test('reading further up, new text does not move what is read', async () => {
+test('while the reader is further up, new text does not move the view', async () => {
   const window = await openWindow(browser, {
     historyTurns: 12,
     replies: [{ text: 'A long line of words.\n\n'.repeat(60), pieceChars: 12, delayMs: 30 }],
@@ -128,11 +129,13 @@ test('reading further up, new text does not move what is read', async () => {
   const before = await placeOfRead();
   await window.page.getByRole('button', { name: 'Newest' }).waitFor();
   await window.conversation.getByText('A long line of words.').nth(30).waitFor();
-  // Not the scroll position: earlier turns are added above, and what is read keeps its place.
+  // The scroll position changes, because earlier turns are added above, but the text that is read keeps its place.
   expect(Math.abs((await placeOfRead()) - before)).toBeLessThan(1);
 });
 
-/** Scrolls up a little in every frame in which text arrives, and to the end again; returns how often the region went back to the end. */
+/**
+ * Scrolls up a little in every frame in which text arrives, and back to the end; resolves to how often the region jumped back to the end.
+ */
 const scrollsUndone = `(async () => {
   const region = document.querySelector('[role=log]');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -141,7 +144,7 @@ const scrollsUndone = `(async () => {
     region.scrollTop = region.scrollHeight;
     await frame();
     await frame();
-    // At another moment each time, some of them just before text arrives.
+    // At different moments, some of them just before text arrives.
     await new Promise((resolve) => setTimeout(resolve, round * 3));
     const top = region.scrollTop - 30;
     region.scrollTop = top;
@@ -151,7 +154,7 @@ const scrollsUndone = `(async () => {
   return undone;
 })()`;
 
-test('a small scroll upwards holds while text streams, also in the frame in which text arrives', async () => {
+test('a small scroll up is kept while text streams, even in a frame with new text', async () => {
   const window = await openWindow(browser, {
     historyTurns: 3,
     replies: [{ text: 'A long line of words.\n\n'.repeat(600), pieceChars: 24, delayMs: 10 }],
@@ -161,7 +164,7 @@ test('a small scroll upwards holds while text streams, also in the frame in whic
   expect(await window.page.evaluate(scrollsUndone)).toBe(0);
 });
 
-test('a call that a crash cut off waits until a person says what happened', async () => {
+test('a call interrupted by a crash waits until a person reports its outcome', async () => {
   const command = 'echo under way; sleep 60';
   const replies = [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }];
   let kept = '';
@@ -170,7 +173,7 @@ test('a call that a crash cut off waits until a person says what happened', asyn
   await window.send('Run it');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('under way', { exact: true }).waitFor();
-  // Its output is kept from then on.
+  // The command's output is stored from then on.
   await expect.poll(() => existsSync(kept)).toBe(true);
   await window.host.stop('SIGKILL');
   await window.host.start();
@@ -186,7 +189,7 @@ test('a call that a crash cut off waits until a person says what happened', asyn
   expect(window.incidents).toEqual([]);
 });
 
-test('activity shows a turn as the log has it, with decisions, reasons and what the model saw', async () => {
+test("activity shows a logged turn with decisions, reasons and the model's input", async () => {
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
   await window.send('Look around');
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
@@ -199,7 +202,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   const saw = window.page.getByRole('region', { name: 'What the model saw' });
   const packId = await saw.getByText(/^trn_\w+-p\d+$/).innerText();
-  // How many tools there are depends on what this computer has.
+  // The number of tools depends on this computer.
   const { sections } = (await window.host.op('pack.get', { packId })) as { sections: readonly { name: string; items: number }[] };
   const tools = sections.find(({ name }) => name === 'tools')?.items ?? 0;
   expect(tools).toBeGreaterThanOrEqual(22);
@@ -208,7 +211,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
 });
 
-test('without a keychain the secrets say so in place, and a passphrase makes a vault', async () => {
+test('without a keychain the secrets say so, and a passphrase creates a vault', async () => {
   const window = await openWindow(browser);
   await window.page.evaluate("location.hash = '#/settings/secrets'");
   await window.page.getByText('This computer has no keychain that TrayClaw can use.').waitFor();
@@ -227,9 +230,9 @@ test('without a keychain the secrets say so in place, and a passphrase makes a v
   expect(await window.page.content()).not.toContain('correct horse');
 });
 
-test('settings keep a secret by name only', async () => {
+test('settings store a secret by name only', async () => {
   const window = await openWindow(browser);
-  // The person's own keychain is never touched: its operations are answered here.
+  // The person's own keychain must not be used, so its operations are answered here.
   const names = new Set(['lab-key']);
   const answerOp = async (name: string, answer: (params: { name: string }) => unknown): Promise<void> => {
     await window.page.route(`**/api/ops/${name}`, async (route) => {
@@ -252,7 +255,7 @@ test('settings keep a secret by name only', async () => {
   await expect.poll(() => window.page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').allInnerTexts()).toHaveLength(1);
 });
 
-test('health verifies the log, and an output too long for the answer opens as an artifact', async () => {
+test('health verifies the log, and a long output opens as an artifact', async () => {
   const command = 'for i in $(seq 1 30000); do printf "line %s with a hidden \\342\\200\\213 space\\n" "$i"; done';
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
   await window.send('Print a lot');
@@ -268,7 +271,7 @@ test('health verifies the log, and an output too long for the answer opens as an
   expect(await text.innerText()).toMatch(/^line 1 with a hidden ‹U\+200B› space\nline 2 /);
 });
 
-test('a search hit opens its session at the words, marked and focused', async () => {
+test('a search hit opens its session at the text, marked and focused', async () => {
   const window = await openWindow(browser, { historyTurns: 200 });
   await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await window.page.getByText('What can I do for you?').waitFor();
@@ -299,7 +302,7 @@ test('a search hit opens its session at the words, marked and focused', async ()
   expect(window.incidents).toEqual([]);
 });
 
-test('what is written while a new session is made belongs to that session', async () => {
+test('a message sent while a new session is created goes to that session', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }, { text: 'It leaves at nine.' }] });
   const { page } = window;
   await window.send('How many eggs?');
@@ -323,7 +326,7 @@ test('what is written while a new session is made belongs to that session', asyn
   expect(sessions.map(({ lastText }) => lastText).sort()).toEqual(['It leaves at nine.', 'Two eggs.']);
 });
 
-test('what is written is kept when a new session cannot be made', async () => {
+test('a message is kept if the new session cannot be created', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
   const { page } = window;
   await window.send('How many eggs?');

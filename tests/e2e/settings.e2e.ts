@@ -1,4 +1,4 @@
-// The settings as a form: changed, refused, reset and found, with the file as the only truth.
+// The settings as a form: changed, rejected, reset and searched, with the file as the only source of truth.
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ async function openSettings(section: string, options: Parameters<typeof openWind
 const rowOf = ({ page }: WindowUnderTest, key: string): Locator => page.locator(`form[data-key="${key}"]`);
 const fileOf = async ({ host }: WindowUnderTest): Promise<Read['file']> => ((await host.op('config.get', {})) as Read).file;
 
-test('a number is saved, said to hold from the next start, undone, and reset', async () => {
+test('a number is saved with a note about the next start, undone, and reset', async () => {
   const window = await openSettings('limits');
   const row = rowOf(window, 'limits.steps');
   expect(await row.getByText('Default: 50').isVisible()).toBe(true);
@@ -56,7 +56,7 @@ test('a number is saved, said to hold from the next start, undone, and reset', a
   expect(window.incidents).toEqual([]);
 });
 
-test('what the host refuses is said at the field, and nothing typed is lost', async () => {
+test('a rejected value is explained at its field, and the typed text is kept', async () => {
   const window = await openSettings('limits');
   const before = await fileOf(window);
   const row = rowOf(window, 'limits.steps');
@@ -74,7 +74,7 @@ test('what the host refuses is said at the field, and nothing typed is lost', as
   expect(await row.getByRole('alert').count()).toBe(0);
 });
 
-test('choices, lists, kinds, names with numbers and services are written as they are meant', async () => {
+test('choices, lists, kinds, named numbers and services are written correctly', async () => {
   const window = await openSettings('policy');
   await rowOf(window, 'policy.mode').getByRole('combobox').selectOption({ label: 'Locked-down' });
   await expect.poll(async () => (await fileOf(window))['policy']).toEqual({ mode: 'locked-down' });
@@ -161,7 +161,7 @@ test('entries with fields are added, changed, ordered and removed without JSON',
   expect(window.incidents).toEqual([]);
 });
 
-test('what is saved, here or elsewhere, takes neither the focus nor the place one is at', async () => {
+test('saving, here or elsewhere, moves neither the focus nor the scroll position', async () => {
   const window = await openSettings('limits');
   const { page } = window;
   const steps = rowOf(window, 'limits.steps');
@@ -176,7 +176,7 @@ test('what is saved, here or elsewhere, takes neither the focus nor the place on
   expect(window.incidents).toEqual([]);
 });
 
-test('times and sizes are edited in units people use', async () => {
+test('times and sizes are edited in human units', async () => {
   const window = await openSettings('limits');
   const turn = rowOf(window, 'limits.turnMs');
   expect([await turn.getByRole('spinbutton').inputValue(), await turn.getByRole('combobox', { name: 'Unit' }).inputValue()]).toEqual([
@@ -194,7 +194,7 @@ test('times and sizes are edited in units people use', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test('keys are set by pressing them', async () => {
+test('hotkeys are set by pressing them', async () => {
   const window = await openSettings('desktop');
   const row = rowOf(window, 'desktop.panicKeys');
   const field = row.getByRole('textbox');
@@ -210,7 +210,7 @@ test('keys are set by pressing them', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-test('settings are found by what they say; a channel has its panel and no fields', async () => {
+test('settings are found by their text; a channel has its panel and no fields', async () => {
   const window = await openSettings('channels');
   const { page } = window;
   await page.getByRole('group', { name: 'Telegram' }).getByText('Not set up.').waitFor();
@@ -219,7 +219,7 @@ test('settings are found by what they say; a channel has its panel and no fields
   await expect
     .poll(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key'))))
     .toEqual(['backup.automatic', 'backup.everyHours', 'backup.keep', 'retention.backups']);
-  // A search shows settings without the forms of their section; a title shows the forms.
+  // A search shows settings without the forms of their section; a search for the section's title shows the forms.
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('retries');
   await rowOf(window, 'models.retries').waitFor();
   expect(await page.getByRole('button', { name: 'Add a provider' }).count()).toBe(0);

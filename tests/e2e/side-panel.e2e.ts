@@ -1,4 +1,4 @@
-// The panel next to a conversation: closed at first, moved and closed by keys, with artifacts, files, tasks, commands and pictures; and a
+// The panel next to a conversation: closed at first, resized and closed by keys, with artifacts, files, tasks, commands and images; and a
 // hostile page in it, which reaches nothing.
 
 import { createServer, type Server } from 'node:http';
@@ -22,7 +22,7 @@ async function open(window: WindowUnderTest): Promise<void> {
   await panelOf(window.page).waitFor();
 }
 
-test('it shows what a session made, touched and runs, by the keyboard alone', { timeout: 120_000 }, async () => {
+test('it shows what a session made, changed and runs, by the keyboard alone', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: '# Beans\n\n- water\n' } };
   const read = { tool: 'read_file', args: { path: 'plan.md' } };
   const serve = { tool: 'exec', args: { command: 'echo serving; sleep 120', background: true } };
@@ -108,7 +108,7 @@ test('documents, tables, drawings and pages are shown in place', async () => {
   expect(window.incidents).toEqual([]);
 });
 
-/** Notes every request, and answers each. */
+/** Records every request and answers each. */
 async function startCanary(page: string): Promise<{ readonly origin: string; readonly seen: string[] }> {
   const seen: string[] = [];
   const server: Server = createServer((request, response) => {
@@ -155,12 +155,12 @@ test('a hostile page reaches neither the network nor the window', async () => {
   expect(page.url()).toContain(`#/chat/${sessionId}`);
   await frame.getByText('Hostile').waitFor();
   expect(canary.seen).toEqual([]);
-  // The browser names what its rules refused; none of it was sent, as the canary knows.
+  // The browser reports what its policy refused; the canary confirms that none of it was sent.
   const refused = (incident: string): boolean =>
     incident.startsWith(`request: ${canary.origin}/`) || /Security Policy|is sandboxed/.test(incident);
   expect(window.incidents.filter((incident) => !refused(incident))).toEqual([]);
 
-  // The same page outside of the frame reaches all of it.
+  // Control: the same page outside the frame reaches everything.
   const plain = await browser.newPage();
   onTestFinished(() => plain.close());
   await plain.goto(`${canary.origin}/plain`);

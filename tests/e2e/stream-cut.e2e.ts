@@ -1,4 +1,4 @@
-// Only the stream of events is cut, between browser and host: the window recovers automatically, loses nothing and repeats nothing.
+// Only the event stream between browser and host is cut: the window recovers automatically, loses nothing and repeats nothing.
 
 import { createServer, request as send, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ const shownTexts = (window: WindowUnderTest): Promise<string[]> =>
     "[...document.querySelectorAll('[role=log] [data-turn] :is(.message p, .answer .document)')].map((one) => one.innerText.trim()).filter((text) => text !== '')",
   );
 
-/** The same page opened afresh says exactly the same: nothing of it was left over from before, nothing is missing. */
+/** Asserts that the page shows exactly the same text after it is opened again: nothing is left over, nothing is missing. */
 async function expectSameAfresh(window: WindowUnderTest): Promise<void> {
   const before = await window.conversation.innerText();
   await window.openAddress();
@@ -29,7 +29,7 @@ async function expectSameAfresh(window: WindowUnderTest): Promise<void> {
   await expect.poll(() => window.conversation.innerText()).toBe(before);
 }
 
-/** A way between browser and host that can be cut. Everything but the stream of events always goes through. */
+/** A proxy between browser and host that can cut the event stream; all other requests always pass. */
 async function startCutter(): Promise<{ readonly server: string; cut(): number; hold(isHeld: boolean): void }> {
   const streams = new Set<ServerResponse>();
   let isHeld = false;
@@ -66,32 +66,28 @@ async function startCutter(): Promise<{ readonly server: string; cut(): number; 
   };
 }
 
-test(
-  'a window opened in the middle of an answer shows its beginning at once, and each piece after it once',
-  { timeout: 60_000 },
-  async () => {
-    const window = await openWindow(browser, { replies: [{ ...slowly, delayMs: 40 }] });
-    await window.send('Tell me');
-    await window.conversation.getByText('Sentence number 12').waitFor();
-    await window.page.reload();
-    await window.conversation.getByText('Sentence number 0 of').waitFor();
-    // While it still streams: without its end, and from its beginning on without a gap.
-    await window.conversation.getByText('Sentence number 20').waitFor();
-    const shown = await window.page.evaluate<string>(`document.querySelector('.answer .document').innerText`);
-    expect([long.startsWith(shown.trim()), shown.length < long.length]).toEqual([true, true]);
-    await window.conversation.getByText('Sentence number 59 of a long answer.').waitFor();
-    expect(await shownTexts(window)).toEqual(['Tell me', long]);
-    expect(window.incidents).toEqual([]);
-  },
-);
+test('a window opened mid-answer shows its beginning at once and each piece once', { timeout: 60_000 }, async () => {
+  const window = await openWindow(browser, { replies: [{ ...slowly, delayMs: 40 }] });
+  await window.send('Tell me');
+  await window.conversation.getByText('Sentence number 12').waitFor();
+  await window.page.reload();
+  await window.conversation.getByText('Sentence number 0 of').waitFor();
+  // While it streams, the text must be incomplete, and without gaps from its beginning.
+  await window.conversation.getByText('Sentence number 20').waitFor();
+  const shown = await window.page.evaluate<string>(`document.querySelector('.answer .document').innerText`);
+  expect([long.startsWith(shown.trim()), shown.length < long.length]).toEqual([true, true]);
+  await window.conversation.getByText('Sentence number 59 of a long answer.').waitFor();
+  expect(await shownTexts(window)).toEqual(['Tell me', long]);
+  expect(window.incidents).toEqual([]);
+});
 
-test('the stream cut again and again while an answer comes: it is whole in the end, and there once', async () => {
+test('after repeated cuts of the stream the answer is complete and there once', async () => {
   const cutter = await startCutter();
   const window = await openWindow(browser, { replies: [slowly], context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });
   await window.send('Talk');
   for (const at of [2, 12, 25, 40]) {
     await expect.poll(() => window.conversation.innerText()).toMatch(new RegExp(`number (?:${at}|[${at}-9]\\d|59) `));
-    // It may still be on its way back from the cut before.
+    // The stream may still be reconnecting after the previous cut.
     await expect.poll(() => cutter.cut()).toBeGreaterThan(0);
   }
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
@@ -100,7 +96,7 @@ test('the stream cut again and again while an answer comes: it is whole in the e
   expect(window.incidents).toEqual([]);
 });
 
-test('what happens while the stream is away is there when it is back, in order and once', async () => {
+test('events during a cut are shown afterwards, in order and once', async () => {
   const cutter = await startCutter();
   const replies = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }, { text: 'Four.' }];
   const window = await openWindow(browser, { replies, context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });

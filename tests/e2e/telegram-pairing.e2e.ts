@@ -1,5 +1,5 @@
-// Telegram in the settings, against a strict double of the Bot API: the token into the vault, a person paired by a code and by a yes here,
-// refused, revoked, the bot paused, and a message that may or may not have arrived.
+// Telegram in the settings, against a strict double of the Bot API: the token is stored in the vault; a person is paired by a code and a
+// confirmation here, refused, revoked; the bot is paused; and a message of uncertain delivery.
 
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ async function sendCode({ page }: WindowUnderTest, person: Person): Promise<stri
   return code;
 }
 
-test('the token goes into the vault, its name into the file, and the value is nowhere on the page', async () => {
+test('the token is stored in the vault, its name in the file, and never on the page', async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await window.message.waitFor();
@@ -56,7 +56,7 @@ test('the token goes into the vault, its name into the file, and the value is no
   await page.getByRole('button', { name: 'Set up Telegram' }).press('Enter');
   const form = page.getByRole('form', { name: 'Set up Telegram' });
   await form.getByText('@BotFather').waitFor();
-  // Once it is known that there is nothing to keep it in.
+  // The form has found that there is no place to store the token.
   await form.getByLabel('New vault passphrase').waitFor();
   expect(await form.getByLabel('Bot token').isDisabled()).toBe(true);
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
@@ -115,7 +115,7 @@ test('a refused or revoked code pairs no one; a paused bot says so and continues
   expect(window.incidents).toEqual([]);
 });
 
-test('a message that may have arrived waits for a person, and is sent again only when told', { timeout: 180_000 }, async () => {
+test('a message of uncertain delivery waits for a person and is resent on request', { timeout: 180_000 }, async () => {
   const { window, api } = await openChannels({ replies: [{ text: 'The milk is bought.' }] });
   const { page } = window;
   const person = new Person(api, { id: 4713, name: 'Ada' });

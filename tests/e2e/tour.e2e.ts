@@ -1,4 +1,4 @@
-// The one-minute tour with the offline demo, by the keyboard alone; saved prompts, and a message that survives a reload.
+// The one-minute tour with the offline demo, by keyboard alone; saved prompts, and a draft that survives a reload.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('the tour goes through ask, approve, undo and stop', { timeout: 120_000 }, async () => {
+test('the tour covers ask, approve, undo and stop', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { usesDemo: true });
   const { page } = window;
   await page.getByRole('button', { name: 'Take the one-minute tour' }).press('Enter');
@@ -39,7 +39,7 @@ test('the tour goes through ask, approve, undo and stop', { timeout: 120_000 }, 
   expect(window.incidents).toEqual([]);
 });
 
-test('a message is saved as a prompt, used by /prompt, and a typed one survives a reload', async () => {
+test('a message is saved as a prompt and used by /prompt; a draft survives a reload', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Summed up.' }] });
   const { page } = window;
   await window.message.fill('Sum up this week.');

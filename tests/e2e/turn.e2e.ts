@@ -1,4 +1,4 @@
-// A turn as a person follows it: its plan ticked off, its cards by keyboard, what it costs, and the way on when it ends badly.
+// A turn as a person follows it: its plan, its cards by keyboard, its cost, and what can be done after a failure.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,12 +14,12 @@ afterAll(() => browser.close());
 const read = (path: string) => ({ tool: 'read_file', args: { path } });
 const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
 
-/** The calls of a plan as a person sees them: their lines, including the outcome for screen readers. */
+/** The calls of a plan as a person reads them, including the outcome for screen readers. */
 function planLines(window: WindowUnderTest): Promise<string[]> {
   return window.page.getByRole('list', { name: 'Plan' }).getByRole('button', { expanded: false }).allTextContents();
 }
 
-test('calls planned together stand as a plan, and each is ticked off as it ends', async () => {
+test('calls planned together form a plan, and each is ticked off as it ends', async () => {
   const window = await openWindow(browser, {
     replies: [{ text: 'First a look.', calls: [read('notes.md'), read('missing.md'), edit] }, { text: 'Bread it is.' }],
   });
@@ -45,7 +45,7 @@ test('calls planned together stand as a plan, and each is ticked off as it ends'
   expect(window.incidents).toEqual([]);
 });
 
-test('one call needs no plan, and a plan is there again after a reload', async () => {
+test('a single call needs no plan, and a plan is shown again after a reload', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'One.' }, { calls: [read('notes.md'), read('notes.md')] }, { text: 'Two.' }],
   });
@@ -59,7 +59,7 @@ test('one call needs no plan, and a plan is there again after a reload', async (
   expect(await window.page.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(2);
 });
 
-test('a long turn that has ended shows its failed calls alone, and all of it once it is opened', async () => {
+test('a finished long turn shows only its failed calls, and all of them when opened', async () => {
   const names = ['a.md', 'b.md', 'c.md', 'notes.md'];
   const single = names.map((name) => ({ calls: [read(name)] }));
   const both = { calls: [read('list.md'), read('missing.md')] };
@@ -74,7 +74,7 @@ test('a long turn that has ended shows its failed calls alone, and all of it onc
   await expect.poll(() => work.getByRole('button', { expanded: false }).count()).toBe(6);
 });
 
-test('a turn shows its phase, time, calls and share of the context, and its cost once it is over', async () => {
+test('a turn shows phase, time, calls and context share, and its cost at the end', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(2_000), pieceChars: 10, delayMs: 40 }],
   });
@@ -92,7 +92,7 @@ test('a turn shows its phase, time, calls and share of the context, and its cost
   expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k? tokens/);
 });
 
-test('a card opens, is read and closes by keyboard alone; it holds the answer given, the difference, the check and undo', async () => {
+test('a card is used by keyboard: it has the answer, difference, check and undo', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Bread it is.' }] });
   await window.send('Change milk to bread');
   await window.approval.getByRole('button', { name: 'Allow more…' }).click();
@@ -117,7 +117,7 @@ test('a card opens, is read and closes by keyboard alone; it holds the answer gi
   expect(window.incidents).toEqual([]);
 });
 
-test('output is seen while a command runs, and once: in the result when it is over', async () => {
+test('output is shown while a command runs, and afterwards once, in the result', async () => {
   const command = 'echo first; sleep 1; echo second';
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Ran.' }] });
   await window.send('Run it');
@@ -132,7 +132,7 @@ test('output is seen while a command runs, and once: in the result when it is ov
   expect(await live.count()).toBe(0);
 });
 
-test('a failed turn says what was kept and is tried again in its own place', async () => {
+test('a failed turn says what was kept and is retried in place', async () => {
   const window = await openWindow(browser, {
     replies: [{ calls: [read('notes.md')] }, { refuse: 'overloaded' }, { text: 'Back again.' }],
   });
@@ -144,12 +144,12 @@ test('a failed turn says what was kept and is tried again in its own place', asy
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
   const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
   const { events } = (await window.host.op('session.get', { sessionId: sessions[0]?.sessionId })) as { events: { type: string }[] };
-  // The same message again, not a second one.
+  // The same message is used again; there is no second one.
   expect(events.filter(({ type }) => type === 'turn.superseded')).toHaveLength(1);
   expect(window.incidents).toEqual([]);
 });
 
-test('a failed turn is tried again with another model', async () => {
+test('a failed turn is retried with another model', async () => {
   const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
   await window.send('What is 2340 * 17.5 / 100?');
   const alert = window.page.getByRole('alert');

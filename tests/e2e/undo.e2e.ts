@@ -1,4 +1,4 @@
-// Undo in the window: what a call would change and did change, taking it back, doing it again, and a refusal in words.
+// Undo in the window: what a call would change and did change, undoing it, redoing it, and a refusal in words.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const write = { tool: 'write_file', args: { path: 'plans/list.md', content: '# L
 const before = '# Notes\n\nBuy milk.\n';
 const after = '# Notes\n\nBuy bread.\nBuy p\u0430per.\n';
 
-/** Where a folder is named, every look is kept there as a picture. */
+/** Lets the agent change two files, with an approval for each. */
 async function changeTwoFiles(window: WindowUnderTest): Promise<void> {
   await window.send('Change my notes and start a list');
   await window.approval.getByRole('button', { name: 'Approve once' }).first().click();
@@ -27,14 +27,14 @@ async function changeTwoFiles(window: WindowUnderTest): Promise<void> {
 
 const replies = [{ calls: [edit] }, { calls: [write] }, { text: 'Both are done.' }];
 
-test('a call that waits shows what it would change; once done it shows that it did, is undone and done again', async () => {
+test('a waiting call shows its change; once done it is undone and redone', async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await window.send('Change my notes and start a list');
   await window.approval.waitFor();
   await page.getByRole('button', { name: /^Wants to edit notes\.md/ }).click();
   const differences = page.getByRole('group', { name: 'Differences in notes.md' });
-  // On the question itself and at the call.
+  // Shown both in the approval and at the call.
   await differences.nth(1).waitFor();
   for (const difference of await differences.all()) {
     expect(await difference.locator('ins').allInnerTexts()).toEqual(['+Buy bread.', expect.stringMatching(/^\+Buy p.+per\.$/)]);
@@ -59,7 +59,7 @@ test('a call that waits shows what it would change; once done it shows that it d
   expect(window.incidents).toEqual([]);
 });
 
-test('a turn is undone whole, its new folder with it; what a person changed since is refused with the reason, and kept', async () => {
+test('a turn is undone completely, except what a person changed since', async () => {
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await changeTwoFiles(window);

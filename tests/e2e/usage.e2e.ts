@@ -1,4 +1,4 @@
-// Usage as charts and as tables: figures of real turns, by day, model and session, for eyes, keyboard and ears.
+// Usage as charts and as tables: figures of real turns by day, model and session, accessible by sight, keyboard and screen reader.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ interface Usage {
   }[];
 }
 
-test('two turns are listed by day, model and session, as the host counts them', async () => {
+test("two turns are listed by day, model and session, with the host's figures", async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   const { page } = window;
   for (const [text, answer] of [
@@ -51,7 +51,7 @@ test('two turns are listed by day, model and session, as the host counts them', 
   expect(cells[5]).toMatch(/^\d.* (?:ms|s) \/ \d.* (?:ms|s)$/);
   await page.getByRole('table', { name: 'Per session' }).getByRole('link', { name: 'First question' }).waitFor();
 
-  // The keyboard walks along the days, and each is said.
+  // The arrow keys move along the days, and each value is announced.
   const said = page.getByRole('status', { name: 'Value' });
   await page.getByRole('group', { name: 'Tokens per day' }).focus();
   expect(await said.innerText()).toMatch(
@@ -76,7 +76,7 @@ test('two turns are listed by day, model and session, as the host counts them', 
   expect(window.incidents).toEqual([]);
 });
 
-test('no violations with figures, light and dark and in high contrast, wide and narrow', async () => {
+test('no violations with figures, light, dark and high contrast, wide and narrow', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }], context: { reducedMotion: 'reduce' } });
   const { page } = window;
   await window.send('A question');
@@ -101,7 +101,7 @@ test('no violations with figures, light and dark and in high contrast, wide and 
   expect(found).toEqual([]);
 });
 
-test('where nothing was used, the view says what it would show', async () => {
+test('an empty view says what it would show', async () => {
   const window = await openWindow(browser);
   await window.page.goto(`${window.host.origin}/#/health/usage`);
   await window.page.getByText('No model was called in this period.').waitFor();

@@ -1,5 +1,5 @@
-// The look of every view and dialog: each is compared with a reviewed picture, light, dark, narrow, wide and compact, and held to axe's rules
-// in the same looks; in an ordinary run in some of them. The pictures in tests/e2e/baselines are of Debian's Chromium;
+// The look of every view and dialog: each is compared with a reviewed picture (light, dark, narrow, wide and compact) and checked with axe
+// in several looks; an ordinary run covers some of them. The pictures in tests/e2e/baselines are of Debian's Chromium;
 // TRAYCLAW_BASELINES=write replaces them.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { stillScript } from './driver/still.ts';
 const baselines = fileURLToPath(new URL('baselines/', import.meta.url));
 const results = fileURLToPath(new URL('../../test-results/', import.meta.url));
 const isWriting = process.env['TRAYCLAW_BASELINES'] === 'write';
-/** Of the cells of a picture: what a few other words come to. A panel that moves by its own padding changes more. */
+/** The share of cells that may differ: about a few other words. A panel that moves by its own padding changes more. */
 const differingMax = 0.006;
 
 let browser: Browser;
@@ -35,14 +35,16 @@ const looks = [
 ] as const;
 
 async function take(page: Page): Promise<Picture> {
-  // The scroll position after a change of size is not the subject here.
+  // The scroll position after a resize is not tested here.
   await page.evaluate("for (const log of document.querySelectorAll('[role=log]')) log.scrollTop = log.scrollHeight");
   return shrink(decodePng(await page.screenshot({ animations: 'disabled' })));
 }
 
 const isNoticed = ({ share, hasBlock }: Comparison): boolean => share > differingMax || hasBlock;
 
-/** Looks again after 0.1, 0.2, 0.4, 0.8 and 1.6 s: on a busy machine the last data of a view may arrive after the text its place waits for. */
+/**
+ * Retries after 0.1, 0.2, 0.4, 0.8 and 1.6 s: on a busy machine the last data of a view may arrive after the text that its place waits for.
+ */
 async function takeSettled(page: Page, baseline: Picture): Promise<{ readonly picture: Picture; readonly comparison: Comparison }> {
   for (let waitMs = 100; ; waitMs *= 2) {
     const picture = await take(page);
@@ -52,7 +54,7 @@ async function takeSettled(page: Page, baseline: Picture): Promise<{ readonly pi
   }
 }
 
-/** How much of it differs from the kept picture; what was seen is left in test-results where it is too much. */
+/** Compares the page with its stored picture; saves the actual picture in test-results if too much differs. */
 async function hold(name: string, page: Page): Promise<string[]> {
   const file = `${baselines}${name}.png`;
   if (isWriting) {
@@ -70,13 +72,13 @@ async function hold(name: string, page: Page): Promise<string[]> {
 
 const fileName = (place: string, look: string): string => `${place} ${look}`.toLowerCase().replaceAll(' ', '-');
 
-/** In which looks a place is compared with its picture: two of them, and one of the others in turn; all of them in the long run. */
+/** The looks in which a place is compared with its picture: two of them and one of the others in turn; all of them in the long run. */
 function picturedLooks(index: number): ReadonlySet<string> {
   const others = ['dark', 'wide', 'compact'];
   return new Set(['light', 'narrow', ...others.filter((_, at) => isSoak || isWriting || at === index % others.length)]);
 }
 
-/** In which looks a place is held to axe's rules: the usual one, and one of the others in turn; all of them in the long run. */
+/** The looks in which a place is checked with axe: the default one and one of the others in turn; all of them in the long run. */
 function judgedLooks(index: number): ReadonlySet<string> {
   const others = ['dark', 'narrow', 'more contrast'];
   return new Set(['light', ...others.filter((_, at) => isSoak || at === index % others.length)]);
@@ -96,7 +98,7 @@ async function judgeMoreContrast(page: Page, name: string): Promise<string[]> {
   return wrong;
 }
 
-/** Text for approval is readable in any light. */
+/** Text for approval must be readable in both themes. */
 async function judgeApprovalText(page: Page): Promise<string[]> {
   const wrong: string[] = [];
   for (const colorScheme of ['dark', 'light'] as const) {
@@ -130,7 +132,7 @@ async function holdInAllLooks(window: WindowUnderTest, { name, onNarrow, isDialo
   return wrong;
 }
 
-test('every view and dialog looks as it did, and axe finds nothing', { timeout: 600_000 }, async () => {
+test('every view and dialog looks unchanged, and axe finds nothing', { timeout: 600_000 }, async () => {
   const window = await openWindow(browser, { ...placeOptions, initScript: stillScript });
   const wrong: string[] = [];
   let count = 0;
@@ -143,7 +145,7 @@ test('every view and dialog looks as it did, and axe finds nothing', { timeout: 
   expect(window.incidents).toEqual([]);
 });
 
-test('a panel that moved, a button that is gone and a colour that changed are noticed', async () => {
+test('a moved panel, a missing button and a changed colour are detected', async () => {
   const window = await openWindow(browser, { initScript: stillScript, historyTurns: 2, context: { reducedMotion: 'reduce' } });
   const { page } = window;
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();

@@ -1,4 +1,4 @@
-// A session in a folder of the person's own: begun in the window, trusted there, and shown in the header.
+// A session in a folder of the person's choice: started in the window, trusted there, and shown in the header.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test('a folder is chosen, trusted and worked in, and trusted ones are offered the next time', async () => {
+test('a folder is chosen, trusted and used, and offered the next time', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-folder-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const project = join(root, 'garden');
@@ -37,7 +37,7 @@ test('a folder is chosen, trusted and worked in, and trusted ones are offered th
   await page.getByRole('button', { name: `Works in ${project}` }).waitFor();
   await window.send('What is here?');
   await window.conversation.getByText('There is a plan.').waitFor();
-  // A session keeps its folder.
+  // A session keeps its folder, so none is offered.
   expect(await page.getByRole('button', { name: 'Work in a folder…' }).count()).toBe(0);
 
   await page.getByRole('button', { name: 'New session', exact: true }).click();
@@ -49,7 +49,7 @@ test('a folder is chosen, trusted and worked in, and trusted ones are offered th
   expect(window.incidents).toEqual([]);
 });
 
-test('a repository is worked in through a worktree, its instructions are followed once read, its files are mentioned', async () => {
+test('a repository is used through a worktree; its instructions apply once read', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-folder-')));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const project = join(root, 'garden');
@@ -97,7 +97,7 @@ test('a repository is worked in through a worktree, its instructions are followe
   writeFileSync(join(path, 'draft.md'), 'mine');
   await panel.getByRole('button', { name: /^Remove the worktree/ }).click();
   await panel.getByRole('button', { name: 'Close' }).click();
-  // The file is newer than the list in the panel: the host refuses.
+  // The file is newer than the list in the panel, so the host refuses.
   expect(existsSync(join(path, 'draft.md'))).toBe(true);
   await page.getByRole('button', { name: /^Works in / }).click();
   await panel.getByRole('button', { name: /^Remove the worktree/ }).click();

@@ -1,4 +1,4 @@
-// Ties a test to the sentence of Electron's documentation it follows: the sentence must occur in the installed type definitions.
+// Links a test to the sentence of Electron's documentation that it verifies: the sentence must occur in the installed type definitions.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const definitions = fileURLToPath(new URL('../../node_modules/electron/electron.d.ts', import.meta.url));
 
-/** The comments of the definitions as running text: no stars, no line ends. */
+/** The comments of the type definitions as running text, without asterisks and line breaks. */
 export function documentation(): string {
   return plain(readFileSync(definitions, 'utf8').replaceAll(/\n[ \t]*\*[ \t]?/g, ' '));
 }
@@ -15,7 +15,7 @@ export function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** A test of what the sentence says. The sentence is compared without regard to line ends. */
+/** Declares a test of the quoted sentence. Line breaks are ignored when the sentence is looked up. */
 export function documented(what: string, sentence: string, work: () => Promise<void> | void): void {
   test(`as documented: ${what}`, async () => {
     expect(documentation().includes(plain(sentence)) ? sentence : `${sentence} (is not in electron.d.ts)`).toBe(sentence);

@@ -1,4 +1,4 @@
-// The values that cross between worlds and processes of the stand-in, and the check that the specs' sentences occur in the real
+// The values exchanged between worlds and processes of the stand-in, and the check that the quoted sentences occur in the real
 // documentation.
 
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const encode = (value: unknown): string => codec.encode(value);
 const decode = (text: string): unknown => codec.decode(text);
 
 // "Arguments will be serialized with the Structured Clone Algorithm, just like window.postMessage, so prototype chains will not be included."
-test('values cross by structured clone, cycles and identity kept', () => {
+test('values cross by structured clone, with cycles and identity preserved', () => {
   const shared = { deep: [1, undefined, null, -0, Number.NaN, 10n] };
   const value: Record<string, unknown> = {
     date: new Date(5),
@@ -28,7 +28,7 @@ test('values cross by structured clone, cycles and identity kept', () => {
   expect('missing' in copy).toBe(true);
 });
 
-test('an error keeps its kind and message, a class loses its prototype, __proto__ is a key like any other', () => {
+test('an error keeps kind and message, a class loses its prototype, __proto__ is a key', () => {
   class Point {
     readonly x = 1;
     norm(): number {
@@ -48,11 +48,11 @@ test.each([
   ['a promise', Promise.resolve()],
   ['a symbol', Symbol('x')],
   ['a weak map', new WeakMap()],
-])('%s is refused', (_name, value) => {
+])('%s is rejected', (_name, value) => {
   expect(() => encode({ value })).toThrow('could not be cloned');
 });
 
-test('the documentation is the real one, and a sentence it does not have is not found in it', () => {
+test('quotes are checked against the real documentation, and false ones are not found', () => {
   const text = documentation();
   expect(text.length).toBeGreaterThan(500_000);
   expect(text.includes('Emitted before the application starts closing its windows.')).toBe(true);

@@ -1,11 +1,14 @@
-// Every part the stand-in exports against the types of Electron: what the app may call there exists here with a form that fits. The
-// check is the compiler's; the run only makes sure that no part was left out.
+// Checks every part of the stand-in against Electron's types: the calls that the app may make exist here in a compatible form. The compiler
+// does the check; running the file only ensures that no part was left out.
 
 import type * as Electron from 'electron';
 import { expect, test } from 'vitest';
 import type * as StandIn from './stand-in/electron.ts';
 
-/** The calls of a part that the stand-in has, in Electron's form. Listening is left out: its overloads name the events one by one. */
+/**
+ * The calls of a part that the stand-in has, in Electron's form. Listener methods are excluded, because their overloads list the events one
+ * by one.
+ */
 type Calls<Ours, Real> = {
   [K in Exclude<Extract<keyof Ours, keyof Real>, keyof NodeJS.EventEmitter>]: Real[K] extends (...args: infer A) => infer R
     ? Ours[K] extends (...args: A) => infer OurR
@@ -13,12 +16,12 @@ type Calls<Ours, Real> = {
       : 'takes less than Electron'
     : true;
 };
-/** An answer of plain values must fit; one that is a part itself is checked as a part. */
+/** A result of plain values must be compatible; a result that is itself a part is checked as a part. */
 type Simple<R, RealR> = Fits<R, RealR> extends true ? true : RealR extends object ? true : 'answers what Electron does not';
 type Fits<A, B> = [A] extends [B] ? true : false;
 type Wrong<T> = { [K in keyof T]: T[K] extends true ? never : K }[keyof T];
 
-/** No call that does not fit; what is not in Electron at all is for the specs alone and listed here. */
+/** True if every call is compatible. Members that Electron does not have are for the specs only and listed here. */
 type Checked<Ours, Real> = Wrong<Calls<Ours, Real>> extends never ? true : Wrong<Calls<Ours, Real>>;
 
 const parts: { readonly [K in keyof typeof StandIn]: K extends keyof typeof Electron ? true : false } = {
@@ -53,7 +56,7 @@ const fits: {
   readonly screen: Checked<typeof StandIn.screen, Electron.Screen>;
   readonly session: Checked<typeof StandIn.session.defaultSession, Electron.Session>;
   readonly shell: Checked<typeof StandIn.shell, Electron.Shell>;
-  /** The two that take other parts get the stand-in's own. */
+  /** Two members take other parts, of which the stand-in has its own. */
   readonly tray: Checked<Omit<InstanceType<typeof StandIn.Tray>, 'setImage' | 'setContextMenu'>, Electron.Tray>;
 } = {
   app: true,
@@ -72,7 +75,7 @@ const fits: {
   tray: true,
 };
 
-test('every part of the stand-in is a part of Electron, and each fits', () => {
+test('every part of the stand-in is a part of Electron, with compatible types', () => {
   expect(Object.values(parts).every(Boolean)).toBe(true);
   expect(Object.keys(fits).length).toBe(Object.keys(parts).length - 2 + 1);
 });

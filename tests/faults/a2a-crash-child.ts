@@ -1,4 +1,4 @@
-// A program that is killed while it works for another one, or while another works for it: it has the A2A door on a given port.
+// A program that is killed while it works for another program, or while another works for it. Its A2A door has a given port.
 
 import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
@@ -9,7 +9,7 @@ import { jobOptions, seeThrough, startJobProgram } from './job-program.ts';
 const optionsSchema = z.strictObject({
   ...jobOptions,
   port: z.number(),
-  /** The job to see through; null serves until it is ended. */
+  /** The task to run to its end; null serves until the process is killed. */
   job: z.number().nullable(),
 });
 const { port, job, ...options } = optionsSchema.parse(JSON.parse(process.argv[2] ?? ''));

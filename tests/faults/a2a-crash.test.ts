@@ -1,5 +1,5 @@
-// Kills of either of two programs while one works for the other: every task given has one turn there, every answer arrives once, and no effect has two
-// keys. Few kills in every run, many in the long one.
+// Kills either of two programs while one works for the other: every submitted task has one turn there, every answer arrives once, and no
+// effect has two keys. Few kills in every run, many in the long one.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const farPoints = ['accepted', 'after-request', 'after-effect', 'after-result', 
 
 interface Start {
   readonly home: string;
-  /** 0 takes any free port: no one calls the near one. */
+  /** 0 for any free port, because no one calls the near program. */
   readonly port: number;
   readonly job: number | null;
   readonly point: string | null;
@@ -39,9 +39,9 @@ interface Start {
 
 interface Running {
   readonly process: ChildProcess;
-  /** Rejects where it ends before it serves. */
+  /** Rejects if the program ends before it serves. */
   readonly ready: Promise<void>;
-  /** True when it was killed. */
+  /** Resolves to true if it was killed. */
   readonly ended: Promise<boolean>;
 }
 
@@ -61,7 +61,7 @@ function start(options: Start): Running {
 }
 
 test(
-  `${KILLS} kills of two programs that work for each other lose no task and run none twice`,
+  `${KILLS} kills of two cooperating programs lose no task and run none twice`,
   async () => {
     const [near, far, model] = [new TestHome(), new TestHome(), await ScriptedModel.start()];
     const random = createRandom(Number(process.env['TRAYCLAW_SEED'] ?? 11));
@@ -86,7 +86,7 @@ test(
       });
       const kills = { near: 0, far: 0 };
       let jobs = 0;
-      /** Serves again after each kill, and is killed again while there are kills left. */
+      /** Serves again after each kill, and is killed again while kills are left. */
       const serve = (): void => {
         const point = kills.near + kills.far < KILLS ? random.pick(farPoints) : null;
         const running = start({ home: far.path, port: farPort, job: null, point, nth: 1 + random.below(2) });
@@ -128,7 +128,7 @@ test(
       const tasks = bodies(worked, 'user.message').map(({ dedupeKey }) => dedupeKey);
       expect([tasks.length, new Set(tasks).size]).toEqual([jobs, jobs]);
       expect(bodies(worked, 'turn.finished').filter(({ status }) => status !== 'done')).toEqual([]);
-      // A call that was cut off may run again with its key: never with another.
+      // An interrupted call may run again with its key, but never with another.
       const ledger = readFileSync(join(far.path, '..', 'ledger.txt'), 'utf8')
         .trim()
         .split('\n');

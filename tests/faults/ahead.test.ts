@@ -1,5 +1,5 @@
-// A message on its way to the disk: the model is asked meanwhile, but nothing is acknowledged and no tool runs before it is there, and
-// nothing of either where it never gets there.
+// A message on its way to the disk: the model is called meanwhile, but nothing is acknowledged and no tool runs until it is written, nor if
+// writing fails.
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -54,7 +54,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** The request has left, and its answer had the time that several direct calls take from the gate to their end. */
+/** Waits until the request has been sent, and long enough for its answer to be handled: the time of several direct calls. */
 async function answered(): Promise<void> {
   await until(() => model.requests.length === 1, 'the model is asked');
   for (let calls = 0; calls < 5; calls += 1) {
@@ -63,7 +63,7 @@ async function answered(): Promise<void> {
   }
 }
 
-test('the model is asked while the message goes to the disk; the answer and the tool wait', async () => {
+test('the model is called while the message is written; answer and tool wait', async () => {
   let isAcknowledged = false;
   const sending = claw.op('message.send', { text: 'look' }).then((accepted) => {
     isAcknowledged = true;
@@ -77,7 +77,7 @@ test('the model is asked while the message goes to the disk; the answer and the 
   expect(ran).toBe(1);
 });
 
-test('a message that does not reach the disk is refused, and its turn does nothing', async () => {
+test('a message that cannot be written is refused, and its turn does nothing', async () => {
   const sending = claw.op('message.send', { text: 'look' });
   sending.catch(() => undefined);
   await answered();
@@ -87,7 +87,7 @@ test('a message that does not reach the disk is refused, and its turn does nothi
   expect([ran, model.requests.length]).toEqual([0, 1]);
 });
 
-test('a program at the door of OpenAI hears nothing before its message is on the disk, and then all of the answer', async () => {
+test("a program at OpenAI's door hears nothing before its message is written", async () => {
   const rig = await OpenAiDoorRig.start([{ answer: { text: 'one two three', pieceChars: 4 } }]);
   try {
     const ask = async (): Promise<Response> =>

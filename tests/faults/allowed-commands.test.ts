@@ -1,5 +1,5 @@
-// Commands that config.yaml allows by their words, through the built gate: an ordinary one runs without asking; in a repository whose settings
-// run code, the same words are asked about and nothing of it runs.
+// Commands that config.yaml allows by name, through the built gate: an ordinary one runs without approval; in a repository whose settings
+// run code, the same command needs approval and runs nothing.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const ways: readonly (readonly [string, (words: string) => Policy])[] = [
   ['a rule', (words) => ({ rules: [{ when: { commands: [words] }, then: 'allow' }] })],
   ['both', (words) => ({ allowCommands: [words], rules: [{ when: { commands: [words], tools: ['exec'] }, then: 'allow' }] })],
 ];
-/** Each makes the words run `touch PWNED` if they run at all. */
+/** Each makes the command run `touch PWNED` if it runs at all. */
 const hostile: readonly (readonly [string, (workspace: string, mark: string) => void])[] = [
   ['git status', (cwd, mark) => execFileSync('git', ['config', 'core.fsmonitor', `touch ${mark};false`], { cwd })],
   ['git status -s', (cwd, mark) => execFileSync('git', ['config', 'core.fsmonitor', `touch ${mark};false`], { cwd })],
@@ -47,7 +47,7 @@ test.each(ways.flatMap(([way, policy]) => hostile.map(([line, prepare]) => ({ wa
   },
 );
 
-test.each(ways)('what is allowed by %s runs in an ordinary repository', async (_way, policy) => {
+test.each(ways)('a command allowed by %s runs in an ordinary repository', async (_way, policy) => {
   const claw = await open(policy('git status'));
   const { outcome } = await claw.op('tool.run', { tool: 'exec', args: { command: 'git status' }, wait: false });
   expect(outcome).toBe('ok');
@@ -56,7 +56,7 @@ test.each(ways)('what is allowed by %s runs in an ordinary repository', async (_
 test.each([
   ['nothing', []],
   ['the readers', allowedByCorpus],
-])('with %s allowed, the gate asks about every hostile line of the corpus and no ordinary one', async (_what, allowCommands) => {
+])('with %s allowed, exactly the hostile lines of the corpus need approval', async (_what, allowCommands) => {
   const { workspace } = home.now;
   mkdirSync(join(workspace, 'src'));
   mkdirSync(join(workspace, 'my folder'));

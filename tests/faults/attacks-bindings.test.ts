@@ -1,5 +1,5 @@
-// A command allowed in config.yaml never runs code the agent wrote without asking: stories through the built gate, each with a control in
-// which a person wrote the same files and the command is allowed.
+// A command allowed in config.yaml never runs code that the agent wrote without approval: stories through the built gate, each with a
+// control in which a person wrote the same files and the command is allowed.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ interface Story {
   readonly person?: Files;
   /** Files the agent writes with write_file, which needs no approval in this mode. */
   readonly agent: Files;
-  /** off: nothing confines what runs unasked. */
+  /** `off`: nothing confines commands that need no approval. */
   readonly sandbox?: 'off';
 }
 
@@ -105,10 +105,10 @@ async function write(claw: TrayClaw, files: Files): Promise<void> {
 const decisionOn = async (claw: TrayClaw, command: string): Promise<string> =>
   (await claw.op('policy.explain', { tool: 'exec', args: { command } })).decision;
 
-/** `required` confines or refuses, whatever the machine has. */
+/** `required` confines or refuses, whatever the machine supports. */
 const sandboxOf = (story: Story): ConfigInput['sandbox'] => ({ mode: story.sandbox ?? 'required' });
 
-test.each(stories)('asked before it first runs: $name', async (story) => {
+test.each(stories)('needs approval before it first runs: $name', async (story) => {
   const claw = await open(sandboxOf(story));
   put(story.person ?? {});
   await write(claw, story.agent);
@@ -122,7 +122,7 @@ test.each(stories)('control: written by a person, it is allowed: $name', async (
   expect(await decisionOn(claw, story.command)).toBe('allow');
 });
 
-test('without a sandbox a yes holds until the agent writes again', async () => {
+test('without a sandbox an approval holds until the agent writes again', async () => {
   const claw = await open({ mode: 'off' });
   put({ 't.sh': 'echo fine\n' });
   await write(claw, { 'lib.js': '1' });
@@ -136,7 +136,7 @@ test('without a sandbox a yes holds until the agent writes again', async () => {
   expect([before, await decisionOn(claw, 'sh t.sh')]).toEqual(['allow', 'ask']);
 });
 
-test('what the agent wrote is known when its session is gone', async () => {
+test('files the agent wrote are still known after its session is deleted', async () => {
   const claw = await open({ mode: 'required' });
   await write(claw, harm);
   const { sessions } = await claw.op('session.list', {});

@@ -1,5 +1,5 @@
-// A page is saved, a command the person runs copies the file, and a new session reads the copy: the text of the page does not pass for the
-// person's. Each story has its control, in which nothing is checked after the command.
+// A web page is saved, a command that the person approves copies the file, and a new session reads the copy: the page's text must not pass
+// as the person's. Each story has a control without the check after the command.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { TestHome } from './test-home.ts';
 
 interface Story {
   readonly name: string;
-  /** The effect of the person's script, and its place. */
+  /** The content of the person's script, and its folder. */
   readonly command: string;
   readonly cwd?: string;
   /** The file the new session reads. */
@@ -31,7 +31,7 @@ const stories: readonly Story[] = [
   { name: 'moved with its folder', command: 'mv kept other', reads: 'other/deep/saved.md' },
 ];
 
-/** The same by a command that continues after its call has returned; `meanwhile` is read while it still runs. */
+/** The same with a command that continues after its call has returned; `meanwhile` is read while it still runs. */
 const lateStories: readonly (Story & { readonly meanwhile?: true })[] = [
   { name: 'copied late', command: 'sleep 0.5; cp saved.md copy.md', reads: 'copy.md' },
   { name: 'moved late with its folder', command: 'sleep 0.5; mv kept other', reads: 'other/deep/saved.md' },
@@ -61,7 +61,7 @@ async function open(faults: FaultHooks = {}): Promise<TrayClaw> {
   return home.open({ config, faults });
 }
 
-/** A turn of a session; the person says yes to all of it where told. */
+/** Runs a turn of a session; approves all its calls if `saysYes` is true. */
 async function turn(claw: TrayClaw, sessionId: string, text: string, saysYes: boolean): Promise<void> {
   const { turnId } = await claw.op('message.send', { sessionId, text });
   for (;;) {
@@ -72,7 +72,7 @@ async function turn(claw: TrayClaw, sessionId: string, text: string, saysYes: bo
   }
 }
 
-/** Whether what the page says was done, unasked, by a session that read the copy. */
+/** Whether a session that read the copy followed the page's instruction without approval. */
 async function isObeyed(claw: TrayClaw, { command, cwd = '.', reads }: Story, late?: { readonly meanwhile: boolean }): Promise<boolean> {
   writeFileSync(join(home.workspace, cwd, 'run.sh'), `${command}\n`);
   const page = join(home.project(), 'page.md');
@@ -110,7 +110,7 @@ const unfollowed: FaultHooks = {
   replaceParts: (real) => ({ ...real, lateCopies: { begin: () => null, catchUp: () => null, account: () => Promise.resolve() } }),
 };
 
-test.each(lateStories)('control: with no look at what runs in the background, it is obeyed: $name', async (story) => {
+test.each(lateStories)('control: without the check of background commands, it is obeyed: $name', async (story) => {
   expect(await isObeyed(await open(unfollowed), story, { meanwhile: story.meanwhile === true })).toBe(true);
 });
 
@@ -165,6 +165,6 @@ const unwatched: FaultHooks = {
   }),
 };
 
-test.each(stories)('control: with no look after the command, it is obeyed: $name', async (story) => {
+test.each(stories)('control: without the check after the command, it is obeyed: $name', async (story) => {
   expect(await isObeyed(await open(unwatched), story)).toBe(true);
 });

@@ -1,5 +1,5 @@
-// Nothing the agent makes without a question has git run code when a person later looks at a folder: stories through the built gate,
-// each with its control, in which the same is done without a wall and the person's git does run it.
+// Nothing that the agent creates without approval makes git run code when a person later looks at a folder: stories through the built gate,
+// each with a control without confinement in which the person's git does run it.
 
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ test.each(gitStories.map((story, index) => ({ story, index, name: story.name }))
   },
 );
 
-test('nothing that a confined command makes is run by git afterwards', { ...needs('bubblewrap'), timeout: 60_000 }, async () => {
+test('git runs nothing that a confined command created', { ...needs('bubblewrap'), timeout: 60_000 }, async () => {
   const rig = new GitRig(home.workspace, folder('confined'));
   for (const [index, story] of gitStories.entries()) rig.prepare(story, index);
   writeFileSync(join(home.workspace, 'one.sh'), rig.script(gitStories, 'plant'));
@@ -42,14 +42,14 @@ test('nothing that a confined command makes is run by git afterwards', { ...need
   });
   for (const command of ['sh one.sh', 'sh two.sh']) {
     const run = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
-    // It did run, and its traces are reported.
+    // The command did run, and its traces are reported.
     expect(run.outcome).not.toBe('waiting');
     expect(run.forModel).toContain('moved to');
   }
   expect(gitStories.filter((story, index) => rig.personLooks(story, index)).map(({ name }) => name)).toEqual([]);
 });
 
-test('no write that leads git to code goes unasked, and each of these stories is live', async () => {
+test('no write that makes git run code goes unasked, and each of these stories is live', async () => {
   const freeHome = new TestHome();
   const rig = new GitRig(freeHome.workspace, folder('writes'));
   const control = new GitRig(join(outside, 'written'), folder('written'));
@@ -70,7 +70,7 @@ test('no write that leads git to code goes unasked, and each of these stories is
       if (!asked || rig.personLooks(story, index)) unasked.push(story.name);
       if (!control.personLooks(story, index)) dead.push(story.name);
     }
-    // Files that do not mislead git need as few approvals as before.
+    // Files that do not affect git need no additional approvals.
     const plain = await claw.op('tool.run', { tool: 'write_file', args: { path: 's0/src/config', content: 'x' }, wait: false });
     expect({ unasked, dead, plain: plain.outcome }).toEqual({ unasked: [], dead: [], plain: 'ok' });
   } finally {

@@ -1,5 +1,5 @@
-// A command a person said yes to once cannot make itself lasting rights: it does not see the token, the local socket or the settings of
-// this program. Each story has its control: the same without the cover, where it works.
+// A command that a person approved once cannot give itself lasting rights: it does not see the program's token, local socket or settings.
+// Each story has a control without the masking, in which it succeeds.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const confined = needs('bubblewrap');
 
 interface Story {
   readonly name: string;
-  /** Shell; it leaves `got` in the workspace when it reaches what it wants. */
+  /** A shell script that creates `got` in the workspace if it reaches its target. */
   readonly attack: (home: string) => string;
 }
 
@@ -78,7 +78,7 @@ const stories: readonly Story[] = [
   },
 ];
 
-/** Puts the script there, has it approved once, and says whether it got what it wanted. */
+/** Installs the script, has it approved once, and returns whether it reached its target. */
 async function run(home: TestHome, claw: TrayClaw, story: Story): Promise<boolean> {
   const script = join(home.workspace, 'x.sh');
   writeFileSync(script, `rm -f got\n${story.attack(home.path)}\n`);
@@ -97,7 +97,7 @@ async function open(sandbox: ConfigInput['sandbox']): Promise<{ home: TestHome; 
   const config = { models: { default: 'demo/offline' }, ...(sandbox === undefined ? {} : { sandbox }) };
   home.configure(config);
   const claw = await home.open();
-  // So that other processes find this one, as they find a tray app or a server.
+  // Opened so that other processes find this program as they find a tray app or a server.
   const door = new InstanceDoor({
     home: home.path,
     pid: process.pid,
@@ -127,17 +127,17 @@ afterAll(async () => {
   await bare.now?.home.dispose();
 });
 
-test.each(stories)('control: without the cover, an approved command $name', async (story) => {
+test.each(stories)('control: without masking, an approved command $name', async (story) => {
   if (bare.now === null) throw new Error('not open');
   expect(await run(bare.now.home, bare.now.claw, story)).toBe(true);
 });
 
-test.each(stories)('an approved command does not get to what it wants: $name', confined, async (story) => {
+test.each(stories)('an approved command does not reach its target: $name', confined, async (story) => {
   if (covered.now === null) throw new Error('not open');
   expect(await run(covered.now.home, covered.now.claw, story)).toBe(false);
 });
 
-test('an approved command keeps the rest of the rights of the person', confined, async () => {
+test('an approved command keeps all other rights of the person', confined, async () => {
   if (covered.now === null) throw new Error('not open');
   const { home, claw } = covered.now;
   const sleeper = execFileSync('/bin/sh', ['-c', 'sleep 60 >/dev/null 2>&1 & echo $!'], { encoding: 'utf8' }).trim();

@@ -1,4 +1,4 @@
-// The rig of the suites of bad input: a data folder with a session in it, a scripted model, and the conditions after any failure: a clear
+// The rig for the suites of invalid input: a data folder with a session in it, a scripted model, and the checks after any failure: a clear
 // error, and nothing lost.
 
 import { expect } from 'vitest';
@@ -13,7 +13,7 @@ export const goodRule: Rule = { user: 'remember', answer: { text: 'It is remembe
 export interface Expected {
   readonly code: ErrorCode;
   readonly says: RegExp;
-  /** Where nothing can be done by the person, none. */
+  /** False if the person can do nothing, so that no hint is expected. */
   readonly hint?: false;
 }
 
@@ -36,7 +36,7 @@ export class BadInputRig {
     return { providers, models: { ...models, timeouts, retries: 1 } };
   }
 
-  /** A session in the folder, closed in good order. */
+  /** Creates a session in the folder and closes it in order. */
   async seed(): Promise<void> {
     this.model.script([goodRule]);
     const claw = await this.home.open({ config: this.settings() });
@@ -44,7 +44,7 @@ export class BadInputRig {
     await this.home.close(claw);
   }
 
-  /** Nothing is lost: the session of the seed is there, the log verifies, and the session continues. */
+  /** Asserts that nothing is lost: the seeded session exists, the log verifies, and the session continues. */
   async expectWhole(claw: TrayClaw): Promise<void> {
     this.model.script([goodRule]);
     const { session } = await claw.op('session.get', { sessionId });

@@ -1,4 +1,4 @@
-// Invalid config, calls, operations and HTTP bodies: each case asserts the code, that the message names the thing, that there is a hint if
+// Invalid config, calls, operations and HTTP bodies: each case asserts the code, that the message names the cause, that there is a hint if
 // something can be done, and that afterwards the log verifies and the session continues.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -121,7 +121,7 @@ test.each(callCases)('calls: $name', async ({ calls, pieceChars, codes, says }) 
       if (type === 'tool.finished') found.push((body as { outcome: string }).outcome);
     }
     expect([found, turn.calls.length]).toEqual([codes, codes.length]);
-    // The model sees an error for each call, once, in words it can act on.
+    // The model sees one error for each call, with text it can act on.
     const told = rig.model.requests[1]?.toolResults.map(({ text }) => text) ?? [];
     expect([told.length, new Set(rig.model.requests[1]?.toolResults.map(({ id }) => id)).size]).toEqual([codes.length, codes.length]);
     expect(told.join('\n')).toMatch(says);
@@ -236,7 +236,7 @@ test('operations: an approval answered twice', async () => {
   await rig.expectWhole(claw);
 });
 
-test('HTTP: bodies that are too large, no JSON, or of the wrong kind', async () => {
+test('HTTP: bodies that are too large, not JSON, or of the wrong type', async () => {
   rig.home.configure(rig.settings());
   const { url, token } = await rig.home.serve();
   const send = async (body: string, headers: Record<string, string> = {}): Promise<[number, ErrorBody]> => {

@@ -1,5 +1,5 @@
-// Model servers that fail in every way: each case asserts the code, that the message names the thing, that there is a hint if something can be
-// done, and that afterwards the log verifies and the session continues.
+// Model servers that fail in every way: each case asserts the code, that the message names the cause, that there is a hint if something can
+// be done, and that afterwards the log verifies and the session continues.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer, WireFormat } from '../doubles/scripted-model.ts';
@@ -19,7 +19,7 @@ interface ModelCase {
   readonly name: string;
   readonly format?: WireFormat;
   readonly answers: readonly Answer[];
-  /** Undefined: it is dealt with and the turn is done. */
+  /** Undefined if the failure is handled and the turn succeeds. */
   readonly expected?: Expected;
   readonly requests: number;
   readonly limits?: { readonly firstTokenMs?: number; readonly idleMs?: number };
@@ -120,7 +120,7 @@ test.each(modelCases)('model: $name', async ({ format, answers, expected, reques
   else {
     expect(result.status).toBe('failed');
     expectClear(result.error, expected);
-    // The hint is the next step; it does not repeat the message.
+    // The hint states the next step and does not repeat the message.
     expect(result.error?.hint ?? '').not.toMatch(/no credit/);
   }
   expect([rig.model.requests.length, rig.model.violations]).toEqual([requests, []]);
@@ -130,7 +130,7 @@ test.each(modelCases)('model: $name', async ({ format, answers, expected, reques
   expect((await rig.home.close(claw)).different).toEqual([]);
 });
 
-test('model: no server is listening', async () => {
+test('model: no server listens', async () => {
   const claw = await rig.home.open({
     config: { ...rig.settings(), providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } } },
   });
@@ -139,7 +139,7 @@ test('model: no server is listening', async () => {
   expect((await claw.op('audit.verify', {})).ok).toBe(true);
 });
 
-test('model: a budget of nothing', async () => {
+test('model: a budget of zero', async () => {
   const claw = await rig.home.open({ config: { ...rig.settings(), budget: { perTurnUsd: 0 } } });
   const result = await claw.ask('hello', { sessionId });
   expectClear(result.error, { code: 'over_budget', says: /budget of this turn is used up/ });

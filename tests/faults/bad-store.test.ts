@@ -1,5 +1,5 @@
-// Data folders that are damaged, full, locked, too new or read-only: each case asserts the code, that the message names the thing, that there
-// is a hint if something can be done, and that afterwards the log verifies and the session continues.
+// Data folders that are damaged, full, locked, too new or read-only: each case asserts the code, that the message names the cause, that
+// there is a hint if something can be done, and that afterwards the log verifies and the session continues.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -67,14 +67,14 @@ test.each(storeCases)('store: $name', async (storeCase) => {
   storeCase.spoil(file);
   const spoiled = readFileSync(file);
   expectClear(await failureOf(rig.home.open({ config: rig.settings() })), expected);
-  // The damaged file was not made worse.
+  // The damaged file was not changed.
   expect(readFileSync(file).equals(spoiled)).toBe(true);
   for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
   copyFileSync(`${file}.kept`, file);
   await rig.expectWhole(await rig.home.open({ config: rig.settings() }));
 });
 
-test('store: what a damaged database advises works as it is written', { timeout: 60_000 }, async () => {
+test('store: the advice for a damaged database works literally', { timeout: 60_000 }, async () => {
   await rig.seed();
   rig.home.configure(rig.settings());
   await (await rig.home.open({ config: rig.settings() })).close();
@@ -86,7 +86,7 @@ test('store: what a damaged database advises works as it is written', { timeout:
   await rig.expectWhole(await rig.home.open({ config: rig.settings() }));
 });
 
-test('store: a second program on the same folder', async () => {
+test('store: a second program with the same folder', async () => {
   await rig.seed();
   const claw = await rig.home.open({ config: rig.settings() });
   expectClear(await failureOf(rig.home.open({ config: rig.settings() })), {
@@ -96,7 +96,7 @@ test('store: a second program on the same folder', async () => {
   await rig.expectWhole(claw);
 });
 
-test('store: the disk is full, and then is not', needs('root on Linux, able to mount'), async () => {
+test('store: the disk is full, then has space again', needs('root on Linux, able to mount'), async () => {
   const disk = join(rig.home.path, '..', 'disk');
   mkdirSync(disk);
   expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status).toBe(0);
@@ -131,7 +131,7 @@ test('store: a read-only data folder', needs('Linux'), async () => {
     catch (cause) { console.log(JSON.stringify(cause.toBody?.() ?? { message: String(cause) })); }`;
   const node = [process.execPath, '--input-type=module-typescript', '-e', script];
   spawnSync('chmod', ['-R', 'a-w,a+rX', rig.home.path]);
-  // Root may write anything: here the folder belongs to another user and root has lost its capabilities.
+  // Root may write anything, so the folder gets another owner and the process loses root's capabilities.
   if (isRoot) spawnSync('chown', ['-R', '65534:65534', rig.home.path]);
   const asNobody = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search,-fowner', ...node] : node;
   const ran = spawnSync(asNobody[0] ?? '', asNobody.slice(1), { encoding: 'utf8' });

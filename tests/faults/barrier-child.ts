@@ -1,4 +1,4 @@
-// Does one thing of each kind that promises durability, and leaves a mark in the stream of system calls before and after each.
+// Performs one action of each kind that promises durability, and puts a mark into the stream of system calls before and after each.
 
 import { openSync, writeSync } from 'node:fs';
 import * as z from 'zod';
@@ -34,7 +34,7 @@ await using model = await ScriptedModel.start([
   { results: 1, answer: { calls: [{ tool: 'touch', args: {} }] } },
   { results: 2, answer: { text: 'done' } },
 ]);
-// Upkeep waits for the disk as well, and begins in a quiet moment: by a clock that stands still there is none.
+// Maintenance also waits for the disk and starts in an idle moment. With a clock that stands still, there is no idle moment.
 const clock = { nowMs: () => Date.now(), monotonicMs: () => 0 };
 const tools = [effect('look', 'pure'), effect('touch', 'unsafe')];
 const claw = await createTrayClaw({ home, config: model.config('openai'), tools, clock });

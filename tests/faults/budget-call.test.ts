@@ -1,11 +1,12 @@
-// A limit of one model call, and answers bounded by what is left: refused before anything is sent, or sent with the bound in the request.
+// A limit for one model call, and answers bounded by the remaining budget: the request is refused before it is sent, or it is sent with the
+// bound in it.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from './test-home.ts';
 
-/** A dollar for a million tokens of input, a thousand for a million of output: an answer of 1000 tokens is a dollar. */
+/** One dollar per million input tokens, a thousand per million output tokens: an answer of 1000 tokens costs one dollar. */
 const prices = { inputUsdPerMillion: 1, outputUsdPerMillion: 1_000 };
 
 async function open(budget: ConfigInput['budget'], isPriced = true) {
@@ -27,10 +28,10 @@ const boundOf = (model: ScriptedModel): unknown => {
   return body?.['max_tokens'] ?? body?.['max_completion_tokens'];
 };
 
-test('a call within its limit names how long the answer may be', async () => {
+test('a call within its limit sends a bound for the answer', async () => {
   const { claw, model } = await open({ perCallUsd: 0.5 });
   expect((await claw.ask('hello')).status).toBe('done');
-  // The cost of the request is subtracted first: some thousand tokens are some thousandths of a dollar.
+  // The cost of the request is subtracted first: some thousand tokens are some tenths of a cent.
   expect(boundOf(model)).toBeGreaterThan(450);
   expect(boundOf(model)).toBeLessThan(500);
 });
@@ -50,26 +51,26 @@ test.each([
   });
 });
 
-test('without a price the limit in tokens alone bounds the answer', async () => {
+test('without a price, only the token limit bounds the answer', async () => {
   const { claw, model } = await open({ perCallUsd: 0.5, perCallTokens: 9_000 }, false);
   expect((await claw.ask('hello')).status).toBe('done');
   expect(boundOf(model)).toBeLessThan(9_000);
   expect(boundOf(model)).toBeGreaterThan(1_000);
 });
 
-test('what is left of a session bounds the next answer, and no budget bounds none', async () => {
+test("the rest of a session's budget bounds the answer; no budget means no bound", async () => {
   const { claw, model } = await open({ perSessionUsd: 1 });
   const { sessionId } = await claw.ask('hello');
   const first = Number(boundOf(model));
   expect((await claw.ask('again', { sessionId })).status).toBe('done');
-  // The answer of 100 tokens was a tenth of a dollar.
+  // The answer of 100 tokens cost a tenth of a dollar.
   expect(first - Number(boundOf(model))).toBeGreaterThan(95);
   const free = await open({});
   await free.claw.ask('hello');
   expect(boundOf(free.model)).toBeUndefined();
 });
 
-test('the command line ends with 4 when one call is too dear', async () => {
+test('the command line exits with 4 if one call is too expensive', async () => {
   const { claw, home, config } = await open({ perCallUsd: 0.01 });
   await claw.close();
   home.configure(config);

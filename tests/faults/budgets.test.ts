@@ -1,5 +1,5 @@
-// The budget in a whole runtime: no path to a model bypasses it, a person's permission for more is kept and ends when it should, a turn
-// continues, and parallel turns do not spend the same budget twice.
+// The budget in a whole runtime: no path to a model bypasses it, additional budget granted by a person is stored and ends when it should, a
+// turn continues, and parallel turns do not spend the same budget twice.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** One dollar for a million tokens of input, a thousand for a million of output: an answer of 1000 tokens is a dollar. */
+/** One dollar per million input tokens, a thousand per million output tokens: an answer of 1000 tokens costs one dollar. */
 const price = { inputUsdPerMillion: 1, outputUsdPerMillion: 1_000 };
 
 interface Opened {
@@ -44,7 +44,7 @@ interface Opened {
 function open({ budget, isPriced = true, clock, faults, prices = price }: Opened): Promise<TrayClaw> {
   const { providers = {}, models } = model.config('openai');
   const lab = providers['lab'];
-  // A server of this machine that takes a key, on no usual port, may be a gateway that bills.
+  // A local server that takes a key, on an unusual port, may be a gateway that bills.
   const more = isPriced ? { prices: { scripted: prices } } : { apiKey: 'env:MODEL_KEY' };
   home.env['MODEL_KEY'] = 'key-of-a-gateway';
   const priced = lab?.kind === 'openai-compatible' ? { lab: { ...lab, ...more } } : providers;
@@ -61,13 +61,13 @@ async function eventsIn(claw: TrayClaw, sessionId: string, type: AnyEvent['type'
   return bodies;
 }
 
-/** Takes up the work of an ended turn and waits. */
+/** Continues an ended turn and waits for it. */
 async function goOn(claw: TrayClaw, ended: { readonly turnId: string }): Promise<AskResult> {
   const { turnId } = await claw.op('turn.continue', { turnId: ended.turnId });
   return claw.op('turn.wait', { turnId });
 }
 
-/** Everything a person can ask for that might make a model work. */
+/** Runs every operation of a person that might call a model. */
 async function tryEverything(claw: TrayClaw): Promise<Set<string>> {
   const ends = new Set<string>();
   const first = await claw.ask('hello');
@@ -93,12 +93,12 @@ async function tryEverything(claw: TrayClaw): Promise<Set<string>> {
 }
 
 test.each([{ perTurnUsd: 0 }, { perSessionUsd: 0 }, { perDayUsd: 0 }, { perTurnTokens: 1 }, { perSessionTokens: 1 }, { perDayTokens: 1 }])(
-  'with %j nothing a person can do makes a request, nor does a restart',
+  "with %j neither a person's actions nor a restart makes a request",
   async (budget) => {
     const claw = await open({ budget });
     expect(await tryEverything(claw)).toEqual(new Set(['over_budget']));
     expect((await home.close(claw)).different).toEqual([]);
-    // A message taken by a process that ended at once is taken up by the next.
+    // A message accepted by a process that ended at once is handled by the next process.
     const second = await open({ budget });
     const { turnId } = await second.op('message.send', { text: 'left over' });
     await home.close(second);
@@ -108,7 +108,7 @@ test.each([{ perTurnUsd: 0 }, { perSessionUsd: 0 }, { perDayUsd: 0 }, { perTurnT
   },
 );
 
-test('control: with the book taken out all of it asks the model', async () => {
+test('control: without the budget check every action calls the model', async () => {
   const heedless: BudgetPort = {
     reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } }),
     finishTurn: () => undefined,
@@ -118,7 +118,7 @@ test('control: with the book taken out all of it asks the model', async () => {
   expect(model.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('three places in the sources ask a model, each after the budget check', () => {
+test('three places in the sources call a model, each after the budget check', () => {
   const core = join(import.meta.dirname, '../../core');
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
   const outside = sources.filter((file) => !file.startsWith(join('mind', 'llm')));
@@ -131,7 +131,7 @@ test('three places in the sources ask a model, each after the budget check', () 
   const peers = join('features', 'a2a', 'peer-models.ts');
   const performs = join('runtime', 'turns', 'perform-model.ts');
   expect(asking.sort()).toEqual(['compose-spine.ts', peers, passing, skills, beside, performs]);
-  // The composition builds the router and asks nothing; runs of a skill and calls of other machines forward the requests of these three.
+  // The composition builds the router and makes no requests; skill runs and calls of other machines forward the requests of these three.
   expect(readFileSync(join(core, peers), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     '      if (!isPeerModel(ref)) return models.stream(ref, request, sink, options);',
   ]);
@@ -158,8 +158,8 @@ test('three places in the sources ask a model, each after the budget check', () 
   ]).toEqual([1, true]);
 });
 
-test('a request is checked before it is paid for; control: without that it is made', async () => {
-  // The system prompt and the tools alone are more than a thousand tokens: more than a tenth of a cent at this price.
+test('a request is checked before it is made; control: without the check it is made', async () => {
+  // The system prompt and the tools alone are more than a thousand tokens, which cost more than a tenth of a cent at this price.
   const check = async (faults: FaultHooks): Promise<number> => {
     model.requests.length = 0;
     const claw = await open({ budget: { perTurnUsd: 0.0005 }, faults });
@@ -187,7 +187,7 @@ const more = (claw: TrayClaw, { turnId, sessionId }: AskResult, scope: 'turn' | 
     { channel: 'window', actor: 'ada' },
   );
 
-test('more is allowed, the log says by whom, and the work continues where it stopped', async () => {
+test('a larger budget is recorded with its giver, and the work continues', async () => {
   model.script([
     { results: 0, answer: { calls: [{ tool: 'calc', args: { expression: '6*7' } }], usage: { input: 1000, output: 1000 } }, times: 1 },
     { answer: { text: 'It is 42.', usage: { input: 1000, output: 10 } } },
@@ -198,7 +198,7 @@ test('more is allowed, the log says by whom, and the work continues where it sto
     status: 'over_budget',
     error: { data: { scope: 'turn', unit: 'usd', limit: 0.5, spent: 1.001, suggested: 0.5 } },
   });
-  // Going on without more ends at once, and asks nothing.
+  // Continuing without more budget ends at once, without a request.
   const tooEarly = await goOn(claw, ended);
   expect([tooEarly.status, model.requests.length]).toEqual(['over_budget', 1]);
   const { budgets } = await more(claw, tooEarly, 'turn', 0.25);
@@ -217,13 +217,13 @@ test('more is allowed, the log says by whom, and the work continues where it sto
     { scope: 'turn', unit: 'usd', amount: 0.25, raisedBy: 0.751, limit: 1.251, turnId: tooEarly.turnId, day: null, by: 'ada' },
     { continues: { turnIds: [ended.turnId, tooEarly.turnId], by: 'ada' } },
   ]);
-  // Once taken up, and only what a limit ended.
+  // Only a turn that a limit ended can be continued, and only once.
   await expect(claw.op('turn.continue', { turnId: ended.turnId })).rejects.toMatchObject({ code: 'conflict' });
   await expect(claw.op('turn.continue', { turnId: next.turnId })).rejects.toMatchObject({ code: 'conflict' });
   expect((await home.close(claw)).different).toEqual([]);
 });
 
-test('a continued turn has the extra allowance and no fresh budget besides it', async () => {
+test('a continued turn gets the additional budget, but no new one', async () => {
   model.script([{ answer: { calls: [{ tool: 'calc', args: { expression: '1+1' } }], usage: { input: 1000, output: 1000 } } }]);
   const claw = await open({ budget: { perTurnUsd: 1.5 } });
   const ended = await claw.ask('go');
@@ -233,7 +233,7 @@ test('a continued turn has the extra allowance and no fresh budget besides it', 
   expect([again.status, model.requests.length]).toEqual(['over_budget', 3]);
 });
 
-test('a restart keeps what was allowed; for a day it ends with the day', async () => {
+test('a restart keeps additional budget; that of a day ends with the day', async () => {
   model.script([{ answer: { text: 'fine', usage: { input: 1000, output: 1000 } } }]);
   const clock = new ManualClock(new Date(2026, 5, 15, 12).getTime());
   const budget = { perDayUsd: 0.5, perSessionUsd: 10 };
@@ -260,7 +260,7 @@ test('a restart keeps what was allowed; for a day it ends with the day', async (
   expect((await second.ask('and then')).status).toBe('over_budget');
 });
 
-test('what makes no sense is refused and not recorded', async () => {
+test('an invalid request for more budget is refused and not recorded', async () => {
   const claw = await open({ budget: { perDayUsd: 1 } });
   const { turnId } = await claw.ask('hello');
   const wrong = [
@@ -277,8 +277,8 @@ test('what makes no sense is refused and not recorded', async () => {
   expect((await claw.op('budget.get', {})).budgets[0]).toMatchObject({ limit: 1 });
 });
 
-test('eight turns at once pass the day by no more than one answer; control: with no room kept they spend it together', async () => {
-  // An answer of 400 tokens at this price is 40 cents; the 4000 reckoned with would be 4 dollars.
+test('eight parallel turns exceed the day by one answer; control without reserve', async () => {
+  // An answer of 400 tokens costs 40 cents at this price; the 4000 tokens reserved for it would cost 4 dollars.
   const prices = { inputUsdPerMillion: 1, outputUsdPerMillion: 1_000 };
   const answerUsd = 0.401;
   const limit = 1;
@@ -309,7 +309,7 @@ test('eight turns at once pass the day by no more than one answer; control: with
   expect((await check({ replaceParts: careless })).over).toBe(0);
 });
 
-test('a turn that waits for room can be stopped', async () => {
+test('a turn that waits for budget can be stopped', async () => {
   model.script([{ user: 'slow', answer: { silent: true } }, { answer: { text: 'fine' } }]);
   const claw = await open({ budget: { perDayUsd: 1 } });
   const slow = await claw.op('message.send', { text: 'slow' });
@@ -321,7 +321,7 @@ test('a turn that waits for room can be stopped', async () => {
   expect((await claw.ask('after')).status).toBe('done');
 });
 
-test('where the price is not known it is said once a session, also after a restart, and doctor says it', async () => {
+test('an unknown price is reported once per session and by the doctor', async () => {
   const budget = { perDayUsd: 1, perTurnUsd: 1, perSessionTokens: 1_000_000 };
   const first = await open({ budget, isPriced: false });
   const { sessionId } = await first.ask('one');
@@ -334,7 +334,7 @@ test('where the price is not known it is said once a session, also after a resta
   expect(await eventsIn(second, other.sessionId, 'budget.unpriced')).toHaveLength(1);
   const { checks } = await second.op('health.check', {});
   expect(checks.find(({ id }) => id === 'budget')).toMatchObject({
-    // A warning: what works is not called broken.
+    // Only a warning: a working model is not reported as broken.
     ok: true,
     detail: expect.stringContaining('cannot be enforced for lab/scripted') as string,
     fix: expect.stringContaining('prices') as string,
@@ -347,13 +347,13 @@ test('where the price is not known it is said once a session, also after a resta
   });
 });
 
-test('an answer that breaks off is counted by an estimate, before and after a restart', async () => {
+test('an interrupted answer is counted by an estimate, before and after a restart', async () => {
   model.script([{ answer: { text: 'x'.repeat(4_000), pieceChars: 400, usage: null, trouble: { kind: 'cut', afterFrames: 6 } } }]);
   const first = await open({ budget: { perDayUsd: 10 } });
   expect((await first.ask('hello')).status).toBe('failed');
   const spentOf = async (claw: TrayClaw): Promise<number> => (await claw.op('budget.get', {})).budgets[0]?.spent ?? 0;
   const spent = await spentOf(first);
-  // More than the request, some hundred tokens of answer at a tenth of a cent each.
+  // More than the request: some hundred answer tokens at a tenth of a cent each.
   expect(spent).toBeGreaterThan(0.1);
   await home.close(first);
   const second = await open({ budget: { perDayUsd: 10 } });

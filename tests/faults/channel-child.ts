@@ -1,5 +1,5 @@
 // The process that is killed while people write: a runtime with the loopback channel, whose other side is in files outside the data folder.
-// Updates it has recorded are not offered again; each delivery is a line.
+// Updates it has recorded are not offered again; each delivery is one line.
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ function tell(report: ChannelReport): void {
   writeSync(REPORTS_FD, JSON.stringify(report) + '\n');
 }
 
-/** Every message has its one answer, and none of them is still to leave. */
+/** Waits until every message has its answer and no answer is left in the outbox. */
 async function settled(claw: TrayClaw, turnIds: readonly string[], updates: number): Promise<void> {
   for (const turnId of turnIds) await claw.op('turn.wait', { turnId });
   await until(async () => (await claw.op('outbox.list', { all: true, limit: 1_000 })).items.length >= updates, 'all is answered');
@@ -25,7 +25,7 @@ async function settled(claw: TrayClaw, turnIds: readonly string[], updates: numb
   await until(async () => (await claw.op('outbox.list', { state: 'sending' })).items.length === 0, 'nothing is on its way');
 }
 
-/** As every channel does: what cannot be taken in yet is offered again. */
+/** Offers a message again until it is accepted, as every channel does. */
 async function take(text: string, about: { dedupeKey: string; chatId: string }): Promise<{ turnId: string }> {
   for (;;) {
     try {
@@ -65,7 +65,7 @@ for (let update = offset + 1; update <= options.updates; update++) {
   turnIds.push(receipt.turnId);
   killer.reach('before-offset');
   writeFileSync(offsetFile, String(update));
-  // Some come while the one before is worked on, some after.
+  // Some messages arrive while the previous one is handled, some after it.
   if (update % 2 === 0) await claw.op('turn.wait', { turnId: receipt.turnId });
 }
 await settled(claw, turnIds, options.updates);

@@ -1,4 +1,4 @@
-// Kills a program with a channel again and again while people write, and compares received and written messages: nothing is lost, nothing
+// Kills a program with a channel again and again while people write, and compares received with written messages: nothing is lost, nothing
 // arrives twice, and an unknown outcome is shown as uncertain. Owns one data folder and the files of the other side.
 
 import { spawn } from 'node:child_process';
@@ -23,9 +23,9 @@ export interface ChannelTally {
   kills: number;
   /** Messages people wrote. */
   written: number;
-  /** Not taken in, or taken in and neither answered nor shown as uncertain. */
+  /** Messages that were not accepted, or were accepted and neither answered nor shown as uncertain. */
   lost: string[];
-  /** Answers that arrived more than once, or messages that were worked on more than once. */
+  /** Answers that arrived more than once, or messages that were handled more than once. */
   twice: string[];
   /** Shown to the person as uncertain. */
   uncertain: number;
@@ -36,7 +36,7 @@ export interface ChannelRun {
   readonly point: string | null;
   readonly nth: number;
   readonly armedFromStart?: boolean;
-  /** Kill from outside this long after the channel is open. */
+  /** Kills the process from outside this long after the channel is open. */
   readonly killAfterMs?: number;
 }
 
@@ -51,7 +51,7 @@ export class ChannelCrashRig {
     mkdirSync(this.#side);
   }
 
-  /** Every third job is answered by the message tool, the others by the answer of the turn; each names its number. */
+  /** The message tool answers every third job, the turn's answer the others; each answer contains its number. */
   static async start(): Promise<ChannelCrashRig> {
     const jobOf = (request: ModelRequestSeen): number => Number(/job (\d+)/.exec(request.userText)?.[1] ?? '0');
     const model = await ScriptedModel.start([
@@ -70,9 +70,9 @@ export class ChannelCrashRig {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** One start of the program until it dies or all that was written is answered. True when it was killed. */
+  /** Starts the program once; it runs until it dies or everything written is answered. Resolves to true if it was killed. */
   async run(run: ChannelRun): Promise<boolean> {
-    // A person waits for answers now and then.
+    // A person does not write more while many messages are unanswered.
     if (this.#updates - this.#taken() < BACKLOG_MAX) this.#updates += MESSAGES_A_RUN;
     this.tally.written = this.#updates;
     const end = await this.#runChild(run);
@@ -82,7 +82,7 @@ export class ChannelCrashRig {
     return killed;
   }
 
-  /** After a start that was not interrupted. */
+  /** Checks the folder after a start that was not interrupted. */
   async check(): Promise<ChannelTally> {
     const log = await readLog(this.#home);
     if (!log.audit.ok) this.tally.faults.push(`the hash chain is broken: ${JSON.stringify(log.audit.firstBad)}`);
@@ -117,12 +117,12 @@ export class ChannelCrashRig {
     }
   }
 
-  /** As if a part had arrived once more than it was sent, for a control of the counting. */
+  /** Simulates a part that arrived once more than it was sent, as a control of the counting. */
   arriveAgain(update: number): void {
     appendFileSync(join(this.#side, 'delivered.log'), `again\tanswer ${update}.\n`);
   }
 
-  /** As if nothing of it had arrived. */
+  /** Simulates that nothing of an update arrived. */
   forget(update: number): void {
     const file = join(this.#side, 'delivered.log');
     const kept = readFileSync(file, 'utf8')
@@ -131,7 +131,7 @@ export class ChannelCrashRig {
     writeFileSync(file, kept.join('\n'));
   }
 
-  /** The last update the program took note of. */
+  /** The last update that the program recorded. */
   #taken(): number {
     const file = join(this.#side, 'offset');
     return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;

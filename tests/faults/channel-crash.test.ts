@@ -1,5 +1,5 @@
-// People write, the program is killed: at each named place of the way in and out, and at random. Few kills in
-// every run, many in the long one.
+// The program is killed while people write: at each named point of receiving and sending, and at random moments. Few kills in every run,
+// many in the long one.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { ChannelCrashRig, type ChannelRun } from './channel-crash-rig.ts';
@@ -18,7 +18,7 @@ const places: readonly ChannelRun[] = [
   (kills > 50 ? [1, 2, 3] : [1]).map((nth) => ({ point, nth, armedFromStart: nth === 1 && point.startsWith('outbound') })),
 );
 
-/** Always the same moments. */
+/** The same moments in every run. */
 function momentOf(kill: number): number {
   return (kill * 137) % 1_500;
 }
@@ -44,7 +44,7 @@ test(
   Math.max(120_000, kills * 10_000),
 );
 
-test('the counts see what they are there for', async () => {
+test('the counts detect what they are meant to detect', async () => {
   const rig = await ChannelCrashRig.start();
   onTestFinished(() => rig.dispose());
   await rig.run({ point: null, nth: 0 });

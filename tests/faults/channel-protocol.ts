@@ -5,11 +5,11 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 
 export const channelChildOptionsSchema = z.object({
   home: z.string(),
-  /** Folder of the other side. */
+  /** The folder of the other side. */
   side: z.string(),
-  /** The runtime checks it: its schema here would load the contracts a second time at each start. */
+  /** The runtime validates it: a schema here would load the contracts a second time at each start. */
   config: z.custom<ConfigInput>(),
-  /** Updates 1 to this one are there to be fetched. */
+  /** Updates from 1 to this number are available. */
   updates: z.number().int(),
   point: z.string().nullable(),
   nth: z.number().int(),

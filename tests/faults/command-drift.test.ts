@@ -1,4 +1,4 @@
-// Approve X, run Y: whatever a command is made of is changed after a person said yes. It is asked about again and has not run.
+// Approve X, run Y: the files of a command are changed after a person approved it. It needs another approval and does not run.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -111,15 +111,15 @@ async function runsAfter(drift: Drift, faults: FaultHooks, changes: boolean): Pr
   }
 }
 
-test.each(Object.keys(drifts))('%s changed after the yes: asked again, not run', async (name) => {
+test.each(Object.keys(drifts))('%s changed after the approval: asked again, not run', async (name) => {
   const drift = drifts[name];
   if (drift === undefined) throw new Error(name);
   expect(await runsAfter(drift, {}, true)).toEqual({ ran: false, askedAgain: true });
-  // Unchanged it runs on that yes; what git runs unchanged leaves no mark.
+  // Unchanged, it runs with that approval; unchanged git commands leave no mark.
   if (drift.command !== 'git status') expect(await runsAfter(drift, {}, false)).toEqual({ ran: true, askedAgain: false });
 });
 
-test('other arguments than those a person saw are asked about, whatever was allowed for good', async () => {
+test('arguments that differ from the approved ones need approval despite any grant', async () => {
   const mark = join(home.path, '..', 'RAN');
   mkdirSync(home.workspace, { recursive: true });
   writeFileSync(join(home.workspace, 'run.sh'), `echo "$@" >> ${mark}\n`);
@@ -139,10 +139,10 @@ test('other arguments than those a person saw are asked about, whatever was allo
   await home.close(claw);
 });
 
-test('without the second look the changed script runs', async () => {
+test('control: without the second check the changed script runs', async () => {
   const script = drifts['the script'];
   if (script === undefined) throw new Error('no drift');
-  // The runtime takes what the approval showed for what there is now, and the tool's own look is all that is left.
+  // The runtime takes the content shown in the approval for the current one, so only the tool's own check is left.
   const blind = ({ policy, tools, workspaces, gate }: TurnDeps): Partial<TurnDeps> => {
     const store = Object.create(policy) as PolicyStore;
     store.pendingApprovals = () => policy.pendingApprovals();
@@ -163,8 +163,8 @@ test('without the second look the changed script runs', async () => {
   expect(await runsAfter(script, hooks, true)).toEqual({ ran: true, askedAgain: false });
 });
 
-test('what a rule alone let pass is judged again right before it runs', async () => {
-  // Inside: a command without approval runs in the sandbox if there is one.
+test('a call allowed by a rule alone is judged again right before it runs', async () => {
+  // In the workspace, because a command without approval runs in the sandbox if there is one.
   const mark = join(home.workspace, 'RAN');
   const check = async (isOnceEnough: boolean): Promise<boolean> => {
     rmSync(mark, { force: true });
@@ -179,7 +179,7 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       lenient.question = (request, decision) => gate.question(request, decision);
       lenient.authorize = (request) => {
         const made = bindingsHash(request.facts.command?.plain?.bindings ?? []);
-        // Another process is quicker: the script changes right after the check.
+        // Simulates a faster process: the script changes right after the check.
         if (allowed === null) writeFileSync(file, `touch ${mark} # other\n`);
         allowed ??= made;
         const asked = gate.authorize(request);
@@ -187,7 +187,7 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       };
       return { gate: lenient };
     };
-    // There is no approval here: a sandbox would keep the mark from being made.
+    // Without an approval the sandbox would keep the mark from being created, so it is off.
     const config = { ...model.config('openai'), sandbox: { mode: 'off' as const } };
     const claw = await home.open({ config, faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
     await claw.ask('run it');

@@ -1,17 +1,17 @@
-// One command line for each command of the tree, and whether it only looks: by hand, or the example of an operation's command. Held to the
-// tree by endings.test.ts.
+// One command line for each command of the tree, and whether it only reads: written by hand, or the example of an operation's command.
+// endings.test.ts checks that the list is complete.
 
 import type { Command } from 'commander';
 import { opForms } from '../../core/contracts/op-forms.ts';
 import { createProgram } from '../../core/doors/cli/cli.ts';
 
-/** The things the samples name; ids of a used data folder. */
+/** The ids of a used data folder that the samples refer to. */
 export interface SamplePlace {
   readonly session: string;
   readonly turn: string;
   readonly call: string;
   readonly approval: string;
-  /** A folder of documents and a file outside of the data folder. */
+  /** A folder of documents and a file, both outside the data folder. */
   readonly folder: string;
   readonly file: string;
 }
@@ -21,14 +21,14 @@ export interface Sample {
   readonly looks: boolean;
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Runs until it is stopped. */
+  /** True if it runs until it is stopped. */
   readonly stays?: boolean;
 }
 
 const look = (line: Sample['line'], more: Partial<Sample> = {}): Sample => ({ line, looks: true, ...more });
 const act = (line: Sample['line'], more: Partial<Sample> = {}): Sample => ({ line, looks: false, ...more });
 
-/** Without arguments, and only to look. */
+/** Commands without arguments that only read. */
 const plain = [
   'approvals list',
   'folders list',
@@ -212,10 +212,10 @@ const byHand: Readonly<Record<string, Sample>> = {
   'governor try': look(() => []),
   'model opinion': act(() => ['trn_none']),
   'model opinions': look(() => ['trn_none']),
-  // Without --yes it says the sizes and downloads nothing.
+  // Without --yes it prints the sizes and downloads nothing.
   'model install-engine': act(() => []),
   'model remove-engine': act(() => []),
-  // As a call of a tool, which is refused: it downloads a list from the internet.
+  // Run as if by a tool call, which is refused, because it downloads a list from the internet.
   'model refresh-prices': act(() => [], { env: { TRAYCLAW_CALL: 'call_1' } }),
   acp: act(() => []),
   'doors list': look(() => []),
@@ -255,7 +255,7 @@ const byHand: Readonly<Record<string, Sample>> = {
 
 const examples = Object.values(opForms).flatMap(({ commands = {} }) => Object.entries(commands));
 
-/** Those by hand, and for every other command its example. */
+/** The samples written by hand and, for every other command, its example. */
 export const samples: Readonly<Record<string, Sample>> = {
   ...Object.fromEntries(examples.map(([path, { example = '' }]) => [path, act(() => exampleWords(example))])),
   ...byHand,
@@ -265,7 +265,7 @@ function exampleWords(example: string): readonly string[] {
   return [...example.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');
 }
 
-/** Every command of the tree that does something, as the words one types. */
+/** Every command of the tree that does something, in the words a person types. */
 export async function commandPaths(): Promise<string[]> {
   const paths: string[] = [];
   const visit = (command: Command, words: readonly string[]): void => {

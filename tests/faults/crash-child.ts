@@ -1,5 +1,5 @@
-// The process that is killed: a real runtime on a data folder, running jobs with real tools, reporting to its parent over a pipe what was
-// promised to it. Every line is written synchronously, so that a report before a kill has arrived.
+// The process that is killed: a real runtime with a data folder that runs jobs with real tools and reports over a pipe what was promised to
+// it. Every line is written synchronously, so a report made before a kill has arrived.
 
 import { appendFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
@@ -15,7 +15,7 @@ function tell(report: CrashReport): void {
   writeSync(REPORTS_FD, JSON.stringify(report) + '\n');
 }
 
-/** An effect outside of the data folder: one line for each time it really happened. */
+/** An effect outside the data folder: one line each time it really happened. */
 function createStamp(ledger: string, killer: Killer): ToolDefinition {
   return defineTool({
     name: 'stamp',
@@ -44,7 +44,7 @@ class Worker {
     this.#options = options;
   }
 
-  /** Everything an earlier run left is brought to its end; says what a person was asked. */
+  /** Finishes everything an earlier run left; reports the questions to a person. */
   async finishWhatWasLeft(): Promise<void> {
     const { outcomes } = await this.#claw.op('outcome.list', {});
     tell({ kind: 'recovered', unknown: outcomes.map((outcome) => outcome.callId) });

@@ -1,4 +1,4 @@
-// Examines a data folder without a running program: the promises in the log, and the effects outside.
+// Examines a data folder without a running program: what the log promised, and the effects outside.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export interface CallRecord {
   readonly idempotency: Idempotency;
   readonly turnId: string;
   state: 'open' | 'unknown' | 'retry' | 'closed';
-  /** How often a person said: run it again. */
+  /** How often a person answered "run it again". */
   retries: number;
   results: number;
 }
@@ -26,7 +26,7 @@ export interface LogView {
   readonly startedTurns: ReadonlySet<string>;
   readonly finishedTurns: ReadonlySet<string>;
   readonly lastSeq: number;
-  /** Reported but missing. */
+  /** Reported events that the log does not contain. */
   missing(told: readonly ToldEvent[]): ToldEvent[];
 }
 
@@ -100,7 +100,7 @@ function applyToCalls(calls: Map<string, CallRecord>, row: Row): void {
   }
 }
 
-/** The questions a start has to ask: unsafe calls that began and have no result. */
+/** The outcomes a start must ask about: unsafe calls that began and have no result. */
 export function openUnsafeCalls(log: LogView): string[] {
   return [...log.calls.values()]
     .filter((call) => call.idempotency === 'unsafe' && (call.state === 'open' || call.state === 'unknown'))
@@ -108,15 +108,15 @@ export function openUnsafeCalls(log: LogView): string[] {
 }
 
 export interface Effects {
-  /** Effects of unsafe calls that really happened. */
+  /** The number of effects of unsafe calls that really happened. */
   readonly total: number;
-  /** Of these, more often than a person allowed. */
+  /** Effects that happened more often than a person allowed. */
   readonly twice: readonly string[];
-  /** Happened without any request in the log. */
+  /** Effects without a request in the log. */
   readonly unasked: readonly string[];
 }
 
-/** Compares the lines the tools left outside with the calls of the log: once each, and once more for each answer of retry. */
+/** Compares the lines the tools left outside with the calls of the log: one each, and one more for each retry a person asked for. */
 export function countEffects(
   log: LogView,
   files: { readonly stamps: string; readonly commands: string; readonly appended: string },

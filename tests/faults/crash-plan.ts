@@ -1,5 +1,5 @@
-// Which crashes there are: every named place at its 1st, 2nd, 3rd … reach until it is reached no more (after SQLite's writecrash.test),
-// crashes during the recovery of a crash, during the making of the data folder, and at random moments.
+// The plan of crashes: at every named point, at its 1st, 2nd, 3rd … visit until it is no longer reached (after SQLite's writecrash.test),
+// during the recovery from a crash, during the creation of the data folder, and at random moments.
 
 import { ScriptedModel, type ModelRequestSeen } from '../doubles/scripted-model.ts';
 import { CrashRig, emptyTally, type CrashTally } from './crash-rig.ts';
@@ -11,13 +11,13 @@ const REACHES_MAX = 60;
 
 export interface CrashPlan {
   readonly kills: number;
-  /** Reaches of each named place to try at most. */
+  /** The maximum number of visits to try for each named point. */
   readonly reachesMax?: number;
   readonly seed: number;
   onProgress?(point: string, tally: CrashTally): void;
 }
 
-/** The tally of each place, in the order they were tried. `random` fills up to the number of kills asked for. */
+/** The tally of each point, in the order they were tried. `random` fills up to the requested number of kills. */
 export async function runCrashPlan(plan: CrashPlan): Promise<Map<string, CrashTally>> {
   const model = await startJobModel();
   const tallies = new Map<string, CrashTally>();
@@ -67,7 +67,7 @@ async function crashAtPoint(rig: CrashRig, point: string, plan: CrashPlan, tally
   }
 }
 
-/** A crash while an effect has no result yet, then another in each place of the recovery from it, then a good start. */
+/** Crashes while an effect has no result yet, then at each point of the recovery from that, then starts without a crash. */
 async function crashInRecovery(rig: CrashRig, point: string, tallyOf: TallyOf): Promise<void> {
   for (const nth of [3, 5]) {
     await rig.run({ point: 'after-effect', nth, jobs: 1 }, tallyOf('after-effect'));
@@ -88,7 +88,7 @@ async function crashAtRandom(
     const rig = new CrashRig(model);
     try {
       for (let kill = 0; kill < KILLS_PER_FOLDER && killsSoFar() < plan.kills; kill++) {
-        // One in eight falls somewhere into the start of the program.
+        // One in eight happens during the start of the program.
         const when = random() < 0.125 ? { killAfterStartMs: 150 + random() * 700 } : { killAfterMs: random() * 700 };
         const tally = tallyOf('random');
         await rig.run({ point: null, nth: 0, jobs: 1_000, ...when }, tally);

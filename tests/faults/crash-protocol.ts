@@ -5,20 +5,20 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 
 export const crashChildOptionsSchema = z.object({
   home: z.string(),
-  /** The file outside of the data folder that effects are counted in. */
+  /** The file outside the data folder in which effects are counted. */
   ledger: z.string(),
-  /** The runtime checks it: its schema here would load the contracts a second time at each start. */
+  /** The runtime validates it: a schema here would load the contracts a second time at each start. */
   config: z.custom<ConfigInput>(),
-  /** Where to die, and at which reach of the place; null to live until killed from outside. */
+  /** The point at which to die, and at which visit; null to live until killed from outside. */
   point: z.string().nullable(),
   nth: z.number().int(),
-  /** Also while starting and recovering; otherwise from the first new job on. */
+  /** True to be armed during start and recovery as well; false to be armed from the first new job on. */
   armedFromStart: z.boolean(),
   firstJob: z.number().int(),
   jobs: z.number().int(),
-  /** Which of done, retry and abandon comes first. */
+  /** Which of done, retry and abandon is answered first. */
   firstAnswer: z.number().int(),
-  /** Events after this one are reported. */
+  /** Only events after this one are reported. */
   afterSeq: z.number().int(),
 });
 export type CrashChildOptions = z.infer<typeof crashChildOptionsSchema>;

@@ -1,5 +1,5 @@
-// Runs the program that is killed, kills it, and holds what it promised against what is there. Owns the data folder of one chain of
-// crashes: each start first recovers from the crash before it.
+// Runs the program, kills it, and compares what it promised with what is stored. Owns the data folder of one chain of crashes: each start
+// first recovers from the crash before it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface CrashTally {
   effects: number;
   twice: number;
   unknown: number;
-  /** Sentences; none is expected. */
+  /** Sentences that describe faults; none is expected. */
   readonly faults: string[];
 }
 
@@ -34,7 +34,7 @@ export interface CrashRun {
   readonly nth: number;
   readonly armedFromStart?: boolean;
   readonly jobs: number;
-  /** Kill from outside this long after the data folder is open. */
+  /** Kills the process from outside this long after the data folder is open. */
   readonly killAfterMs?: number;
   /** The same, counted from the start of the process. */
   readonly killAfterStartMs?: number;
@@ -69,7 +69,7 @@ export class CrashRig {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** One start of the program until it dies or has done its jobs. True when it was killed. */
+  /** Starts the program once; it runs until it dies or has done its jobs. Resolves to true if it was killed. */
   async run(run: CrashRun, tally: CrashTally): Promise<boolean> {
     const end = await this.#runChild(run);
     this.#starts += 1;
@@ -136,7 +136,7 @@ export class CrashRig {
     if (unasked.length > 0) tally.faults.push(`happened without a request: ${unasked.join(' ')}`);
   }
 
-  /** After a quiet end everything that began has finished: pure and idempotent calls needed no answer. */
+  /** Checks that everything that began has finished after a run without a crash: pure and idempotent calls needed no answer. */
   #checkAtRest(log: LogView, tally: CrashTally): void {
     const open = [...log.calls.values()].filter((call) => call.state !== 'closed').map((call) => call.callId);
     const unended = [...log.startedTurns].filter((turnId) => !log.finishedTurns.has(turnId));
@@ -179,7 +179,7 @@ async function followChild(child: ChildProcess, run: CrashRun): Promise<ChildEnd
   if (pipe === null || pipe === undefined || !('read' in pipe)) throw new Error('the child has no pipe for its reports');
   const lines = createInterface({ input: pipe });
   lines.on('line', (line) => {
-    // A line the kill cut in half was never told.
+    // A line that the kill cut in half was never reported completely.
     if (!line.endsWith('}')) return;
     const report = crashReportSchema.parse(JSON.parse(line));
     reports.push(report);

@@ -1,5 +1,5 @@
-// A small run of the crash script, a control that shows that it would see a lost event and an effect run twice, and the disk barriers,
-// counted in the stream of system calls: a kill cannot tell whether anything reached the disk.
+// A small run of the crash script, a control that shows that it detects a lost event and an effect run twice, and the durable commits,
+// counted in the stream of system calls, because a kill cannot tell whether anything reached the disk.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { isSoak, soak } from '../soak.ts';
 import { needs } from '../needs.ts';
 
 test(
-  'kills at every named place and at random lose nothing, run nothing twice, and leave nothing open',
+  'kills at every named point and at random lose nothing and run nothing twice',
   async () => {
     const tallies = await runCrashPlan({ kills: soak(28, 1_000), reachesMax: soak(2, 3), seed: 42 });
     const sum = (pick: 'kills' | 'acked' | 'lost' | 'effects' | 'twice' | 'unknown'): number =>
@@ -28,7 +28,7 @@ test(
   isSoak ? 7_200_000 : 600_000,
 );
 
-test('the counts of the crash script see what they are there for', async () => {
+test('the counts of the crash script detect what they are meant to detect', async () => {
   await using home = new TestHome();
   const call = (callId: string, change: Partial<CallRecord>): [string, CallRecord] => [
     callId,
@@ -53,34 +53,30 @@ test('the counts of the crash script see what they are there for', async () => {
   expect(openUnsafeCalls(log)).toEqual(['open']);
 });
 
-test(
-  'the disk is waited for when a message is accepted, before an unsafe effect, for an approval and for the stop',
-  { ...needs('strace'), timeout: 60_000 },
-  async () => {
-    await using home = new TestHome();
-    const trace = join(home.path, '..', 'trace.txt');
-    const child = fileURLToPath(new URL('barrier-child.ts', import.meta.url));
-    const marks = join(home.path, '..', 'marks.txt');
-    const calls = ['-f', '-e', 'trace=fdatasync,fsync,write', '-s', '40', '-o', trace];
-    const ran = spawnSync('strace', [...calls, process.execPath, child, home.path, marks], { encoding: 'utf8' });
-    expect([ran.status, ran.stderr]).toEqual([0, '']);
-    const syncs = countSyncs(readFileSync(trace, 'utf8'));
-    expect(syncs).toEqual({
-      accepted: 1,
-      // A pure call may run again: nothing waits for the disk before it.
-      'effect-pure': 0,
-      waiting: 1,
-      // The answer and the request, each before the effect.
-      'effect-unsafe': 2,
-      done: 0,
-      // The event; then the write-ahead log goes into the database and the head file says so: neither can be rewound unnoticed.
-      stopped: 5,
-      released: 5,
-    });
-  },
-);
+test('waits for the disk at messages, unsafe effects, approvals and the stop', { ...needs('strace'), timeout: 60_000 }, async () => {
+  await using home = new TestHome();
+  const trace = join(home.path, '..', 'trace.txt');
+  const child = fileURLToPath(new URL('barrier-child.ts', import.meta.url));
+  const marks = join(home.path, '..', 'marks.txt');
+  const calls = ['-f', '-e', 'trace=fdatasync,fsync,write', '-s', '40', '-o', trace];
+  const ran = spawnSync('strace', [...calls, process.execPath, child, home.path, marks], { encoding: 'utf8' });
+  expect([ran.status, ran.stderr]).toEqual([0, '']);
+  const syncs = countSyncs(readFileSync(trace, 'utf8'));
+  expect(syncs).toEqual({
+    accepted: 1,
+    // A pure call may run again, so nothing waits for the disk before it.
+    'effect-pure': 0,
+    waiting: 1,
+    // The answer and the request, each written before the effect.
+    'effect-unsafe': 2,
+    done: 0,
+    // The event; then the write-ahead log is checkpointed and the head file records it, so that neither can be rewound unnoticed.
+    stopped: 5,
+    released: 5,
+  });
+});
 
-/** Syncs of the disk from each mark to the next, by the mark they end at. */
+/** Disk syncs between marks, by the mark at which they end. */
 function countSyncs(trace: string): Record<string, number> {
   const counts: Record<string, number> = {};
   let syncs: number | null = null;

@@ -1,5 +1,5 @@
-// `node tests/faults/crash.ts [--kills 400] [--seed 1]`: kills the runtime that often, at every named place and at random, and prints
-// what was lost, run twice or left unknown. Ends with 1 if anything was.
+// `node tests/faults/crash.ts [--kills 400] [--seed 1]`: kills the runtime that often, at every named point and at random, and prints what
+// was lost, run twice or left unknown. Exits with 1 if there was anything.
 
 import { parseArgs } from 'node:util';
 import { runCrashPlan } from './crash-plan.ts';

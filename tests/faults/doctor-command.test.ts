@@ -1,4 +1,4 @@
-// The doctor on the command line without a running program: settings that prevent a start, and repairs without a question.
+// The doctor on the command line without a running program: settings that prevent a start, and repairs without confirmation.
 
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ test('settings that prevent a start are a separate finding, with the key by name
   home.configure({ models: { default: 'demo/offline' }, sandbox: { mode: 'off' } });
   chmodSync(home.path, 0o755);
   writeFileSync(join(home.path, 'instance.json'), '{"pid":999999999,"socketPath":"/gone","token":"t","version":"1"}', { mode: 0o644 });
-  // With no terminal only what is harmless is done.
+  // Without a terminal, only harmless repairs are made.
   const mended = await home.cli(['doctor', '--fix']);
   expect([mended.code, (mended.json as { ok: boolean }).ok]).toEqual([0, true]);
   expect(statSync(home.path).mode & 0o077).toBe(0);

@@ -1,5 +1,5 @@
-// Faults planted in real data folders, one after the other: the doctor finds each, and what mends it is the repair it offers or the way it
-// tells. In a healthy folder it finds nothing.
+// Faults planted in real data folders, one after the other: the doctor finds each, and the repair it offers or the instructions it gives
+// fix it. In a healthy folder it finds nothing.
 
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { until } from '../until.ts';
 
 type Check = OpResult<'health.check'>['checks'][number];
 
-/** Leaves a file, as a long result does. */
+/** Stores a file, as a long result does. */
 const keep = freeTool('keep', {
   idempotency: () => 'pure',
   run: (_args, { artifacts, sessionId, callId }) => {
@@ -53,7 +53,7 @@ async function close(): Promise<void> {
   claw = null;
 }
 
-/** Writes into the database of a program that does not run. */
+/** Writes into the database while the program is not running. */
 async function change(...statements: string[]): Promise<void> {
   await close();
   const db = new Database(join(home.path, 'trayclaw.db'));
@@ -83,9 +83,9 @@ interface Fault {
   readonly name: string;
   readonly id: string;
   readonly plant: () => Promise<unknown>;
-  /** The remedy it names; its repair if there is none. */
+  /** Follows the doctor's instructions; if absent, its repair is used. */
   readonly mend?: () => Promise<unknown>;
-  /** Seen without the long look as well. */
+  /** True if the quick check finds it too. */
   readonly quick?: boolean;
 }
 
@@ -262,7 +262,7 @@ const faults: readonly Fault[] = [
     quick: true,
     plant: async () => {
       server = await ScriptedModel.start([{ answer: { refuse: 'unauthorized' } }]);
-      // In a window or a terminal a person sees the failure, and is only reminded.
+      // With a window or a terminal the person sees the failure anyway and is only reminded.
       const channel = new LoopbackChannel({});
       const running = await open({ ...server.config('openai') }, { channels: [channel] });
       channel.write('hello');
@@ -363,14 +363,14 @@ afterEach(async () => {
   server = null;
 });
 
-test('a healthy folder has nothing wrong with it, looked at quickly or in full', async () => {
+test('a healthy folder has no findings, in the quick and the full check', async () => {
   await seed();
   for (const full of [false, true]) expect((await look(full)).filter(({ ok }) => !ok)).toEqual([]);
   const ids = (await look()).map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining(faults.map(({ id }) => id).filter((id) => !/^(provider\.|config)/.test(id))));
 });
 
-test.each(faults)('$name is found, and mended', { timeout: 30_000 }, async ({ id, plant, mend, quick }) => {
+test.each(faults)('$name is found and fixed', { timeout: 30_000 }, async ({ id, plant, mend, quick }) => {
   await plant();
   const found = (await look()).find((check) => check.id === id);
   expect(found).toMatchObject({ ok: false, fix: expect.any(String), detail: expect.any(String) });

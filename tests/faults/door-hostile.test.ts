@@ -1,5 +1,5 @@
-// The local server under bad bytes and bad manners: heads that can be read in two ways, several requests on one connection, silence,
-// floods, and a token of yesterday.
+// The local server with malformed and abusive requests: ambiguous heads, several requests on one connection, silence, floods, and a token
+// of an earlier start.
 
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -46,7 +46,7 @@ async function countEvents(): Promise<number> {
   return (await claw.op('audit.verify', {})).events;
 }
 
-test('a head that two readers could read in two ways is refused whole, and nothing behind it is taken for a request', async () => {
+test('an ambiguous request head is refused, and nothing after it counts as a request', async () => {
   const port = await listen();
   const smuggled = head(port, ['Content-Length: 2', 'Connection: close']) + '{}';
   const tries: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ test('a head that two readers could read in two ways is refused whole, and nothi
   }
   expect(wrong).toEqual([]);
   expect((await countEvents()) - before).toBe(0);
-  // The rig can tell: the same request well formed is taken.
+  // Control: the same request, well-formed, is accepted.
   expect((await sendRaw(port, smuggled)).status).toBe(200);
   expect((await countEvents()) - before).toBe(1);
 });
@@ -105,14 +105,14 @@ test('300 silent connections do not keep out a client with the token', async () 
   expect((await sendRaw(port, head(port, ['Content-Length: 2', 'Connection: close'], 'panic.status') + '{}')).status).toBe(200);
   expect(ownNow() - startedMs).toBeLessThan(1_000);
   await until(() => keptOpen.filter((socket) => socket.closed || socket.readableEnded).length >= 170, 'the oldest silent ones are gone');
-  // Who has shown the token is not the one to go.
+  // A client that has shown the token is not disconnected.
   const again = new Promise<string>((resolve) => trusted.once('data', (chunk: Buffer) => resolve(chunk.toString())));
   trusted.write(head(port, ['Content-Length: 2'], 'panic.status') + '{}');
   expect(await again).toMatch(/^HTTP\/1\.1 200 /);
   for (const socket of [...keptOpen, trusted]) socket.destroy();
 });
 
-test('a flood is answered with 429 and a time to come back; strangers use up nothing, and the stop always gets through', async () => {
+test('a flood gets 429 with a delay; strangers use up nothing; the stop always works', async () => {
   const clock = new ManualClock();
   const port = await listen({ clock, requestRates: { connection: { perSecond: 10, burst: 5 }, door: { perSecond: 10, burst: 8 } } });
   const op = (name: string): string => head(port, ['Content-Length: 2'], name) + '{}';
@@ -122,7 +122,7 @@ test('a flood is answered with 429 and a time to come back; strangers use up not
     (await sendAllRaw(port, requests.join('') + close)).map(({ status }) => status);
   for (let i = 0; i < 9; i++) expect((await sendRaw(port, stranger)).status).toBe(401);
   expect(await statuses(...Array<string>(7).fill(op('session.list')))).toEqual([200, 200, 200, 200, 200, 429]);
-  // Another connection has a separate allowance, the door has one for all.
+  // Another connection has a separate allowance, and the door has one for all.
   expect(await statuses(...Array<string>(5).fill(op('session.list')))).toEqual([200, 200, 200, 429]);
   const [limited] = await sendAllRaw(port, op('session.list') + close);
   expect(limited).toMatchObject({ status: 429, body: expect.stringContaining('"rate_limited"') as string });
@@ -190,7 +190,7 @@ test('a socket folder that others can write into is neither used nor trusted', a
   const found = await findInstance(home.path);
   expect(found?.record.token).toBe(tight.token);
   await found?.claw.close();
-  // Made loose behind our back: the client does not hand over its token either.
+  // Its mode was changed behind our back: the client does not send its token either.
   chmodSync(folder, 0o722);
   expect(await findInstance(home.path)).toBeNull();
   await tight.dispose();

@@ -1,5 +1,5 @@
-// Access to the local server: every Host × Origin × kind of request a page of another site could make a browser send, each with the right
-// token, over raw sockets. The event log itself shows any change of state.
+// Access to the local server: every Host × Origin × kind of request that a page of another site could make a browser send, each with the
+// correct token, over raw sockets. The event log shows any change of state.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../core/base/clock.ts';
@@ -40,7 +40,7 @@ async function listen(replaceChecks?: (real: DoorChecks) => DoorChecks): Promise
   return (await door.listen({})).port;
 }
 
-/** Lines of the head; null for a Host line that is right. */
+/** Lines of the head, by name. */
 const foreignHosts: Readonly<Record<string, (port: number) => readonly string[]>> = {
   'evil.com': () => ['Host: evil.com'],
   'evil.com:port': (port) => [`Host: evil.com:${port}`],
@@ -83,7 +83,7 @@ const kinds: Readonly<
 interface Sweep {
   readonly cells: number;
   readonly wrong: readonly string[];
-  /** Sessions that were created. */
+  /** The number of sessions that were created. */
   readonly changes: number;
 }
 
@@ -124,7 +124,7 @@ async function countEvents(): Promise<number> {
   return events;
 }
 
-test('8 wrong Hosts × 6 Origins × 4 kinds: 192 refusals, and the log has not one event more', { timeout: 60_000 }, async () => {
+test('8 wrong Hosts × 6 Origins × 4 kinds: 192 refusals, and no event in the log', { timeout: 60_000 }, async () => {
   const port = await listen();
   expect(await sweep(port, foreignHosts, false)).toEqual({ cells: 192, wrong: [], changes: 0 });
 });
@@ -134,16 +134,16 @@ test('with the right Host only no Origin or the exact one is accepted, and only 
   expect(await sweep(port, ownHosts, true)).toEqual({ cells: 48, wrong: [], changes: 4 });
 });
 
-test('control: with the check of Host and Origin taken out, both sweeps report it', { timeout: 60_000 }, async () => {
+test('control: without the check of Host and Origin both sweeps report it', { timeout: 60_000 }, async () => {
   const port = await listen((real) => ({ ...real, refusePlace: () => null }));
   const foreign = await sweep(port, foreignHosts, false);
-  // Every cell is answered as if it were ours, and each of the 48 with JSON creates a session.
+  // Every combination is answered as if it were ours, and each of the 48 with JSON creates a session.
   expect([foreign.wrong.length, foreign.changes]).toEqual([192, 48]);
   const own = await sweep(port, ownHosts, true);
   expect([own.wrong.length, own.changes]).toEqual([32, 12]);
 });
 
-test('the token is accepted in its place only; control: without that check all pass', async () => {
+test('the token is accepted only in its place; control: without that check all pass', async () => {
   const places: readonly (readonly [string, string])[] = [
     ['/api/ops/session.create', 'X-Nothing: 1'],
     [`/api/ops/session.create?token=${token}&access_token=${token}&authorization=Bearer%20${token}`, 'X-Nothing: 1'],

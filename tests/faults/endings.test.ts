@@ -1,6 +1,6 @@
-// Every command ends, and with its exit code: after a process was killed in the middle of a turn, and during indexing of documents. The long
-// run kills many times, runs each command after each kill, and each command of the tree several times in a separate process. It prints its
-// counts.
+// Every command ends with its exit code: after a process was killed in the middle of a turn, and during the indexing of documents. The long
+// run kills many times, runs each command after each kill, and runs each command of the tree several times in a separate process. It prints
+// its counts.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ interface End {
   readonly err: string;
 }
 
-/** In a separate process; null if it did not end and had to be killed. */
+/** Runs the command in a separate process; the exit code is null if it did not end and had to be killed. */
 async function runAlone(path: string, { line, stdin, stays, env: more }: Sample, place: SamplePlace): Promise<End> {
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -57,7 +57,7 @@ async function runAlone(path: string, { line, stdin, stays, env: more }: Sample,
   return { code, err };
 }
 
-/** In this process, on a real runtime that the command hosts. */
+/** Runs the command in this process, on a real runtime that it hosts. */
 async function runHere(path: string, { line, stdin }: Sample, place: SamplePlace): Promise<End> {
   const terminal = new FakeTerminal({ stdin: stdin ?? '', env: { TRAYCLAW_HOME: home.path } });
   const parts = fakeParts(new FakeClaw(), {
@@ -74,10 +74,10 @@ async function runHere(path: string, { line, stdin }: Sample, place: SamplePlace
   return { code, err: terminal.err };
 }
 
-/** A process that is killed while its model is about to answer, and one call that waits for a yes. */
+/** Kills a process while its model is about to answer and one call waits for approval. */
 async function killInTurn(): Promise<SamplePlace> {
   home.configure(model.config('openai'));
-  // Turns that an earlier kill cut off finish first: left waiting, they would fill the places for running turns.
+  // Turns that an earlier kill interrupted finish first: left waiting, they would use up the places for running turns.
   model.script([{ answer: { text: 'Hello.' } }]);
   const claw = await home.open();
   const { sessionId, turnId, callId, pending } = await claw.op('tool.run', { tool: 'exec', args: { command: 'touch made' }, wait: false });
@@ -105,11 +105,11 @@ function placeOf(ids: Omit<SamplePlace, 'folder' | 'file'>): SamplePlace {
   return { ...ids, folder, file: join(folder, 'note-1.md') };
 }
 
-test('there is a sample for each command of the tree, and no other', async () => {
+test('the samples cover exactly the commands of the tree', async () => {
   expect(Object.keys(samples).sort()).toEqual((await commandPaths()).sort());
 });
 
-test('after a kill in a turn every command that looks ends', { timeout: 120_000 + kills * 60_000 }, async () => {
+test('after a kill during a turn every command that only reads ends', { timeout: 120_000 + kills * 60_000 }, async () => {
   const looking = Object.entries(samples).filter(([, sample]) => sample.looks);
   const hung: string[] = [];
   const wrong: string[] = [];

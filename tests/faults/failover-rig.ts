@@ -1,4 +1,4 @@
-// A whole runtime over scripted model servers, with routes among them. Each case has separate models, so that a cooling-down one does not
+// A whole runtime with routes over scripted model servers. Each case has separate models, so that one that rests after a failure does not
 // affect another case. For tests only.
 
 import type { AnyEvent, EventOf } from '../../core/contracts/events.ts';
@@ -13,19 +13,19 @@ import { TestHome } from './test-home.ts';
 
 export type Place = 'a' | 'b' | 'c';
 
-/** The answer of a server to a request of a case; `at` counts the requests of that model, from 0. */
+/** A server's answer to a request of a case; `at` counts the requests to that model, from 0. */
 export type Script = (request: ModelRequestSeen, at: number) => Answer;
 
 export interface FailoverCase {
   readonly name: string;
-  /** In the order of the route. A place without a server answers no connection. */
+  /** In the order of the route. A place without a server refuses connections. */
   readonly candidates: Readonly<Partial<Record<Place, Script | 'refused'>>>;
 }
 
 interface Servers {
   readonly byPlace: Readonly<Record<Place, ScriptedModel>>;
   script(cases: readonly FailoverCase[]): void;
-  /** Requests a model got. */
+  /** The number of requests that a model received. */
   asked(place: Place, caseName: string): number;
   close(): Promise<void>;
 }
@@ -55,7 +55,10 @@ function ruleOf({ name, candidates }: FailoverCase, place: Place) {
   return [{ when: (request: ModelRequestSeen) => request.model === name, answer: (request: ModelRequestSeen) => script(request, at++) }];
 }
 
-/** Each case is an agent whose model is a route of the same name. `closedPort` refuses connections; `silentMs` is how long a server may be silent. */
+/**
+ * Each case is an agent whose model is a route of the same name. `closedPort` refuses connections; `silentMs` is how long a server may be
+ * silent.
+ */
 export function configOf(
   servers: Servers,
   cases: readonly FailoverCase[],
@@ -89,7 +92,7 @@ export interface FailoverRig {
   close(): Promise<void>;
 }
 
-/** `others` are only scripted, for a second program. */
+/** `others` are scripted but not run; they are for a second program. */
 export async function openFailover(
   cases: readonly FailoverCase[],
   silentMs: number,
@@ -105,7 +108,7 @@ export async function openFailover(
     servers,
     claw,
     effects,
-    // Every turn is decided again as it was.
+    // Replays every turn and compares the decisions.
     close: async () => {
       await home.dispose();
       await servers.close();
@@ -113,7 +116,7 @@ export async function openFailover(
   };
 }
 
-/** Counts its effects by what it was asked to do: one that ran twice is seen. */
+/** Counts its effects by their argument, so that an effect that ran twice is detected. */
 function effectTool(effects: Map<string, number>) {
   return defineTool({
     name: 'mark',

@@ -1,5 +1,5 @@
-// Seeded sequences of failures over three candidates: no turn is lost, no whole answer is asked for twice, no effect runs twice. And what a
-// dead first candidate costs in time.
+// Seeded sequences of failures over three candidates: no turn is lost, no complete answer is requested twice, no effect runs twice. Also
+// measures the time a dead first candidate costs.
 
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -14,7 +14,7 @@ import { TestHome } from './test-home.ts';
 const SEQUENCES = soak(60, 500);
 const AT_ONCE = 12;
 const TIMED = 9;
-/** Longer than a busy machine is silent anyway; the long run keeps one busy. */
+/** Longer than the pauses of a busy machine; the long run keeps a machine busy. */
 const SILENT_MS = isSoak ? 12_000 : 4_000;
 const TIMED_SILENT_MS = 1_000;
 
@@ -33,11 +33,11 @@ const passing: readonly ((whole: Reply) => Answer)[] = [
 const lasting: readonly Answer[] = [{ refuse: 'unauthorized' }, { refuse: 'quota' }, { refuse: 'unknown-model' }, { refuse: 'rejected' }];
 
 interface Sequence extends FailoverCase {
-  /** Whole answers the servers sent. */
+  /** Complete answers that the servers sent. */
   readonly sent: string[];
 }
 
-/** At most two candidates never answer; the others fail at the beginning of the turn or in the middle of it, and then answer. */
+/** At most two candidates never answer; the others fail at the start or in the middle of the turn, and then answer. */
 function sequenceOf(seed: number): Sequence {
   const random = createRandom(seed);
   const name = `seq-${seed}`;
@@ -70,7 +70,7 @@ const sequences = Array.from({ length: SEQUENCES }, (_, seed) => sequenceOf(seed
 const quick =
   (place: string): Script =>
   () => ({ text: place });
-/** Each turn has a separate pair: the next one does not know what this one found out. */
+/** Each turn has a separate pair of models, so that it does not know what an earlier turn found out. */
 const pairs = Array.from({ length: TIMED }, (_, n): FailoverCase[] => [
   { name: `refused-${n}`, candidates: { a: 'refused', b: quick('b') } },
   { name: `silent-${n}`, candidates: { a: () => ({ silent: true }), b: quick('b') } },
@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** The expected result of a sequence, against the actual one. */
+/** Runs a sequence and compares the expected with the actual result. */
 async function run({ name, sent }: Sequence): Promise<void> {
   const { claw, effects } = rig;
   const ended = await runCase(claw, name, `work on ${name}`);
@@ -110,7 +110,7 @@ test(`${SEQUENCES} sequences: no turn lost, no answer paid twice, no effect twic
   expect(sequences.flatMap(({ sent }) => sent).length).toBeGreaterThan(SEQUENCES);
 });
 
-/** Its undisturbed time: anything else on the machine only adds to it. */
+/** The minimum, because other work on the machine only adds time. */
 const quietest = (values: readonly number[]): number => Math.min(...values);
 
 async function timed(program: TrayClaw, kind: string): Promise<number[]> {
@@ -124,7 +124,7 @@ async function timed(program: TrayClaw, kind: string): Promise<number[]> {
   return took;
 }
 
-test('a first candidate that refuses the connection costs 50 ms at most; a silent one its time limit', { timeout: 60_000 }, async () => {
+test('a refused connection costs 50 ms at most, a silent server its timeout', { timeout: 60_000 }, async () => {
   const own = new TestHome();
   onTestFinished(() => own.dispose());
   const program = await own.open({ config: configOf(rig.servers, pairs, { closedPort: await freePort(), silentMs: TIMED_SILENT_MS }) });

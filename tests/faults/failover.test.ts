@@ -1,19 +1,19 @@
-// The behaviour of a route when a candidate fails: every class of error at every place of the answer, with text and with a tool call. The
-// servers refuse what the vendor refuses, and a request no script expects fails the test.
+// The behaviour of a route when a candidate fails: every class of error at every point of the answer, with text and with a tool call. The
+// servers refuse what the vendor refuses, and a request that no script expects fails the test.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Reply } from '../doubles/scripted-model.ts';
 import { bodiesOf, openFailover, runCase, type FailoverCase, type FailoverRig, type Script } from './failover-rig.ts';
 
 type Kind = 'text' | 'tool';
-/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn ends, and no other candidate is asked. */
+/** moves: the second candidate answers. stays: the first one's answer counts. fails: the turn fails, and no other candidate is asked. */
 type Outcome = 'moves' | 'stays' | 'fails';
 
 interface Fault {
   readonly name: string;
   readonly outcome: Outcome;
   readonly answer: (whole: Reply) => Answer | 'refused';
-  /** Most likely paid: it had begun. */
+  /** Probably paid, because the answer had begun. */
   readonly isBilled?: boolean;
 }
 
@@ -51,7 +51,7 @@ const duringErrors: readonly Fault[] = (['server-error', 'overloaded', 'rate-lim
   isBilled: true,
   answer: (whole) => ({ ...whole, pieceChars: 4, trouble: { kind: 'error', afterFrames: 3, error } }),
 }));
-/** The beginning, text or a call and its arguments, the finish, the usage: what comes after them takes nothing from the answer. */
+/** After the beginning, the text or the call with its arguments, the finish and the usage, a failure does not affect the answer. */
 const after: readonly Fault[] = (['cut', 'close', 'stall'] as const).map((kind) => ({
   name: kind,
   outcome: 'stays',
@@ -72,7 +72,7 @@ interface TableCase extends FailoverCase {
 const wholeOf = (place: string, kind: Kind, name: string): Reply =>
   kind === 'text' ? { text: `fine from ${place}` } : { calls: [{ tool: 'mark', args: { n: `${name}-${place}` } }] };
 
-/** Whole answers: the call first where there is to be one, then words. */
+/** Complete answers: first the call, if the case has one, then text. */
 function healthy(place: string, kind: Kind, name: string): Script {
   return ({ toolResults }) => (kind === 'tool' && toolResults.length === 0 ? wholeOf(place, kind, name) : { text: `fine from ${place}` });
 }
@@ -111,7 +111,7 @@ test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
   }
   const answeredBy = fault.outcome === 'moves' ? 'b' : 'a';
   expect([ended.status, ended.text]).toEqual(['done', `fine from ${answeredBy}`]);
-  // Each whole answer was asked for once.
+  // Each complete answer was requested once.
   expect(bodiesOf(ended, 'model.finished')).toHaveLength(firsts);
   expect(servers.asked(answeredBy, name)).toBe(firsts);
   expect([...effects].filter(([n]) => n.startsWith(`${name}-`))).toEqual(kind === 'tool' ? [[`${name}-${answeredBy}`, 1]] : []);
@@ -123,7 +123,7 @@ test.concurrent.each(cases)('$name', async ({ name, kind, fault }) => {
   }
   expect(failed).toHaveLength(1);
   expect(failed[0]).toMatchObject({ failover: { to: `b-${name}/${name}`, waitMs: 0 } });
-  // An answer that had begun counts as paid, one that had not does not.
+  // An answer that had begun counts as paid; any other does not.
   expect(failed[0]?.usage !== undefined).toBe(fault.isBilled === true);
   expect(requested.map(({ model }) => model.slice(0, 1)).join('')).toBe(kind === 'tool' ? 'abb' : 'ab');
 });

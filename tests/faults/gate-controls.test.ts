@@ -1,5 +1,5 @@
-// Negative controls: for each safety gate one check function, run twice. With the gate nothing is reported; with just that gate taken
-// out the same function reports the violation. A gate that could be removed unnoticed would pass here only by breaking its control.
+// Negative controls: one check function for each safety gate, run twice. With the gate it reports nothing; without that gate it reports the
+// violation. Removing a gate unnoticed would require breaking its control.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -120,7 +120,7 @@ test('the stop is checked again when a call is dispatched', async () => {
     ];
     const claw = await open(tools, {
       replaceParts: (real) => {
-        // In memory only: the turn itself is not cancelled, so that only this gate is in the way.
+        // Engaged in memory only: the turn itself is not cancelled, so that only this gate can stop the call.
         stop = () => (real.panic as PanicSwitch).engage(1, 'control');
         return { ...real, ...parts(real) };
       },
@@ -133,7 +133,7 @@ test('the stop is checked again when a call is dispatched', async () => {
     return ran.slice(1).map((name) => `${name} ran after the stop`);
   };
   expect(await check(() => ({}))).toEqual([]);
-  // The gate knows of the stop as well, and is asked again about what a grant covers: both looks are taken away.
+  // The gate checks the stop as well, and again for calls that a grant covers; both checks are removed.
   const heedless = ({ gate }: TurnDeps): Partial<TurnDeps> => {
     const lenient = Object.create(gate) as PolicyGate;
     lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
@@ -147,7 +147,7 @@ test('the stop is checked again when a call is dispatched', async () => {
   expect(await check(heedless)).toEqual(['touch ran after the stop']);
 });
 
-test('a permission for once is spent by its first use', async () => {
+test('a grant for one call is used up by that call', async () => {
   const check = async (faults: FaultHooks): Promise<string[]> => {
     const ran: string[] = [];
     script(['touch'], ['touch']);
@@ -178,7 +178,7 @@ test('a permission for once is spent by its first use', async () => {
   expect(await check({ ...(neverSpent && { replaceParts: neverSpent }) })).toEqual(['one yes for once ran 2 calls and the turn is done']);
 });
 
-test('what was approved is what runs: a change in between is asked about again', async () => {
+test('the approved call is what runs: a change in between needs another approval', async () => {
   const check = async (parts: (real: TurnDeps, facts: () => string) => Partial<TurnDeps>): Promise<string[]> => {
     let target = 'shown';
     const ran: string[] = [];
@@ -207,7 +207,7 @@ test('what was approved is what runs: a change in between is asked about again',
   expect(await check(blind)).toEqual(['ran on another, shown was another thing; done']);
 });
 
-test('the budget is checked before a model is asked', async () => {
+test('the budget is checked before a model is called', async () => {
   const check = async (parts: (real: TurnDeps) => Partial<TurnDeps>): Promise<string[]> => {
     model.requests.length = 0;
     script();
@@ -224,7 +224,7 @@ test('the budget is checked before a model is asked', async () => {
   expect(await check(() => ({ budget: heedless }))).toEqual(['a model was asked on a budget of nothing; done']);
 });
 
-test('an unsafe call that was cut off is never run again by a start', async () => {
+test('an interrupted unsafe call is never run again by a start', async () => {
   const check = async (idempotency: Idempotency): Promise<string[]> => {
     const ran: string[] = [];
     script(['touch']);
@@ -251,11 +251,11 @@ test('an unsafe call that was cut off is never run again by a start', async () =
     return ran.length > 1 ? [`ran ${ran.length} times, ${asks} questions asked`] : [];
   };
   expect(await check('unsafe')).toEqual([]);
-  // The variant of the runtime that takes it for one that may be repeated.
+  // A runtime that takes the call for an idempotent one.
   expect(await check('idempotent')).toEqual(['ran 2 times, 0 questions asked']);
 });
 
-test('a call has one result, whatever writes a second one', async () => {
+test('a call has one result, whatever tries to write a second one', async () => {
   const check = async (spoil: (log: TurnDeps['log']) => void): Promise<string[]> => {
     let log: TurnDeps['log'] | null = null;
     script(['touch']);
@@ -276,11 +276,11 @@ test('a call has one result, whatever writes a second one', async () => {
     return results > 1 ? [`${results} results of one call, the second ${refused}`] : [];
   };
   expect(await check(() => undefined)).toEqual([]);
-  // Without the row that keeps the place of the first result.
+  // Without the row that reserves the place of the first result.
   expect(await check((log) => log.storage.db.exec('DELETE FROM tool_calls'))).toEqual(['2 results of one call, the second accepted']);
 });
 
-test('a changed log is found by its chain of hashes, and by nothing less', async () => {
+test('a changed log is detected by its hash chain, and by nothing less', async () => {
   script();
   const claw = await open([]);
   await claw.ask('remember this');
@@ -296,7 +296,7 @@ test('a changed log is found by its chain of hashes, and by nothing less', async
   }
 });
 
-test('a stranger on this machine gets nowhere without the token', async () => {
+test('a stranger on this machine cannot do anything without the token', async () => {
   script();
   const claw = await open([]);
   const check = async (url: string): Promise<string[]> => {

@@ -1,4 +1,4 @@
-// The program that is killed while agents call each other: one job on a data folder.
+// The program that is killed while agents call each other: one job with one data folder.
 
 import * as z from 'zod';
 import { jobOptions, seeThrough, startJobProgram } from './job-program.ts';
@@ -6,7 +6,7 @@ import { jobOptions, seeThrough, startJobProgram } from './job-program.ts';
 const { job, ...options } = z.strictObject({ ...jobOptions, job: z.number() }).parse(JSON.parse(process.argv[2] ?? ''));
 const claw = await startJobProgram(options);
 await seeThrough(claw, job);
-/** The helper in the background has told, and the turn that heard of it has ended. */
+/** True once the background subagent has reported and the turn that received its report has ended. */
 const isOver = async (): Promise<boolean> => {
   if ((await claw.op('helper.list', {})).helpers.length > 0) return false;
   const { events } = await claw.op('session.get', { sessionId: `jobs-${job}`, types: ['turn.finished'] });

@@ -1,5 +1,5 @@
-// Kills while agents call each other, at named places and at random moments: every call has one subagent, every subagent one end, every end is
-// reported once. Few kills in every run, many in the long one.
+// Kills while agents call each other, at named points and at random moments: every call has one subagent, every subagent one end, and every
+// end is reported once. Few kills in every run, many in the long one.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,11 +18,11 @@ const points = ['helper-called', 'helper-submitted', 'helper-finished', 'accepte
 interface Kill {
   readonly point: string | null;
   readonly nth: number;
-  /** Ends it from outside, where no place is named. */
+  /** Kills it from outside after this time; null if a point is named. */
   readonly afterMs: number | null;
 }
 
-/** True when it was killed before its job was over. */
+/** Resolves to true if it was killed before its job was done. */
 async function run(home: string, job: number, { point, nth, afterMs }: Kill): Promise<boolean> {
   const running = spawn(process.execPath, [...onBuiltCore, child, JSON.stringify({ home, job, point, nth })], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -40,7 +40,7 @@ async function run(home: string, job: number, { point, nth, afterMs }: Kill): Pr
 }
 
 test(
-  `${KILLS} kills while agents call each other lose no helper and run none twice`,
+  `${KILLS} kills while agents call each other lose no subagent and run none twice`,
   async () => {
     const rig = await HelperRig.start();
     try {
@@ -78,7 +78,7 @@ test(
       expect(ended.filter(({ status }) => status !== 'done')).toEqual([]);
       const told = bodies(events, 'user.message').flatMap(({ dedupeKey }) => (dedupeKey?.startsWith('a2a:') === true ? [dedupeKey] : []));
       expect([told.length, new Set(told).size]).toEqual([jobs, jobs]);
-      // A call that was cut off may run again with its key: never with another.
+      // An interrupted call may run again with its key, but never with another.
       const ledger = readFileSync(join(rig.home.path, '..', 'ledger.txt'), 'utf8')
         .trim()
         .split('\n');

@@ -1,4 +1,4 @@
-// A data folder and a scripted model for each test of a file, both gone after it.
+// A data folder and a scripted model for each test of a file, both removed after it.
 
 import { beforeEach } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';

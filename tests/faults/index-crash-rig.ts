@@ -1,5 +1,5 @@
-// A folder of documents that keeps changing, and a program that indexes it and is killed: lives of it, and what the index holds in between,
-// read from the file itself.
+// A folder of documents that keeps changing, and a program that indexes it and is killed several times; between runs the index is read from
+// its file.
 
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -17,23 +17,23 @@ import { onBuiltCore } from '../program-file.ts';
 const childFile = fileURLToPath(new URL('index-crash-child.ts', import.meta.url));
 
 export interface Life {
-  /** Counted from when it is open, below 0 from its start; null lets it live until it is done. */
+  /** Counted from when the program is open; if below 0, from its start. Null lets it run until it is done. */
   readonly killAfterMs: number | null;
   readonly embeds: boolean;
-  /** Called from time to time while it runs; it then runs until it is killed. */
+  /** Called from time to time while it runs; the program then runs until it is killed. */
   readonly meanwhile?: () => void;
 }
 
 export interface LifeEnd {
   readonly killed: boolean;
-  /** From its start, and from when it was open; the latter is 0 when it never was. */
+  /** Counted from its start, and from when it was open; `openMs` is 0 if it never was. */
   readonly livedMs: number;
   readonly openMs: number;
 }
 
 const MEANWHILE_MS = 40;
 
-/** Fails with its output if it ended neither normally nor by the kill. */
+/** Rejects with its output if it ended neither normally nor by the kill. */
 export async function live(home: TestHome, folder: string, server: EmbeddingServer, life: Life): Promise<LifeEnd> {
   const { killAfterMs, embeds, meanwhile } = life;
   home.configure({
@@ -72,7 +72,7 @@ const words =
     ' ',
   );
 
-/** No text is ever written twice, besides the one every document ends with and one document always contains. */
+/** No text is written twice, except the one that every document ends with and the one that one document always contains. */
 const terms = '# Terms\n\nThe same in every document.\n';
 
 export class ChangingFolder {
@@ -93,7 +93,7 @@ export class ChangingFolder {
     return this.#files.size + 1;
   }
 
-  /** One document more, fewer or with another paragraph. */
+  /** Adds, removes or rewrites a document at random. */
   change(): void {
     const kind = this.#random.below(8);
     if (kind === 0) this.#add();
@@ -101,7 +101,7 @@ export class ChangingFolder {
     else this.#edit();
   }
 
-  /** Only between checks: a check at that moment would see neither name. */
+  /** Must be called between scans: a scan at that moment would see neither name. */
   rename(): void {
     const from = this.#random.pick([...this.#files.keys()]);
     const to = this.#nextName(dirname(from));
@@ -131,7 +131,7 @@ export class ChangingFolder {
     this.#write(name, paragraphs);
   }
 
-  /** In one go: what reads it meanwhile reads the old or the new. */
+  /** Replaces the file atomically, so that a reader sees the old or the new content. */
   #write(name: string, paragraphs: string[]): void {
     this.#files.set(name, paragraphs);
     const file = join(this.path, name);
@@ -154,12 +154,12 @@ export class ChangingFolder {
 }
 
 export interface IndexPicture {
-  /** Conditions that hold whatever was cut off when. */
+  /** Violated invariants, which hold whenever the program was killed. */
   readonly faults: string[];
   readonly documents: unknown[];
-  /** Each with its place, its words as they are indexed, and its signs in the index of vectors. */
+  /** Each passage with its position, its words as indexed, and its signature in the vector index. */
   readonly passages: unknown[];
-  /** Hashes of the texts whose vector is on the disk, with the vector. */
+  /** The hashes of texts whose vector is on the disk, with the vector. */
   readonly vectors: Map<string, string>;
 }
 
@@ -172,12 +172,12 @@ interface PassageRow {
   readonly textHash: string;
 }
 
-/** Looks into the file of a program that is not running. */
+/** Reads the index file while the program is not running. */
 export function pictureOf(home: TestHome): IndexPicture {
   const storage = Storage.open({ home: home.path, migrations: [], lock: false });
   try {
     const { db } = storage;
-    // Killed before its tables were made.
+    // The program was killed before its tables were created.
     if (db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'embedding_model'").get() === undefined) return emptyPicture;
     return read(db);
   } finally {
@@ -224,7 +224,7 @@ function read(db: SqlDatabase): IndexPicture {
 
 const vectorsSql = 'SELECT text_hash AS textHash, hex(vector) AS vector FROM embedding_vectors';
 
-/** Of each passage, a hash of every word with its place. */
+/** For each passage, a hash of every word with its position. */
 function wordsOf(db: SqlDatabase): Map<number, string> {
   db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.indexed_words USING fts5vocab('main', 'knowledge_text', 'instance')");
   const found = new Map<number, string[]>();
@@ -246,7 +246,7 @@ function signsOf(db: SqlDatabase): Map<number, string> {
   return new Map(rows.map(({ id, signs }) => [id, signs]));
 }
 
-/** The traces of a fault of each kind: for the test of the picture itself. */
+/** Damages the index in each way, to test that the picture detects it. */
 export function damage(home: TestHome): void {
   const storage = Storage.open({ home: home.path, migrations: [], lock: false });
   try {
@@ -264,7 +264,7 @@ export function damage(home: TestHome): void {
   }
 }
 
-/** The hashes under which the vector of a text that was sent may be kept: with a heading before it, or without one. */
+/** The hashes under which the vector of a sent text may be stored: with a heading before it, or without one. */
 export function hashesOf(sent: string): string[] {
   return ['', '\n'].map((gap) => hash('sha256', `passage\n${gap}${sent}`, 'hex'));
 }

@@ -1,5 +1,5 @@
-// Kills at random moments while a folder is indexed, while it changes, and with search by meaning switched off and on in between: afterwards
-// the index is that of a program which was never killed. Few kills in every run, many in the long one.
+// Kills at random moments while a folder is indexed, while it changes, and with vector search switched off and on in between: afterwards
+// the index equals that of a program that was never killed. Few kills in every run, many in the long one.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { soak } from '../soak.ts';
 
 const KILLS = soak(4, 100);
 const FILES = KILLS > 10 ? 400 : 120;
-/** Long enough for a change to be noticed, read and embedded. */
+/** Long enough for a change to be detected, read and embedded. */
 const STAY_MS = 1_500;
 
 interface Times {
@@ -30,7 +30,7 @@ function nextLife(random: Random, folder: ChangingFolder, { beforeOpenMs, wholeM
 }
 
 test(
-  `${KILLS} kills while documents are indexed leave the index of a program that was never killed`,
+  `${KILLS} kills during indexing leave the index of a program that was never killed`,
   async () => {
     const random = createRandom(Number(process.env['TRAYCLAW_SEED'] ?? 11));
     const server = await startEmbeddingServer();
@@ -54,7 +54,7 @@ test(
       const life = nextLife(random, folder, times);
       if ((await live(killed, folder.path, server, life)).killed) kills += 1;
       const texts = server.asked.splice(0).flat();
-      // In one life no text is sent twice, and none whose vector was on the disk when it began.
+      // In one run no text is sent twice, and no text whose vector was on the disk at the start.
       expect(texts.length).toBe(new Set(texts).size);
       expect(texts.filter((text) => hashesOf(text).some((one) => onDisk.has(one)))).toEqual([]);
       const { faults, vectors } = pictureOf(killed);
@@ -75,7 +75,7 @@ test(
   60_000 + KILLS * 30_000,
 );
 
-test('the picture sees what it is there for', async () => {
+test('the picture detects what it is meant to detect', async () => {
   const server = await startEmbeddingServer();
   onTestFinished(() => server.close());
   const home = new TestHome();

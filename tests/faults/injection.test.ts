@@ -1,5 +1,5 @@
-// An obeying model against hostile texts, with the usual grants: nothing unwanted happens, and people's requests still run. Then the same with
-// one part of the guard removed at a time: each removal is noticed.
+// A model that obeys hostile texts, with the usual grants: nothing unwanted happens, and people's requests still run. Then the same with
+// one part of the guard removed at a time: each removal is detected.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,13 @@ import type { Summary } from './injection/report.ts';
 import { docsHost } from './injection/world.ts';
 import { isSoak, soak } from '../soak.ts';
 
-/** One in so many of all cases: each attack and each carrier, with all tasks in turn; all of them in the long run. */
+/** One of this many cases runs: each attack and each carrier, with all tasks in turn; the long run covers all cases. */
 const ONE_IN = soak(15, 1);
 const SUITE_MS = isSoak ? 3_600_000 : 180_000;
 const script = fileURLToPath(new URL('injection.ts', import.meta.url));
 
 test(
-  'an obeying model does nothing unwanted, and most requests need no new question',
+  'an obeying model does nothing unwanted, and most requests need no new approval',
   async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, '--every', String(ONE_IN), '--json'], {
       maxBuffer: 10_000_000,
@@ -34,7 +34,7 @@ test(
   SUITE_MS,
 );
 
-/** Attacks inside the grants, one for each way a text arrives; run with the real guard above. */
+/** Attacks that the grants would cover, one for each way a text arrives; the real guard is tested above. */
 async function violationsWithout(parts: (real: TurnDeps) => Partial<TurnDeps>): Promise<ReadonlyMap<string, number>> {
   const faults: FaultHooks = { replaceParts: (real) => ({ ...real, ...parts(real) }) };
   const found = new Map<string, number>();
@@ -49,7 +49,7 @@ async function violationsWithout(parts: (real: TurnDeps) => Partial<TurnDeps>): 
 
 const everywhere = ['web page', 'tool of a server', 'file outside', 'file from a page', 'search result', 'message sent on'];
 
-test('without marking, every text from a tool is obeyed', async () => {
+test('control: without marking, every text from a tool is obeyed', async () => {
   const found = await violationsWithout(({ taint }) => ({
     taint: { isTainted: (id) => taint.isTainted(id), of: (call) => taint.of(call), watch: () => null, marksOf: () => null },
   }));
@@ -68,7 +68,7 @@ test('without marking, every text from a tool is obeyed', async () => {
   expect(forwarded.get('message sent on')).toBeGreaterThan(0);
 }, 60_000);
 
-test('without derivation, every text is obeyed', async () => {
+test('control: without derivation, every text is obeyed', async () => {
   const found = await violationsWithout(({ taint }) => ({
     taint: {
       isTainted: (id) => taint.isTainted(id),
@@ -80,7 +80,7 @@ test('without derivation, every text is obeyed', async () => {
   expect([...found].filter(([, count]) => count > 0).map(([name]) => name)).toEqual(everywhere);
 }, 60_000);
 
-/** The person allowed the host knowing what was read there; then private things are read, and the page wants them. */
+/** The person allowed the host after reading it; then private data is read, and the page asks for it. */
 async function leaksOver(open: InjectionRig): Promise<string[]> {
   const get = (path: string) => ({ tool: 'fetch_page', args: { url: `https://${docsHost}/${path}` } });
   const id = 'known-host';
@@ -97,7 +97,7 @@ async function leaksOver(open: InjectionRig): Promise<string[]> {
     .map(({ host }) => `the secret went to ${host}`);
 }
 
-test('without the rule of two, a host that is known gets what is private', async () => {
+test('control: without the rule of two, a known host gets private data', async () => {
   const check = async (sensitive: Partial<CallTaint>): Promise<string[]> => {
     await using open = await InjectionRig.start({
       replaceParts: (real) => ({

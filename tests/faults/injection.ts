@@ -1,5 +1,5 @@
-// `node tests/faults/injection.ts [--every 1] [--json]`: an obeying model against every hostile text, or one in so many, and prints the
-// results. Ends with 1 if anything unwanted happened, or if an order never reached the model.
+// `node tests/faults/injection.ts [--every 1] [--json]`: runs an obeying model against every hostile text, or one of every N, and prints
+// the results. Exits with 1 if anything unwanted happened, or if an order never reached the model.
 
 import { parseArgs } from 'node:util';
 import { InjectionRig, type CaseEnd } from './injection/injection-rig.ts';

@@ -1,5 +1,5 @@
-// The process that is killed while skills are installed or updated: a real runtime on a data folder. It ends itself with SIGKILL right before
-// or right after the nth call that changes a file below the workspace or the data folder, or reports how many there are.
+// The process that is killed while skills are installed or updated: a real runtime with a data folder. It sends itself SIGKILL right before
+// or right after the nth call that changes a file below the workspace or the data folder, or reports the number of such calls.
 
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type * as Fs from 'node:fs';
@@ -13,7 +13,7 @@ let isCounting = false;
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
-  // The signal may take a moment; nothing may happen in it.
+  // The signal may take a moment to arrive, and nothing may happen meanwhile.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 

@@ -1,5 +1,6 @@
-// Kills while skills are installed and updated, by real processes that end themselves at each call that changes a file: the next start finds
-// all of the old or all of the new, never a mixture, and the next installation works. A few in every run, two hundred in the long one.
+// Kills while skills are installed and updated, by real processes that kill themselves at each call that changes a file: the next start
+// finds everything old or everything new, never a mixture, and the next installation works. A few in every run, two hundred in the long
+// one.
 
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +37,7 @@ function run(home: string, market: string, nth: number, side: string): Promise<E
   });
 }
 
-/** A market with two skills, of which the first needs the second, in this version. */
+/** Publishes two skills of this version in a market; the first needs the second. */
 async function publish(from: TestHome, market: string, version: string): Promise<void> {
   const claw = await from.open({});
   for (const [name, needs] of [
@@ -54,7 +55,7 @@ async function publish(from: TestHome, market: string, version: string): Promise
   await from.close(claw);
 }
 
-/** The state by files, lock and trust after a start; fails where they differ, or where something is left over. */
+/** The skills after a start, by files, lock and trust; throws if these disagree, or if anything is left over. */
 async function stateOf(home: TestHome): Promise<State> {
   const claw = await home.open({});
   const skills = (await claw.op('skill.list', {})).skills.filter(({ origin }) => origin === 'workspace');
@@ -83,7 +84,7 @@ test(`${KILLS} kills during install and update leave the old or the new`, { time
   await publish(author, v1, '1.0.0');
   cpSync(v1, v2, { recursive: true });
   await publish(author, v2, '2.0.0');
-  // Trust is for files at their place, so each life begins in the same folder.
+  // Trust is bound to the path of the files, so each run uses the same folder.
   const keep = (name: string): string => {
     const kept = home.project(name);
     cpSync(home.path, kept, { recursive: true });

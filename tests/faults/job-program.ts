@@ -1,4 +1,5 @@
-// The program of the crash tests with jobs: a real runtime with a tool whose effect is a line in a ledger, ended at a named place if asked to.
+// The program of the crash tests with jobs: a real runtime with a tool whose effect is a line in a ledger, killed at a named point on
+// request.
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ export async function startJobProgram({ home, point, nth }: z.infer<z.ZodObject<
   return createTrayClaw(options);
 }
 
-/** Met again by its key after a crash. */
+/** Sends a job and waits for its turn; after a crash the message is recognised by its key. */
 export async function seeThrough(claw: TrayClaw, job: number): Promise<void> {
   const { turnId } = await claw.op('message.send', { text: `job ${job} start`, sessionId: `jobs-${job}`, dedupeKey: `job-${job}` });
   await claw.op('turn.wait', { turnId });

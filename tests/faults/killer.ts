@@ -1,6 +1,6 @@
-// Ends a process of a crash test at a named place, so that nothing after it happens.
+// Kills a process of a crash test at a named point, so that nothing after it happens.
 
-/** Ends this process without a chance to do anything, at the nth reach of the point; with no point it never does. */
+/** Kills this process without any clean-up at the nth visit to the point; never without a point. */
 export class Killer {
   readonly #point: string | null;
   readonly #tell: (point: string) => void;
@@ -23,7 +23,7 @@ export class Killer {
     if (this.#left > 0) return;
     this.#tell(point);
     process.kill(process.pid, 'SIGKILL');
-    // The signal may take a moment; nothing may happen in it.
+    // The signal may take a moment to arrive, and nothing may happen meanwhile.
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   }
 }

@@ -1,5 +1,5 @@
-// A log that lost its end: the database, its write-ahead log and the head file are damaged in every combination after a killed process.
-// Nothing may be lost in silence, and a panic stop that was engaged comes back engaged.
+// A log that lost its end: the database, its write-ahead log and the head file are damaged in every combination after a process was killed.
+// No loss may go unreported, and an engaged panic stop must still be engaged.
 
 import { cpSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const files = ['trayclaw.db', 'trayclaw.db-wal', 'trayclaw.head'] as const;
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** The traces of a killed process: the bytes it had written, whether or not they had reached the disk. */
+/** Copies a killed process's files: the bytes it had written, whether or not they had reached the disk. */
 function snapshot(from: string, name: string): string {
   const to = join(root, name);
   mkdirSync(to);
@@ -66,7 +66,7 @@ const remove =
   (home: string): void => {
     for (const name of names) rmSync(join(home, name), { force: true });
   };
-/** The part of the write-ahead log in use: the rest is from before its last restart (https://sqlite.org/walformat.html). */
+/** The part of the write-ahead log in use; the rest dates from before its last restart (https://sqlite.org/walformat.html). */
 function usedBytes(name: File, bytes: Buffer): number {
   if (name !== 'trayclaw.db-wal') return bytes.length;
   const frame = 24 + bytes.readUInt32BE(8);
@@ -103,9 +103,9 @@ const all =
 interface Story {
   readonly name: string;
   readonly spoil: (home: string) => void;
-  /** The finding at start; 'damaged' if the database itself is refused. 'whole' loses nothing. */
+  /** The finding at start; `damaged` if the database itself is rejected, `whole` if nothing is lost. */
   readonly finds: 'rewound' | 'other-log' | 'head-missing' | 'head-damaged' | 'whole';
-  /** After the stop its end is in the database file: what follows it may be all there is to lose. */
+  /** The finding after a panic stop, whose events are already in the database file; only later ones can be lost. */
   readonly findsAfterStop?: Story['finds'];
 }
 
@@ -192,7 +192,7 @@ const silent = { ok: true, gaps: 0, isEndWell: true, says: false };
 const told = { ok: false, gaps: 1, isEndWell: false, says: true };
 
 describe.each(stories)('$name', (story) => {
-  test('with nothing stopped', async () => {
+  test('without a panic stop', async () => {
     const home = stage(calm, story);
     const claw = await open(home);
     const isRewound = story.finds === 'rewound' || story.finds === 'other-log';
@@ -222,7 +222,7 @@ describe.each(stories)('$name', (story) => {
   });
 });
 
-/** Of the gaps, all that the log says so far. */
+/** The reasons of all gaps that the log reports so far. */
 async function gapReasons(claw: TrayClaw, home: string): Promise<string[]> {
   const head = readHead(home);
   const last = head === null || head === 'damaged' ? 0 : head.newest.seq;
@@ -234,14 +234,14 @@ async function gapReasons(claw: TrayClaw, home: string): Promise<string[]> {
   return reasons;
 }
 
-describe('what is no alarm, and what a stop outlives', () => {
+describe('changes that are no alarm, and a panic stop that survives them', () => {
   const loseLastCommit = (home: string): void => {
     const bytes = readFileSync(join(home, 'trayclaw.db-wal'));
     truncateSync(join(home, 'trayclaw.db-wal'), usedBytes('trayclaw.db-wal', bytes) - 1);
   };
   const copy = (from: string): string => stage(from, { name: '', spoil: () => undefined, finds: 'whole' });
 
-  test('a backup put in place by the command is no loss', async () => {
+  test('a backup restored by the command is no loss', async () => {
     const home = copy(calm);
     restoreBackup(home, backup, systemClock.nowMs());
     const claw = await open(home);
@@ -250,7 +250,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     await claw.close();
   });
 
-  test('a backup put in place by the command lifts no panic stop', async () => {
+  test('a backup restored by the command does not release the panic stop', async () => {
     const home = copy(stopped);
     restoreBackup(home, backup, systemClock.nowMs());
     const claw = await open(home);
@@ -262,7 +262,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     await again.close();
   });
 
-  test('a data folder from before there was a head file gets one and says nothing', async () => {
+  test('a data folder without a head file gets one, without a report', async () => {
     const home = copy(early);
     remove('trayclaw.head')(home);
     const db = new Database(join(home, 'trayclaw.db'));
@@ -274,11 +274,11 @@ describe('what is no alarm, and what a stop outlives', () => {
     expect(readHead(home)).toMatchObject({ stopped: false });
   });
 
-  test('losses possible in a power cut are reported, and need no person', async () => {
+  test('losses possible in a power cut are reported and need no person', async () => {
     const home = copy(calm);
     const head = readHead(home);
     if (head === null || head === 'damaged') throw new Error('no head');
-    // The last commit had not waited for the disk: the head file had reached it, the end of the write-ahead log had not.
+    // The last commit had not waited for the disk: the head file had reached it, but the end of the write-ahead log had not.
     loseLastCommit(home);
     expect(head.durable.seq).toBeLessThan(head.newest.seq);
     const claw = await open(home, { faults: { bootedAtMs: head.bootedAtMs + 3_600_000 } });
@@ -287,7 +287,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     await claw.close();
   });
 
-  test('the same loss in one run of the machine is an alarm', async () => {
+  test('the same loss without a reboot is an alarm', async () => {
     const home = copy(calm);
     loseLastCommit(home);
     const claw = await open(home);
@@ -295,7 +295,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     await claw.close();
   });
 
-  test('a stop that the full store could not record is engaged at the next start', async () => {
+  test('a stop that a full store could not record is engaged at the next start', async () => {
     const home = copy(calm);
     const claw = await open(home);
     const db = new Database(join(home, 'trayclaw.db'));
@@ -309,7 +309,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     await again.close();
   });
 
-  test('a removed -shm file is no loss', async () => {
+  test('a deleted -shm file is no loss', async () => {
     const home = copy(calm);
     writeFileSync(join(home, 'trayclaw.db-shm'), Buffer.alloc(32_768));
     rmSync(join(home, 'trayclaw.db-shm'));

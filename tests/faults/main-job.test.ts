@@ -1,5 +1,5 @@
-// The main job through the command line, one process per command, in two wire formats and against two unrelated model servers;
-// then a log in which one thing was changed.
+// The main job through the command line, one process per command, in two wire formats and against two unrelated model servers; then a log
+// with a single change.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ async function startOwn(format: WireFormat): Promise<ModelServer> {
   return { config: model.config(format), check, close: () => model.close() };
 }
 
-/** The independent server; the number of tool results says how far the turn is. */
+/** An independent mock server; the number of tool results tells how far the turn is. */
 async function startIndependent(format: 'openai' | 'anthropic'): Promise<ModelServer> {
   const mock = new LLMock({ port: 0 });
   const results = (count: number) => ({
@@ -106,7 +106,7 @@ interface Tamper {
   readonly sql: readonly string[];
 }
 
-/** Event 7 of the conversation, by its place, however the ids fall. */
+/** Selects event 7 of the conversation by its position, whatever the ids are. */
 const at = (sessionSeq: number): string => `session_id <> 'system' AND session_seq = ${sessionSeq}`;
 const tampers: readonly Tamper[] = [
   { name: 'a byte of a body', sql: [`UPDATE events SET body = replace(body, 'notes.md', 'nodes.md') WHERE type = 'user.message'`] },
@@ -154,7 +154,7 @@ afterAll(async () => {
   rmSync(copies, { recursive: true });
 });
 
-test.each(tampers)('a log with one thing changed is found out: $name', async ({ name, sql }) => {
+test.each(tampers)('a log with a single change is detected: $name', async ({ name, sql }) => {
   const file = join(copies, `${name.replaceAll(' ', '-')}.db`);
   copyFileSync(join(recorded.path, 'trayclaw.db'), file);
   const db = new Database(file);
@@ -170,7 +170,7 @@ test.each(tampers)('a log with one thing changed is found out: $name', async ({ 
   }
 });
 
-test('the command line says which event of a changed log is the first bad one', async () => {
+test('the command line names the first bad event of a changed log', async () => {
   await using home = new TestHome();
   copyFileSync(join(recorded.path, 'trayclaw.db'), join(home.path, 'trayclaw.db'));
   const db = new Database(join(home.path, 'trayclaw.db'));

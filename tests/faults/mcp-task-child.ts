@@ -1,5 +1,5 @@
-// The program that is killed while an MCP server carries out a call as a task: it approves the server and the call where it is asked to, and otherwise
-// continues what an earlier run began. Ends once nothing runs any more.
+// The program that is killed while an MCP server runs a call as a task: it approves the server and the call if told to, and otherwise
+// continues what an earlier run began. Exits once nothing runs any more.
 
 import * as z from 'zod';
 import { createTrayClaw } from '../../core/index.ts';

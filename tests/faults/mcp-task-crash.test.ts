@@ -1,5 +1,5 @@
-// Kills of the program while an MCP server carries out calls as tasks, at each place of a task's life: the next start finds the task again by its id, and
-// it is begun once. Where the kill came before its id was on record, the call has an unknown outcome and is not run again.
+// Kills the program while an MCP server runs calls as tasks, at each point of a task's life: the next start finds the task by its id, and
+// it is started once. If the kill came before the id was recorded, the call has an unknown outcome and is not run again.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ const KILLS = soak(2, 200);
 const STEPS = 6;
 const childFile = fileURLToPath(new URL('mcp-task-child.ts', import.meta.url));
 
-/** The requests to the server, read again when there are more. */
+/** The requests that the server recorded; read again when there are more. */
 class Received {
   readonly #path: string;
   #text = '';
@@ -34,7 +34,7 @@ class Received {
   }
 }
 
-/** Runs the program, and kills it once `isTime`; resolves to whether that came before its end. */
+/** Runs the program and kills it once `isTime` is true; resolves to whether that happened before it exited. */
 async function run(options: object, isTime: () => boolean): Promise<boolean> {
   const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -53,7 +53,7 @@ async function run(options: object, isTime: () => boolean): Promise<boolean> {
 }
 
 test(
-  `${KILLS} kills during tasks of an MCP server: each is found again, and none is begun twice`,
+  `${KILLS} kills during tasks of an MCP server: each is found, none is started twice`,
   { timeout: 60_000 + KILLS * 20_000 },
   async () => {
     const random = createRandom(Number(process.env['TRAYCLAW_SEED'] ?? 11));
@@ -81,7 +81,7 @@ test(
     const { outcomes } = await claw.op('outcome.list', {});
     expect(ends.map(({ outcome, forModel }) => `${outcome}: ${forModel}`)).toEqual(ends.map(() => 'ok: the house is built'));
     expect([ends.length + outcomes.length, received.count('tools/call'), received.count('tasks/cancel')]).toEqual([calls, calls, 0]);
-    // Only between the beginning of a task and the record of its id.
+    // Unknown only if killed between the start of a task and the recording of its id.
     expect(outcomes.length).toBeLessThan(Math.max(2, calls / 2));
     if (KILLS > 3) process.stdout.write(`${JSON.stringify({ kills, calls, ended: ends.length, unknown: outcomes.length })}\n`);
   },

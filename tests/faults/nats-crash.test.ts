@@ -1,5 +1,5 @@
-// Kills of the NATS server of a group while two nodes give each other work over it: every task has one turn on one node, every answer arrives once, no
-// effect happens twice, and nothing stays in the queue. Few kills in every run, many in the long one.
+// Kills of the NATS server of a group while two nodes assign each other work over it: every task has one turn on one node, every answer
+// arrives once, no effect happens twice, and nothing stays in the queue. Few kills in every run, many in the long one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
@@ -19,11 +19,11 @@ import { TestHome } from './test-home.ts';
 
 const KILLS = soak(3, 200);
 const JOBS_AT_ONCE = 2;
-/** Where a task can be: its caller asks for it, its node begins it, works on it, ends it, and the caller has its answer. */
+/** The states of a task: its caller submits it, its node begins it, works on it, ends it, and the caller has its answer. */
 const places = ['asked', 'begun', 'worked', 'ended', 'heard'] as const;
 type Place = (typeof places)[number];
 
-/** Resolves when the tasks of one round have come to a place so many times. */
+/** Resolves when the tasks of one round have reached a state the given number of times. */
 class Passing {
   readonly reached = new Deferred<void>();
   readonly #place: Place;
@@ -39,7 +39,7 @@ class Passing {
   }
 }
 
-/** The tasks that no node has taken, and those that one has taken and not given back. */
+/** The number of tasks that no node has taken, and of tasks taken but not acknowledged. */
 async function waitingOn(server: NatsServer): Promise<readonly number[]> {
   const connection = await connect({ servers: `127.0.0.1:${server.port}` });
   try {
@@ -51,7 +51,7 @@ async function waitingOn(server: NatsServer): Promise<readonly number[]> {
   }
 }
 
-/** The message id of a task that a node took from the group; none for any other event. */
+/** The message id of a task that a node took from the group; empty for any other event. */
 function tasksTaken(event: AnyEvent): string[] {
   return bodies([event], 'user.message').flatMap(({ dedupeKey }) => (dedupeKey?.startsWith('group:') === true ? [dedupeKey] : []));
 }
@@ -115,7 +115,7 @@ test(
           ),
         );
         await passing.reached.promise;
-        // Up to three kills while the round is under way: the server is away for a moment, and is back before a caller gives up.
+        // Up to three kills during the round: the server is away for a moment, and back before a caller gives up.
         for (let again = 0; again < 3 && open > 0 && kills < KILLS; again += 1) {
           await sleep(random.below(30));
           if (open === 0) break;

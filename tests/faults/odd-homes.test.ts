@@ -1,4 +1,4 @@
-// Invalid data folders: each gives a sentence at once, without any wait.
+// Unusable data folders: each is reported in one sentence at once.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function open(home: string): Promise<string> {
   }
 }
 
-test('places where no folder can be', async () => {
+test('reports places where no folder can exist', async () => {
   writeFileSync(join(root, 'file'), '');
   symlinkSync('loop', join(root, 'loop'));
   const said = async (path: string): Promise<string> => (await open(path)).replace(/ n{9,} /, ' ');
@@ -45,7 +45,7 @@ test('places where no folder can be', async () => {
     if (existsSync('/proc/self')) expect(await said(path)).toMatch(/^store_readonly/);
 });
 
-test('a device stays as it is', onUnix, async () => {
+test('a device is not changed', onUnix, async () => {
   const { mode } = statSync('/dev/null');
   expect(await open('/dev/null')).toMatch(/^store_readonly/);
   expect(statSync('/dev/null').mode).toBe(mode);

@@ -1,5 +1,5 @@
-// Every way in × every way to an effect: nothing runs that the gate was not asked about before, for the same call and the same facts.
-// A spy stands at the gate and at the tool host of a real runtime; it remembers across starts, as a crash does not.
+// Every entry point × every way to an effect: nothing runs unless the gate was asked before about the same call with the same facts. A spy
+// watches the gate and the tool host of a real runtime; its records survive restarts, as they would survive a crash.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,14 +26,14 @@ import { TestHome } from './test-home.ts';
 
 const token = 'the-right-token-of-this-door';
 
-/** The offer of a door: operations, in its form. */
+/** Calls operations through a door, in its form. */
 type Door = <N extends OpName>(name: N, params: OpParams<N>) => Promise<OpResult<N>>;
 
 class GateSpy {
   readonly asked = new Set<string>();
   readonly runs: string[] = [];
   readonly violations: string[] = [];
-  /** Takes the gate out: what is answered without it is not remembered. */
+  /** Disables the spy's record of the gate, as a control. */
   isBlind = false;
 
   replace(real: TurnDeps): TurnDeps {
@@ -128,7 +128,7 @@ async function closeAll(): Promise<void> {
   await home.close(claw);
 }
 
-/** The commands that are these operations; what has none goes straight. */
+/** Runs the operations that have a command through the command line; calls the others directly. */
 async function throughCommandLine<N extends OpName>(running: Claw, name: N, params: OpParams<N>): Promise<OpResult<N>> {
   const given = params as Record<string, string>;
   const commands: Partial<Record<OpName, readonly string[]>> = {
@@ -185,7 +185,7 @@ async function send(door: Door, text: string, sessionId?: string): Promise<{ ses
   return door('message.send', { text, ...(sessionId === undefined ? {} : { sessionId }) });
 }
 
-/** Each way to an effect, through one door. Returns how many runs it must have led to. */
+/** Each way to an effect, through one door. Returns the number of runs that must result. */
 const paths: Readonly<Record<string, (door: Door) => Promise<number>>> = {
   'a message leads a model to a tool': async (door) => {
     model.script([{ results: 0, answer: calls('look', 'touch') }, { answer: { text: 'done' } }]);
@@ -194,7 +194,7 @@ const paths: Readonly<Record<string, (door: Door) => Promise<number>>> = {
   },
   'a direct call': async (door) => {
     await door('tool.run', { tool: 'touch', args: {}, wait: false });
-    // The command line prints the result of the call and not its turn.
+    // The command line prints the result of the call without its turn.
     for (const { turnId } of (await claw.op('approval.list', {})).approvals) if (turnId !== undefined) await approveAll(door, turnId);
     return 1;
   },
@@ -245,7 +245,7 @@ const paths: Readonly<Record<string, (door: Door) => Promise<number>>> = {
   },
 };
 
-test.each(Object.keys(paths))('%s: through every door only past the gate', async (what) => {
+test.each(Object.keys(paths))('%s: every door goes through the gate', async (what) => {
   const perform = paths[what];
   if (perform === undefined) throw new Error(`there is no path ${what}`);
   const runs: Record<string, unknown> = {};
@@ -257,7 +257,7 @@ test.each(Object.keys(paths))('%s: through every door only past the gate', async
   expect(runs).toEqual({ library: [true, []], http: [true, []], 'local socket': [true, []], window: [true, []], cli: [true, []] });
 });
 
-test.each(['library', 'http', 'local socket', 'window', 'cli'])('what a start takes up again went past the gate: %s', async (name) => {
+test.each(['library', 'http', 'local socket', 'window', 'cli'])('work resumed at a start went through the gate: %s', async (name) => {
   for (const [tool, retries] of [
     ['stuck', true],
     ['again', false],
@@ -280,7 +280,7 @@ test.each(['library', 'http', 'local socket', 'window', 'cli'])('what a start ta
   }
 });
 
-test('control: with the gate taken out the spy reports every run', async () => {
+test('control: without the gate the spy reports every run', async () => {
   spy.isBlind = true;
   model.script([{ results: 0, answer: calls('look', 'touch') }, { answer: { text: 'done' } }]);
   await claw.op('turn.wait', { turnId: (await send(doors['library'] as Door, 'go')).turnId });
@@ -288,9 +288,9 @@ test('control: with the gate taken out the spy reports every run', async () => {
   expect(spy.violations).toEqual(['look', 'touch', 'touch']);
 });
 
-test('a tool receives nothing that answers for a person', async () => {
+test('a tool receives nothing with which it could answer for a person', async () => {
   await claw.op('tool.run', { tool: 'look', args: {} });
-  // Review each of these by hand before you add it here.
+  // Review each of these manually before adding it here.
   const known = [
     'artifacts',
     'attended',
@@ -308,7 +308,7 @@ test('a tool receives nothing that answers for a person', async () => {
   expect(Object.keys(seenContext?.artifacts ?? {}).filter((key) => /op|claw|approve|decide/i.test(key))).toEqual([]);
 });
 
-test('a command line that a tool started may look, but not answer for a person', async () => {
+test('a command line started by a tool may read, but not answer for a person', async () => {
   writeFileSync(join(home.path, 'config.yaml'), '{}');
   const inTool = async (...argv: string[]): Promise<[number, string]> => {
     const terminal = new FakeTerminal({ env: { TRAYCLAW_CALL: 'call_1' } });
@@ -342,6 +342,6 @@ test('a command line that a tool started may look, but not answer for a person',
   expect((await inTool('panic'))[0]).toBe(0);
 });
 
-test('the window sees a refusal as one', async () => {
+test('the window shows a refusal as a refusal', async () => {
   await expect(doors['window']?.('turn.get', { turnId: 'none' })).rejects.toBeInstanceOf(OpFailure);
 });

@@ -1,5 +1,5 @@
-// A served runtime with many process trees under way, a model that never stops asking, queued messages and open questions;
-// then the stop, measured from outside.
+// A served runtime with many running process trees, a model that never stops calling tools, queued messages and pending approvals; then the
+// stop, measured from outside.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -15,7 +15,7 @@ const PROCESSES_PER_TREE = 3;
 export interface PanicRound {
   readonly runningBefore: number;
   readonly status: OpResult<'panic.status'>;
-  /** From sending the operation to its answer, seen from the caller. */
+  /** From sending the operation to its answer, as the caller sees it. */
   readonly tookMs: number;
   readonly survivors: number;
   readonly modelRequests: number;
@@ -46,7 +46,7 @@ export class PanicRig {
     return rig;
   }
 
-  /** Ends the serving process with the signal, if there is one, and starts another. */
+  /** Ends the serving process with the signal, if it runs, and starts another. */
   async restart(signal: NodeJS.Signals): Promise<void> {
     await this.#claw?.close();
     await this.#serving?.end(signal);
@@ -69,7 +69,7 @@ export class PanicRig {
     await this.dispose();
   }
 
-  /** Trees of three processes each: the shell's child, and a grandchild in a new process session, with a child. */
+  /** Starts trees of three processes each: the shell's child, and a grandchild in a new process session, with a child. */
   async startTrees(): Promise<string> {
     this.#round += 1;
     const mark = `9${process.pid}${String(this.#round).padStart(4, '0')}`;
@@ -87,7 +87,7 @@ export class PanicRig {
     await this.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
   }
 
-  /** An endless turn, two messages behind it, and an open question. */
+  /** Starts an endless turn, two messages queued behind it, and a turn with a pending approval. */
   async startTurns(): Promise<{ endless: string; queued: readonly string[]; waiting: string; approvalId: string }> {
     const sessionId = `endless-${this.#round}`;
     const { turnId: endless } = await this.op('message.send', { text: 'go on for ever', sessionId });
@@ -109,14 +109,14 @@ export class PanicRig {
   }
 }
 
-/** Processes whose command line holds the mark; a zombie has none. */
+/** Counts processes whose command line contains the mark; a zombie has no command line. */
 export function countProcesses(mark: string): number {
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false;
     try {
       return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(mark);
     } catch {
-      // Gone between the listing and the look.
+      // The process ended between the listing and the read.
       return false;
     }
   }).length;

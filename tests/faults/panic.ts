@@ -1,5 +1,5 @@
-// `node tests/faults/panic.ts [--rounds 50]`: stops twenty process trees that often and prints how long it took. Ends with 1 if
-// anything lived on.
+// `node tests/faults/panic.ts [--rounds 50]`: stops twenty process trees that often and prints how long it took. Exits with 1 if a process
+// survived.
 
 import { parseArgs } from 'node:util';
 import { PanicRig } from './panic-rig.ts';

@@ -69,7 +69,7 @@ test(
     home.configure({ ...model.config('openai'), sandbox: { mode: 'off' } });
     const pipeline = join(home.project(), 'pipeline.yaml');
     writeFileSync(pipeline, stringify(graph));
-    /** True when it was killed: at a named place, or at the nth request to the model. */
+    /** Resolves to true if it was killed: at a named point, or at the nth model request. */
     const run = async (job: number, kills: boolean): Promise<boolean> => {
       const point = kills && random.below(2) === 0 ? random.pick(points) : null;
       const options = { home: home.path, point, nth: 1 + random.below(6), pipeline, job };
@@ -108,7 +108,7 @@ test(
         const own = ends.filter((one) => one.pipelineId === pipelineId).map(({ node, round }) => `${node} ${round}`);
         expect(own.sort()).toEqual(['calculate 1', 'plan 1', 'research 1', 'review 1', 'review 2', 'write 1', 'write 2']);
       }
-      // A call that was cut off may run again with its key: never with another.
+      // An interrupted call may run again with its key, but never with another.
       const ledger = readFileSync(join(home.path, '..', 'ledger.txt'), 'utf8')
         .trim()
         .split('\n');

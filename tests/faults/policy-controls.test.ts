@@ -1,5 +1,5 @@
-// Negative controls of the gate's rules, through the whole runtime: each attempt is stopped, and with just that rule made blind the same
-// attempt goes through and is reported.
+// Negative controls of the gate's rules, through the whole runtime: each attempt is stopped; with only that rule disabled, the same attempt
+// succeeds and is reported.
 
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -27,9 +27,9 @@ interface Attempt {
   readonly before: readonly { readonly facts: CallFacts; readonly taint?: CallTaint }[];
   readonly facts: CallFacts;
   readonly taint?: CallTaint;
-  /** The facts the rule no longer sees. */
+  /** Hides facts from the rule. */
   readonly blind?: (call: Judged) => Judged;
-  /** In place of the gate, where the rule is not about the call. */
+  /** Replaces parts of the gate, for rules that are not about the call. */
   readonly replaced?: (parts: TurnDeps) => Partial<PolicyGate>;
 }
 

@@ -1,5 +1,5 @@
-// Access to the doors for programs: every route × Host × Origin × kind of request with a right token, and every credential that is none of
-// theirs. Nothing may be given, no model asked, and the log has not one event more.
+// Access to the doors for programs: every route × Host × Origin × kind of request with a valid token, and every invalid credential. No data
+// may be returned, no model called, and no event added to the log.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appToken, OpenAiDoorRig } from '../doubles/openai-door.ts';
@@ -97,13 +97,13 @@ async function sweep(port: number): Promise<{ cells: number; wrong: number }> {
   return { cells, wrong };
 }
 
-test('18 routes × 21 foreign places with the right token: 378 refusals, nothing given', { timeout: 60_000 }, async () => {
+test('18 routes × 21 foreign places with a valid token: 378 refusals, nothing returned', { timeout: 60_000 }, async () => {
   const before = await countEvents();
   expect(await sweep(rig.port)).toEqual({ cells: 378, wrong: 0 });
   expect([(await countEvents()) - before, rig.model.requests.length]).toEqual([0, 0]);
 });
 
-test('control: with the check of Host and Origin taken out, every cell reports it', { timeout: 60_000 }, async () => {
+test('control: without the check of Host and Origin every combination reports it', { timeout: 60_000 }, async () => {
   const port = await rig.listen((real) => ({ ...real, refusePlace: () => null }));
   expect(await sweep(port)).toEqual({ cells: 378, wrong: 378 });
 });
@@ -111,7 +111,7 @@ test('control: with the check of Host and Origin taken out, every cell reports i
 test('no credential but a door token in its place opens a route', async () => {
   const before = await countEvents();
   const asked = rig.model.requests.length;
-  /** Of every door: the token of one opens no other. */
+  /** Credentials for every door, because the token of one opens no other. */
   const credentialsFor = (door: keyof typeof keys): string[] => [
     'X-Nothing: 1',
     `X-Api-Key: ${keys[door]}`,
@@ -127,7 +127,7 @@ test('no credential but a door token in its place opens a route', async () => {
   for (const route of routes) {
     for (const line of credentialsFor(route[3])) {
       const { status, isBare } = await send(rig.port, route, [`Host: 127.0.0.1:${rig.port}`, line]);
-      // After ten wrong ones a minute the answer is 429.
+      // After ten wrong attempts in a minute the answer is 429.
       if (![401, 429].includes(status) || !isBare) wrong.push(`${route[1]} ${line.slice(0, 24)}: ${status}`);
     }
   }
@@ -139,7 +139,7 @@ test('no credential but a door token in its place opens a route', async () => {
 test('the token of one door opens no other', async () => {
   const statusOf = async (path: string, key: string, body?: object): Promise<number> =>
     (await rig.send(path, body, { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' })).status;
-  // After ten wrong ones a minute the answer is 429.
+  // After ten wrong attempts in a minute the answer is 429.
   expect([401, 429]).toContain(await statusOf('/mcp', rig.key, JSON.parse(hello) as object));
   expect([401, 429]).toContain(await statusOf('/v1/models', keys.mcp));
   expect(await statusOf('/mcp', keys.mcp, JSON.parse(hello) as object)).toBe(200);
@@ -152,7 +152,7 @@ test('a door token opens none of the operations', async () => {
   expect((await countEvents()) - before).toBe(0);
 });
 
-test('a token is made and revoked by a person only, never over HTTP', async () => {
+test('only a person creates and revokes a token, never over HTTP', async () => {
   const body = JSON.stringify({ name: 'thief' });
   const headers = { authorization: `Bearer ${appToken}`, 'content-type': 'application/json' };
   const response = await fetch(`http://127.0.0.1:${rig.port}/api/ops/door.create_token`, { method: 'POST', headers, body });

@@ -1,23 +1,23 @@
-// Bytes to the local server as they are, malformed heads included: what no HTTP client would send.
+// Sends raw bytes to the local server, including malformed heads that no HTTP client would send.
 
 import { connect, type Socket } from 'node:net';
 
 const ANSWER_MAX_MS = 10_000;
 
 export interface RawAnswer {
-  /** 0 when the server closed without an answer. */
+  /** 0 if the server closed without an answer. */
   readonly status: number;
   readonly head: string;
   readonly body: string;
 }
 
-/** Sends a request and reads until the server closes. The head must ask it to, unless the server will anyway. */
+/** Sends a request and reads until the server closes. The head must ask for that, unless the server closes anyway. */
 export async function sendRaw(port: number, bytes: string): Promise<RawAnswer> {
   const [answer] = await sendAllRaw(port, bytes);
   return answer ?? { status: 0, head: '', body: '' };
 }
 
-/** Every answer that comes back on one connection. */
+/** Every answer received on one connection. */
 export function sendAllRaw(port: number, bytes: string): Promise<RawAnswer[]> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
@@ -48,7 +48,7 @@ function parseAnswers(text: string): RawAnswer[] {
   return answers;
 }
 
-/** A connection that has sent something and says no more. */
+/** Opens a connection that sends something and then stays silent. */
 export function openHalf(port: number, bytes: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes, 'latin1', () => resolve(socket)));

@@ -1,4 +1,4 @@
-// Decides every recorded turn of a runtime again. The suites that make turns call it before they let go of them.
+// Replays every recorded turn of a runtime and compares the decisions. The suites that make turns call it before they close the runtime.
 
 import type { Claw } from '../../core/contracts/claw.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
@@ -8,7 +8,7 @@ const PAGE = 5_000;
 export interface ReplayCheck {
   readonly turns: number;
   readonly decisions: number;
-  /** A line for each turn that would be decided otherwise. */
+  /** A line for each turn that would be decided differently. */
   readonly different: readonly string[];
 }
 
@@ -37,7 +37,7 @@ async function turnsOf(claw: Claw, sessionId: string): Promise<string[]> {
 
 type SessionEvent = OpResult<'session.get'>['events'][number];
 
-/** All events of a session in order, however many there are. */
+/** Yields all events of a session in order, page by page. */
 export async function* eventsOf(claw: Claw, sessionId: string): AsyncGenerator<SessionEvent> {
   for (let after = 0; ;) {
     const { events } = await claw.op('session.get', { sessionId, after, limit: PAGE });

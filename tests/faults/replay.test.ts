@@ -1,4 +1,4 @@
-// The check the suites call before they let go of a runtime: it decides every recorded turn again, and sees one that was decided otherwise.
+// Tests the check that suites run before they close a runtime: it replays every recorded turn and detects one that was decided differently.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,7 +7,7 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { replayEveryTurn } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 
-test('turns with calls, refusals, steering and failures are decided the same again; a forged decision is not', async () => {
+test('replays turns with the same decisions, and detects a forged decision', async () => {
   await using home = new TestHome();
   await using model = await ScriptedModel.start([
     { user: 'fail', answer: { refuse: 'unknown-model' } },

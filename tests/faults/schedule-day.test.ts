@@ -1,5 +1,5 @@
-// A simulated day of a whole program: the clock runs ahead, schedules fire, the heartbeat beats, signals arrive, and afterwards nothing is
-// left over. The long run takes a day and prints the figures.
+// A simulated day of a whole program: the clock runs fast, schedules fire, the heartbeat runs, signals arrive, and afterwards nothing is
+// left over. The long run simulates a whole day and prints the figures.
 
 import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -26,9 +26,9 @@ async function whenIdle(claw: TrayClaw): Promise<void> {
   await whenIdle(claw);
 }
 
-/** A minute of an ordinary day: the clockwork runs, and now and then a signal arrives. */
+/** A minute of an ordinary day: the scheduler runs, and now and then a signal arrives. */
 async function liveMinute(claw: TrayClaw, minute: number): Promise<void> {
-  // A change of any schedule makes the clockwork look; its own minute would have to be waited for.
+  // A change of any schedule makes the scheduler check at once; otherwise the test would have to wait for its next minute.
   const { schedules } = await claw.op('schedule.list', {});
   await claw.op('schedule.update', { scheduleId: schedules[0]?.scheduleId ?? '', enabled: true });
   const attention = minute % 9 === 0 ? 'run' : 'observe';
@@ -41,12 +41,12 @@ function openFiles(): number {
   return readdirSync('/proc/self/fd').length;
 }
 
-test('hours of schedules and signals leave files open and memory as they were', { ...needs('Linux'), timeout: 1_800_000 }, async () => {
+test('hours of schedules and signals leave open files and memory unchanged', { ...needs('Linux'), timeout: 1_800_000 }, async () => {
   await using home = new TestHome();
   await using model = await ScriptedModel.start([{ answer: { text: 'Seen.' } }]);
   home.configure({ ...model.config('openai'), heartbeat: { everyMinutes: 30 }, signals: { limits: { runsPerHour: 1000 } } });
   let aheadMs = 0;
-  // Both hands of the clock go ahead together: time passes, nothing jumps.
+  // Both clocks advance together: time passes without a jump.
   const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs };
   const claw = await home.open({ clock });
   for (const minutes of [5, 7, 10, 15]) {
@@ -63,7 +63,7 @@ test('hours of schedules and signals leave files open and memory as they were', 
     aheadMs += MINUTE_MS;
     await liveMinute(claw, minute);
     if (minute % 60 === 0) {
-      // The data of the server's double is not the program's.
+      // The records of the model double are not the program's memory.
       asked += model.requests.splice(0).length;
       collectGarbage();
       figures.push({ hour: minute / 60, heapMb: Math.round(process.memoryUsage().heapUsed / 104_857.6) / 10, files: openFiles() });

@@ -1,6 +1,6 @@
-// A process that ends at any moment while due times are taken up: whatever the moment, the next start leaves each of them with one message,
-// one turn and one answer. The moment advances reading by reading of the clock until the process survives (after SQLite's writecrash.test).
-// The long run tries every one.
+// A process that dies at any moment while due times are handled: whatever the moment, the next start leaves each of them with one message,
+// one turn and one answer. The moment advances by one reading of the clock until the process survives (after SQLite's writecrash.test). The
+// long run tries every reading.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ function run(home: string, dieAt: number): Promise<{ killed: boolean; stdout: st
   });
 }
 
-/** A folder whose three due times have passed while nothing ran. */
+/** Creates a folder with three due times that passed while nothing ran. */
 async function prepare(home: string): Promise<void> {
   const claw = await createTrayClaw({ home, resume: false });
   const atMs = Date.now() + 200;
@@ -45,7 +45,7 @@ async function prepare(home: string): Promise<void> {
   await expect.poll(() => Date.now()).toBeGreaterThan(atMs);
 }
 
-test('a process that ends while it starts what is due loses nothing and does nothing twice', async () => {
+test('a process that dies while it fires due times loses and repeats nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-firing-'));
   try {
     const template = join(folder, 'template');

@@ -1,6 +1,6 @@
-// A simulated month of schedules with crashes, sleep, two changes of daylight saving and clocks set both ways: every due time ran once or is
-// written down with why not, compared with what a walk over every minute finds. Eleven days around two of the changes in `npm test`;
-// The long run lives through whole months, each of other accidents.
+// A simulated month of schedules with crashes, sleep, two changes of daylight saving and clocks set in both directions: every due time ran
+// once or is recorded with the reason, compared with an oracle that checks every minute. `npm test` covers eleven days around two of the
+// changes; the long run covers whole months, each with other accidents.
 
 import { expect, test } from 'vitest';
 import type { ScheduleFired } from '../../core/contracts/features/schedule.ts';
@@ -41,7 +41,7 @@ function expected(job: JobPlan, fromMs: number, toMs: number): number[] {
   return due;
 }
 
-/** The result of one due time. */
+/** The entries about one due time. */
 function entriesOf(entries: readonly ScheduleFired[], dueMs: number): readonly ScheduleFired[] {
   return entries.filter((entry) => entry.dueMs <= dueMs && dueMs <= (entry.untilMs ?? entry.dueMs));
 }
@@ -66,7 +66,7 @@ function judge(report: MonthReport, fromMs: number): { due: number; ran: number;
       if (!known.has(dueMs)) sum.wrong.push(`job ${index} was never due: ${dueMs} ${disposition}`);
     for (const entry of entries.filter(({ count }) => count !== undefined)) {
       const covered = due.filter((dueMs) => dueMs >= entry.dueMs && dueMs <= (entry.untilMs ?? 0)).length;
-      // Runs from before the clock was set back are in between, and are not counted again.
+      // Runs from before the clock was set back lie in this range, and are not counted again.
       if (covered < (entry.count ?? 0)) sum.wrong.push(`job ${index} counts ${entry.count} where ${covered} were due`);
     }
   }
@@ -98,6 +98,6 @@ test.each(cases)(
   600_000,
 );
 
-test('a clockwork that forgets what ran is found out', () => {
+test('a scheduler that forgets what ran is detected', () => {
   expect(judge(liveThroughMonth({ ...short, jobs, forgetsDedupe: true }), shortMs).wrong).not.toEqual([]);
 }, 60_000);

@@ -1,5 +1,5 @@
-// The corpus of hostile addresses against real sockets: what may be fetched is reached, and nothing else is ever connected to. Each gate
-// on the way has its negative control: with just that one taken out, the violation is reported.
+// The corpus of hostile addresses against real sockets: allowed addresses are reached, and nothing else is ever connected to. Each check on
+// the way has a negative control: without only that check, the violation is reported.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -68,7 +68,7 @@ const strict = (): UrlJudge => {
   };
 };
 
-/** Fetches once as a heedless caller would; what went wrong, in words, by what the servers saw. */
+/** Fetches once, without precautions of the caller; returns the violations that the servers saw. */
 async function violations({ url, expect: expected }: Case, judge: UrlJudge): Promise<string[]> {
   web.reset();
   const limits = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, totalMs: 5_000, bytesMax: 10_000 };
@@ -81,7 +81,7 @@ async function violations({ url, expect: expected }: Case, judge: UrlJudge): Pro
       (cause: unknown) => toAppError(cause).code,
     );
   const first = await once();
-  // A name that changes its mind: the first time it was public, and only that address may have been dialled.
+  // A name whose address changes: it was public the first time, and only that address may have been dialled.
   const end = url.includes('rebind') && first.startsWith('200') ? await once() : first;
   const leaks = web.requests.filter(({ host }) => host.startsWith('evil.')).flatMap(leaksOf);
   const wrong = (expected === 'allow') === (end === '200 a public page') ? [] : [`${url} should be ${expected} and ended as ${end}`];
@@ -119,7 +119,7 @@ const follow = (redirect: { from: string; to: string }) => {
   return { decision: 'allow' as const, reason: 'control', url: redirect.to, isListed: false, keepsHeaders };
 };
 
-test('without the check of addresses, machines that are not public are reached', async () => {
+test('control: without the address check, machines that are not public are reached', async () => {
   const found = await allViolations(() => ({ ...strict(), resolvedUrl: anything }));
   const reached = found.filter((line) => line.includes(' reached '));
   expect(reached.length).toBeGreaterThan(25);
@@ -127,7 +127,7 @@ test('without the check of addresses, machines that are not public are reached',
     expect(reached.some((line) => line.endsWith(` reached ${place}`))).toBe(true);
 });
 
-test('without the check at redirects, a public page leads to machines that are not', async () => {
+test('control: without the redirect check, a public page leads to private machines', async () => {
   const found = await allViolations(() => {
     const judge = strict();
     const led = new Set<string>();
@@ -145,7 +145,7 @@ test('without the check at redirects, a public page leads to machines that are n
   expect(reached.length).toBeGreaterThan(5);
 });
 
-test('a name looked up once more to dial leads to where it has changed to', async () => {
+test('a name resolved again for dialling leads to its changed address', async () => {
   const found = await allViolations(() => {
     const judge = strict();
     return {
@@ -159,12 +159,12 @@ test('a name looked up once more to dial leads to where it has changed to', asyn
   expect(found.filter((line) => line.includes(' reached '))).toEqual(['http://rebind.test.invalid/ reached 127.0.0.1:80']);
 });
 
-test('a redirect stays checked with either of its two checks alone taken out, as far as the other sees', async () => {
+test('a redirect is still checked if either of its two checks is removed', async () => {
   const dialOnly = await allViolations(() => ({ ...strict(), redirect: follow }), leading);
   expect(dialOnly.filter((line) => line.includes(' reached '))).toEqual([]);
 });
 
-test('without the drop of credentials, another site gets them', async () => {
+test('control: if credentials are not dropped, another site gets them', async () => {
   const found = await allViolations(() => {
     const judge = strict();
     return { ...judge, redirect: (redirect) => ({ ...judge.redirect(redirect), keepsHeaders: true }) };
@@ -172,7 +172,7 @@ test('without the drop of credentials, another site gets them', async () => {
   expect(found.map((line) => line.slice(line.indexOf('leaked')))).toEqual(['leaked authorization', 'leaked x-own']);
 });
 
-test('without the rule for bodies, another site gets one', async () => {
+test('control: without the rule for bodies, another site gets one', async () => {
   const found = await allViolations(() => ({ ...strict(), redirect: follow }), leading);
   expect(found.filter((line) => line.includes('leaked'))).toEqual([expect.stringMatching(/leaked the body$/)]);
 });

@@ -1,5 +1,5 @@
-// The served program with a Telegram bot, killed again and again while a person writes and presses buttons; the Bot API and the model
-// outlive it. Each third message is one whose work has to be approved: a file written, or a command whose every run can be counted.
+// The served program with a Telegram bot, killed again and again while a person writes and presses buttons; the Bot API and the model keep
+// running. Every third message needs an approval: for a file write, or for a command whose runs can be counted.
 
 import { HttpClaw } from '../../core/doors/http/http.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
@@ -12,12 +12,12 @@ import { TestHome, type Serving } from './test-home.ts';
 export interface CrashTally extends TelegramTally {
   kills: number;
   presses: number;
-  /** Commands cut off by a kill, about which a person was asked what became of them. */
+  /** Commands interrupted by a kill, whose outcome a person was asked about. */
   settled: number;
 }
 
 const tokenVariable = 'TEST_BOT_TOKEN';
-/** So long nothing may come of anything, before what is there is counted as it is. */
+/** If nothing changes for this long, the current state is counted. */
 const PATIENCE_MS = 60_000;
 const LIFE_MS = 1_500;
 const BACKLOG_MAX = 12;
@@ -73,7 +73,7 @@ export class TelegramCrashRig {
     return rig;
   }
 
-  /** One life of the program: messages before and after it is there, buttons pressed, and the end at any moment. */
+  /** One run of the program: messages before and after it is open, buttons pressed, and a kill at a random moment. */
   async liveAndDie(): Promise<void> {
     if (this.#serving === null) {
       this.#write();
@@ -89,7 +89,7 @@ export class TelegramCrashRig {
     await this.#kill();
   }
 
-  /** A life without an end, until everything has come to rest; then what is there is counted. */
+  /** A run without a kill, until everything is idle; then the state is counted. */
   async settle(): Promise<CrashTally> {
     await this.#open();
     let tally = await this.#count();
@@ -142,7 +142,7 @@ export class TelegramCrashRig {
     await until(() => this.ada.heard().some((text) => text.startsWith('You are paired')), 'the person is told');
   }
 
-  /** A person waits for answers now and then, or most would be done before the last kill. */
+  /** A person does not write more while many messages are unanswered; otherwise most would be handled after the last kill. */
   #write(): void {
     if (this.#jobs - newestAnswered(this.ada.heard()) >= BACKLOG_MAX) return;
     this.#jobs += 1;
@@ -151,7 +151,7 @@ export class TelegramCrashRig {
     if (this.#random() < 0.5) this.#commands.push(this.ada.write('/help'));
   }
 
-  /** Every open question, mostly with yes; now and then twice in a row, and the second time perhaps otherwise. */
+  /** Answers every pending approval, mostly with yes; sometimes twice in a row, the second time possibly with another answer. */
   #pressAll(): void {
     for (const { messageId, buttons } of this.ada.shown()) {
       const [yes, no] = buttons[0] ?? [];
@@ -164,7 +164,7 @@ export class TelegramCrashRig {
     }
   }
 
-  /** As a person does who was asked what became of a command: looks at the file, and says so. */
+  /** Acts as a person who is asked about the outcome of a command: looks at the file, and answers. */
   async #settleOutcomes(): Promise<void> {
     for (const { callId, args } of (await this.#running.op('outcome.list', {})).outcomes) {
       const isDone = runsOf(this.home.workspace, numberOfCall(args)) > 0;
@@ -200,7 +200,7 @@ function progressOf({ messages, lost, unanswered, approved, denied }: TelegramTa
   return 2 * messages - lost.length - unanswered.length + approved + denied;
 }
 
-/** The same lives for the same seed, as far as the machine's own time allows. */
+/** The same runs for the same seed, as far as timing allows. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-// The program killed while Telegram is at work. Few kills in every run, many in the long one.
+// The program is killed while Telegram is in use. Few kills in every run, many in the long one.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { TelegramCrashRig } from './telegram-crash-rig.ts';
@@ -7,7 +7,7 @@ import { soak } from '../soak.ts';
 const kills = soak(3, 200);
 
 test(
-  'killed at any moment no message is lost, none is answered twice and no question is answered twice',
+  'kills at any moment lose no message and answer no message or approval twice',
   async () => {
     const rig = await TelegramCrashRig.start(Number(process.env['TRAYCLAW_TELEGRAM_SEED'] ?? 7));
     onTestFinished(() => rig.dispose());

@@ -1,4 +1,4 @@
-// Counts what became of every message, answer and question of a person on Telegram, from the chat, the log and the files that the approved
+// Counts what happened to every message, answer and approval of a person on Telegram, from the chat, the log and the files that approved
 // calls left behind. Changes nothing.
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -6,32 +6,32 @@ import { join } from 'node:path';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { HttpClaw } from '../../core/doors/http/http.ts';
 
-/** Every run of an approved command leaves one line with its number here. */
+/** Every run of an approved command appends one line with its number to this file. */
 export const runsFile = 'runs.txt';
 
 export interface TelegramTally {
   messages: number;
-  /** Not taken yet. */
+  /** Messages that were not accepted. */
   lost: string[];
-  /** With more than one answer in the chat. */
+  /** Messages with more than one answer in the chat. */
   twice: string[];
-  /** With none, and nothing that says so. */
+  /** Messages without an answer and without a notice about it. */
   unanswered: string[];
-  /** Messages with a slash that have no answer, less the answers of unknown fate; and those with more than one. */
+  /** Slash commands without an answer, minus the answers of unknown outcome, and those with more than one answer. */
   commandsUnanswered: number;
   commandsTwice: number;
-  /** Of unknown fate, and shown as such. */
+  /** Answers of unknown outcome that are shown as such. */
   uncertain: number;
   questions: number;
   approved: number;
   denied: number;
-  /** Questions that were decided, or whose yes was used, more than once; calls with two results. */
+  /** Approvals that were decided, or used, more than once; calls with two results. */
   decidedTwice: string[];
-  /** Approved commands with more than one line. */
+  /** Approved commands that ran more than once. */
   appliedTwice: string[];
-  /** Approved calls that left nothing. */
+  /** Approved calls without an effect. */
   notApplied: string[];
-  /** Left by calls to which the answer was no. */
+  /** Denied calls with an effect. */
   appliedAnyway: string[];
 }
 
@@ -41,7 +41,7 @@ export interface Counted {
   readonly messages: number;
   /** The bot's messages. */
   readonly heard: readonly string[];
-  /** How often the bot replied to each message with a slash. */
+  /** How often the bot replied to each slash command. */
   readonly replies: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export async function countTelegram({ claw, workspace, messages, heard, replies 
   };
 }
 
-/** How often the command of this number left its line. */
+/** How often the command with this number ran. */
 export function runsOf(workspace: string, number: string): number {
   const path = join(workspace, runsFile);
   return existsSync(path)
@@ -87,12 +87,12 @@ export function numberIn(text: string): string {
   return /\d+/.exec(text)?.[0] ?? '';
 }
 
-/** Of a call of either kind that has to be approved. */
+/** The number in the arguments of a call that needs approval. */
 export function numberOfCall(args: string): string {
   return /(?:echo |")(\d+)(?:\.txt| >>)/.exec(args)?.[1] ?? '';
 }
 
-/** The decisions, compared with the actual state. */
+/** Compares the decisions with the actual state. */
 function effectsOf(events: readonly AnyEvent[], workspace: string) {
   const calls = new Map(
     events.flatMap((event) => (event.type === 'approval.requested' ? [[event.body.approval.callId, event.body.approval]] : [])),

@@ -1,4 +1,4 @@
-// A separate data folder for each test, the command line run on it in separate processes, and everything deleted afterwards.
+// A separate data folder for each test and the command line running on it in separate processes; everything is deleted afterwards.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface CliEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The one JSON document of `--json`. */
+  /** The JSON document that `--json` prints. */
   readonly json: unknown;
 }
 
@@ -30,7 +30,7 @@ export interface Serving {
   readonly url: string;
   readonly token: string;
   readonly child: ChildProcessWithoutNullStreams;
-  /** Ends the process with the signal and waits until it is gone. */
+  /** Ends the process with the signal and waits until it has exited. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
@@ -51,14 +51,14 @@ export class TestHome {
     return join(this.path, 'workspace');
   }
 
-  /** A folder of a project, outside the data folder. */
+  /** A project folder outside the data folder. */
   project(name = 'project'): string {
     const folder = join(this.#folder, name);
     mkdirSync(folder, { recursive: true });
     return folder;
   }
 
-  /** Parts of config.yaml; JSON is YAML. */
+  /** Writes config.yaml; JSON is valid YAML. */
   configure(config: ConfigInput | string): void {
     writeFileSync(join(this.path, 'config.yaml'), typeof config === 'string' ? config : JSON.stringify(config, null, 2));
   }
@@ -70,7 +70,7 @@ export class TestHome {
     return claw;
   }
 
-  /** Replays the record of an open runtime before it is closed. */
+  /** Replays the recorded turns of an open runtime before it is closed. */
   async close(claw: TrayClaw): Promise<ReplayCheck> {
     const replay = await replayEveryTurn(claw);
     this.#claws.delete(claw);
@@ -80,7 +80,7 @@ export class TestHome {
 
   async cli(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
     const child = this.#spawnCli(args, cwd);
-    // A command that reads no input may have ended before it is written.
+    // A command that reads no input may exit before the input is written.
     child.stdin.on('error', () => undefined).end(stdin);
     let stdout = '';
     let stderr = '';
@@ -93,7 +93,7 @@ export class TestHome {
     return { code, stdout, stderr, json: parsed.ok ? parsed.value : undefined };
   }
 
-  /** `serve` in a separate process, once it prints its address. */
+  /** Runs `serve` in a separate process; resolves once it prints its address. */
   async serve(): Promise<Serving> {
     const child = this.#spawnCli(['serve']);
     let stderr = '';

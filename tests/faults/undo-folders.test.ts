@@ -1,11 +1,11 @@
-// The folders an undo makes again, leaves and takes away.
+// The folders that an undo recreates, keeps and removes.
 
 import { mkdirSync, renameSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { UndoRig } from '../doubles/undo-rig.ts';
 
-test('folders are left as the calls that still hold made them', async () => {
+test('folders are left as the calls that were not undone made them', async () => {
   using rig = new UndoRig();
   const write = (turnId: string, name: string) =>
     rig.call(turnId, [name], () => {
@@ -13,25 +13,25 @@ test('folders are left as the calls that still hold made them', async () => {
       writeFileSync(rig.path(name), name);
     });
   const remove = (turnId: string, name: string) => rig.call(turnId, [name], () => rmSync(rig.path(name), { recursive: true }));
-  // A folder that the first turn made, the second removed and its undo put back goes with the undo of the first.
+  // A folder that the first turn created, the second removed and its undo restored is removed by the undo of the first.
   await write('trn_1', 'made/in/a');
   await remove('trn_1', 'made/in/a');
   await remove('trn_2', 'made');
   for (const turnId of ['trn_2', 'trn_1']) await rig.undo({ turnId });
   expect(rig.snapshot()).toEqual({});
-  // The same where another was in its place when it was put back.
+  // The same if another folder was in its place when it was restored.
   await write('trn_8', 'made/a');
   await remove('trn_9', 'made');
   await rig.call('trn_9', ['made'], () => mkdirSync(rig.path('made'), { mode: 0o750 }));
   for (const turnId of ['trn_9', 'trn_8']) await rig.undo({ turnId });
   expect(rig.snapshot()).toEqual({});
-  // One that an earlier turn made stays, even when it is empty after the undo.
+  // A folder that an earlier turn created stays, even if it is empty after the undo.
   await write('trn_3', 'kept/in/a');
   await remove('trn_3', 'kept/in');
   await write('trn_4', 'kept/in/a');
   await rig.undo({ turnId: 'trn_4' });
   expect(Object.keys(rig.snapshot())).toEqual(['kept/']);
-  // One that no call made stays after it was put back.
+  // A folder that no call created stays after it was restored.
   mkdirSync(rig.path('mine'), { mode: 0o750 });
   writeFileSync(rig.path('mine/a'), 'a');
   await rig.undo({ callId: (await remove('trn_5', 'mine')).callId });
@@ -46,7 +46,7 @@ test('folders are left as the calls that still hold made them', async () => {
   expect(rig.snapshot()).toEqual({ 'kept/': '755', 'mine/': '750' });
 });
 
-test('a file that later calls made and removed again waits for their undo', async () => {
+test('undo of a file that later calls created and removed waits for their undo', async () => {
   using rig = new UndoRig();
   for (const name of ['a', 'b']) writeFileSync(rig.path(name), name);
   const move = (from: string, to: string) => rig.call('trn_1', [from, to], () => renameSync(rig.path(from), rig.path(to)));
@@ -58,7 +58,7 @@ test('a file that later calls made and removed again waits for their undo', asyn
   expect(rig.snapshot()).toEqual({ a: '644 YQ==', b: '644 Yg==' });
 });
 
-test('nothing is put back into a folder that a later call made in place of the old one', async () => {
+test('nothing is restored into a folder that a later call put in place of the old one', async () => {
   using rig = new UndoRig();
   mkdirSync(rig.path('in'), { mode: 0o755 });
   writeFileSync(rig.path('in/a'), 'a');
@@ -71,7 +71,7 @@ test('nothing is put back into a folder that a later call made in place of the o
   expect(Object.values(rig.snapshot())).toEqual(['755', '644 YQ==']);
 });
 
-test('a turn can be taken back after a later one that left its file as it found it; a single call waits', async () => {
+test('a turn can be undone after a later one that left its file as found', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'a');
   const first = await rig.call('trn_1', ['a'], () => rmSync(rig.path('a')));

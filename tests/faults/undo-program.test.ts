@@ -1,5 +1,5 @@
-// Undo asked of the whole program: real tools behind the real gate, the operations of a person, and the negative controls of its two
-// promises. Without the copy an undo says that it cannot; without the look at what changed since, a person's later edit would be lost.
+// Undo in the whole program: real tools behind the real gate, a person's operations, and negative controls of its two promises. Without the
+// copy an undo reports that it cannot restore; without the check for later changes a person's later edit would be lost.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterEach(() => home.dispose());
 
 const open = (faults: FaultHooks = {}): Promise<TrayClaw> => home.open({ config: { models: { default: 'demo/offline' } }, faults });
 
-/** One approved call; resolves to its id when it is over. */
+/** Runs one approved call; resolves to its id when it is over. */
 async function run(claw: TrayClaw, tool: string, args: Record<string, unknown>, meanwhile?: () => void): Promise<string> {
   const { callId, turnId, pending } = await claw.op('tool.run', { tool, args, wait: false });
   const [question] = pending ?? (await claw.op('turn.wait', { turnId })).pending ?? [];
@@ -32,7 +32,7 @@ async function run(claw: TrayClaw, tool: string, args: Record<string, unknown>, 
 const read = (name: string): string => readFileSync(join(home.workspace, name), 'utf8');
 const write = (name: string, text: string): void => writeFileSync(join(home.workspace, name), text);
 
-test('every file tool is undone, seen before and after, on the command line as well', async () => {
+test('every file tool is undone and shown before and after, also on the command line', async () => {
   const claw = await open();
   write('a.md', 'one\ntwo\n');
   const edited = await run(claw, 'edit_file', { path: 'a.md', old: 'two', new: '2' });
@@ -78,7 +78,7 @@ test('every file tool is undone, seen before and after, on the command line as w
   expect((await home.cli(['undo', edited])).code).toBe(5);
 });
 
-test('a question shows what its file would hold, and looks at nothing else', async () => {
+test('an approval shows what its file would contain, and reads nothing else', async () => {
   const claw = await open();
   write('a.md', 'one\n');
   const asked = async (tool: string, args: Record<string, unknown>) => {
@@ -94,7 +94,7 @@ test('a question shows what its file would hold, and looks at nothing else', asy
   await home.close(claw);
 });
 
-test('a path redirected after the question is asked about again; nothing is written', async () => {
+test('a path redirected after the approval needs another one; nothing is written', async () => {
   const claw = await open();
   mkdirSync(join(home.workspace, 'd'));
   write('d/a.md', 'one\n');
@@ -129,7 +129,7 @@ test('control: without the copy an undo says that it cannot; with it the file is
   ]);
 });
 
-test.each(['at once', 'after a while'])('a file of which no copy can be kept is not overwritten, told %s', async (when) => {
+test.each(['at once', 'after a while'])('a file that cannot be copied is not overwritten, with a message %s', async (when) => {
   const full = new AppError('store_full', 'The disk is full.');
   const take = (): Promise<never> => {
     if (when === 'at once') throw full;
@@ -147,7 +147,7 @@ test.each(['at once', 'after a while'])('a file of which no copy can be kept is 
   await home.close(claw);
 });
 
-test('control: without the look at what changed since, the later edit of a person is lost', async () => {
+test("control: without the check for later changes a person's edit is lost", async () => {
   const check = async (force: boolean): Promise<string[]> => {
     const claw = await open();
     write('a.md', 'before');

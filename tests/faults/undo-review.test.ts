@@ -1,4 +1,4 @@
-// The review of a turn or a session, and undo of parts of it: real tools behind the real gate. What was changed later stays, whatever part is
+// The review of a turn or a session, and undo of parts of it: real tools behind the real gate. Later changes are kept, whatever part is
 // undone, and every undo can be undone.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const read = (name: string): string => readFileSync(at(name), 'utf8');
 const numbered = (changes: Readonly<Record<number, string>> = {}): string =>
   Array.from({ length: 40 }, (_, index) => `${changes[index + 1] ?? `line ${index + 1}`}\n`).join('');
 
-/** One call is one turn here. */
+/** Each call is one turn here. */
 async function write(path: string, content: string): Promise<{ turnId: string; callId: string }> {
   const { turnId, callId } = await claw.op('tool.run', { tool: 'write_file', args: { path, content }, sessionId, wait: true });
   return { turnId, callId };
@@ -34,7 +34,7 @@ async function write(path: string, content: string): Promise<{ turnId: string; c
 
 const reviewed = async (of: { turnId: string } | { sessionId: string; fromSeq?: number }) => (await claw.op('checkpoint.review', of)).files;
 
-test('a session is reviewed file by file, several calls as one change, undone ones as none', async () => {
+test('a session is reviewed by file, with several calls as one change, undone as none', async () => {
   writeFileSync(at('a.md'), 'one\n');
   const first = await write('a.md', 'two\n');
   await write('a.md', 'three\n');
@@ -54,7 +54,7 @@ test('a session is reviewed file by file, several calls as one change, undone on
   expect([read('b.md'), (await reviewed({ sessionId })).length]).toEqual(['b\n', 2]);
 });
 
-test('one part of a file goes back, a later edit elsewhere in it stays, and the undo can be undone', async () => {
+test('one part of a file is undone, a later edit elsewhere is kept', async () => {
   writeFileSync(at('a.md'), numbered());
   const { turnId } = await write('a.md', numbered({ 5: 'five', 30: 'thirty' }));
   const later = `first\n${numbered({ 5: 'five', 20: 'twenty', 30: 'thirty' })}`;
@@ -66,7 +66,7 @@ test('one part of a file goes back, a later edit elsewhere in it stays, and the 
   expect(read('a.md')).toBe(later);
 });
 
-test('changed lines are refused, and a part of a difference that was not shown is a conflict', async () => {
+test('changed lines are refused, and a part that was not shown is a conflict', async () => {
   writeFileSync(at('a.md'), numbered());
   const { turnId } = await write('a.md', numbered({ 5: 'five', 30: 'thirty' }));
   const [file] = await reviewed({ turnId });
@@ -80,7 +80,7 @@ test('changed lines are refused, and a part of a difference that was not shown i
   ]);
   writeFileSync(at('a.md'), numbered({ 5: 'five', 30: 'thirty' }));
   await claw.op('checkpoint.undo', { ...part, hunks: [0] });
-  // The numbers of the difference are others now.
+  // The difference now has other part numbers.
   await expect(claw.op('checkpoint.undo', { ...part, hunks: [1] })).rejects.toMatchObject({ code: 'conflict' });
   const [left] = await reviewed({ turnId });
   expect([left?.addedLines, left?.removedLines]).toEqual([1, 1]);
@@ -88,7 +88,7 @@ test('changed lines are refused, and a part of a difference that was not shown i
   expect([read('a.md'), await reviewed({ turnId })]).toEqual([numbered(), []]);
 });
 
-test('a session goes back to an earlier moment in one step, and forward again', async () => {
+test('a session is restored to an earlier moment in one step, and back again', async () => {
   writeFileSync(at('a.md'), 'one\n');
   await write('a.md', 'two\n');
   const later = await write('a.md', 'three\n');
@@ -103,14 +103,14 @@ test('a session goes back to an earlier moment in one step, and forward again', 
   expect([undone.callIds, read('a.md'), existsSync(at('b.md'))]).toEqual([[later.callId, last.callId], 'two\n', false]);
   const restored = (await claw.op('session.get', { sessionId })).events.filter(({ type }) => type === 'checkpoint.restored');
   expect(restored.map(({ turnId }) => turnId)).toEqual([later.turnId, last.turnId]);
-  // Neither turn takes the files of the other with it.
+  // Undoing one turn does not undo the other's files.
   expect((await claw.op('checkpoint.undo', { turnId: last.turnId })).unchanged).toEqual([{ path: at('b.md') }]);
   await claw.op('checkpoint.restore', { callId: undone.restoreId ?? '' });
   expect([read('a.md'), read('b.md')]).toEqual(['three\n', 'b\n']);
   expect((await claw.op('audit.verify', {})).ok).toBe(true);
 });
 
-test('what names nothing, or no version, is refused in words', async () => {
+test('invalid targets and versions are refused with an explanation', async () => {
   await write('a.md', 'a\n');
   await expect(claw.op('checkpoint.undo', {})).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(claw.op('checkpoint.undo', { sessionId, path: at('a.md'), hunks: [0] })).rejects.toMatchObject({ code: 'invalid_params' });

@@ -1,5 +1,5 @@
-// Random work on a tree, taken back: turn by turn it is byte for byte the tree of before, modes and folders with it; call by call in
-// any order what is refused changes nothing, and in the end all is as it was.
+// Random changes of a tree, undone: turn by turn, the tree is restored byte for byte, including modes and folders; call by call in any
+// order, a refused undo changes nothing, and in the end everything is restored.
 
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -41,7 +41,7 @@ interface Planned {
   run(): void;
 }
 
-/** The targets and effects of an operation on the current tree; null if it makes no sense there. */
+/** The targets and the effect of an operation on the current tree; null if it is impossible there. */
 function plan(rig: UndoRig, operation: Operation, nth: number): Planned | null {
   return operation.kind in contents ? planContent(rig, operation, nth) : planPlace(rig, operation);
 }
@@ -130,7 +130,7 @@ async function act(
   return { turnIds, calls, trees };
 }
 
-/** A folder that was only made on the way and holds nothing is not made again. */
+/** Removes empty folders: a folder that was only created as a parent and is empty is not recreated. */
 function withoutEmptyFolders(tree: Record<string, string>): Record<string, string> {
   const paths = Object.keys(tree);
   const holds = (folder: string): boolean => paths.some((path) => path.startsWith(folder) && !path.endsWith('/'));
@@ -140,7 +140,7 @@ function withoutEmptyFolders(tree: Record<string, string>): Record<string, strin
 const runs = soak(150, 5_000);
 const timeoutMs = isSoak ? 3_600_000 : 120_000;
 
-/** A new rig every hundred stories: what earlier ones left in the database makes later ones slow. */
+/** Creates a new rig every hundred stories, because data that earlier ones left in the database slows later ones. */
 class Rigs {
   #rig = new UndoRig();
   #stories = 0;
@@ -156,7 +156,7 @@ class Rigs {
   }
 }
 
-test('turns taken back from the last one on leave the tree as it was, and each can be done again', { timeout: timeoutMs }, async () => {
+test('turns undone from the last one on restore the tree, and each can be redone', { timeout: timeoutMs }, async () => {
   using rigs = new Rigs();
   await fc.assert(
     fc.asyncProperty(story, async ({ start, turns }) => {
@@ -178,7 +178,7 @@ test('turns taken back from the last one on leave the tree as it was, and each c
   );
 });
 
-test('calls taken back in any order: a refusal changes nothing, and in the end all is as it was', { timeout: timeoutMs }, async () => {
+test('calls undone in any order: a refusal changes nothing, in the end all is restored', { timeout: timeoutMs }, async () => {
   using rigs = new Rigs();
   let refusals = 0;
   await fc.assert(

@@ -1,4 +1,4 @@
-// The refusals of an undo, the traces of a failing disk and a crash, and the cost of keeping a file.
+// The refusals of an undo, its behaviour on a failing disk and after a crash, and the limits of the stored copies.
 
 import * as nodeFs from 'node:fs';
 import { chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test('each way a file can have changed since is refused with its reason and left alone', async () => {
+test('each later change of a file is refused with its reason and left alone', async () => {
   const cases: readonly (readonly [string, (path: string, rig: UndoRig) => void])[] = [
     ['It was changed since.', (path) => writeFileSync(path, 'mine')],
     ['It was removed since.', (path) => rmSync(path)],
@@ -59,7 +59,7 @@ test('each way a file can have changed since is refused with its reason and left
   }
 });
 
-test('a path whose folder leads elsewhere now, and one that must not be written, are refused whatever is asked', async () => {
+test('a path whose folder was redirected, or that is protected, is always refused', async () => {
   using rig = new UndoRig({ forbids: (path) => (path.endsWith('own') ? 'It is its own data.' : null) });
   mkdirSync(rig.path('d'));
   writeFileSync(rig.path('d/a'), 'before');
@@ -77,7 +77,7 @@ test('a path whose folder leads elsewhere now, and one that must not be written,
   expect(rig.snapshot()).toEqual(tree);
 });
 
-test('what changes between the look and the restore is a conflict, and no other file is put back either', async () => {
+test('a change between check and restore is a conflict, and no other file is restored', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before a');
   writeFileSync(rig.path('b'), 'before b');
@@ -89,7 +89,7 @@ test('what changes between the look and the restore is a conflict, and no other 
   const changing: FileCalls = {
     ...unsyncedFiles,
     openSync: (...args) => {
-      // The first look is the one it is judged by, the second keeps what will be replaced.
+      // The first read is for the check, the second for the copy of what will be replaced.
       if (args[0] === rig.path('b') && (looks += 1) === 2) writeFileSync(rig.path('b'), 'mine');
       return nodeFs.openSync(...args);
     },
@@ -104,7 +104,7 @@ test('what changes between the look and the restore is a conflict, and no other 
   ).toEqual([callId]);
 });
 
-test('with force what was changed since is put back, and what it held comes back with the undo of that', async () => {
+test('with force a changed file is restored, and undoing that brings the change back', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');
   const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
@@ -115,7 +115,7 @@ test('with force what was changed since is put back, and what it held comes back
   expect(readFileSync(rig.path('a'), 'utf8')).toBe('mine');
 });
 
-test('a later call is named as the one to undo first; another hand between two calls of a turn is not lost', async () => {
+test('names the later call to undo first, and keeps foreign changes between two calls', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), '1');
   const first = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), '2'));
@@ -129,7 +129,7 @@ test('a later call is named as the one to undo first; another hand between two c
   expect(readFileSync(rig.path('a'), 'utf8')).toBe('4');
 });
 
-test('what ran again after a crash is undone to what was there before the first try, or to what a person put there between', async () => {
+test('a call repeated after a crash is undone to the state before its first try', async () => {
   for (const [between, expected] of [
     ['after', 'before'],
     ['before', 'before'],
@@ -162,7 +162,7 @@ test('after a crash during a call touched files are known, and force restores th
   expect(readFileSync(rig.path('a'), 'utf8')).toBe('before');
 });
 
-/** Everything works until the nth change of the disk; from then on the process has ended. */
+/** File operations that work until the nth change of the disk, after which the process counts as dead. */
 function endingAt(nth: number): FileCalls {
   let left = nth;
   const stopsAt = new Set([
@@ -187,7 +187,7 @@ function endingAt(nth: number): FileCalls {
   });
 }
 
-test('an undo cut off at any point is finished by the same undo, and leaves no other file behind', async () => {
+test('an interrupted undo is finished by the same undo, and leaves no other files', async () => {
   let wasWhole = false;
   for (let nth = 1; !wasWhole; nth++) {
     expect(nth).toBeLessThan(100);
@@ -216,7 +216,7 @@ test('an undo cut off at any point is finished by the same undo, and leaves no o
   }
 });
 
-test('a full disk, or an unreadable file, keeps the call from running and says so', async () => {
+test('a full disk or an unreadable file prevents the call, with a message', async () => {
   const full: typeof nodeFs = {
     ...unsyncedFiles,
     writeSync: () => {
@@ -237,7 +237,7 @@ test('a full disk, or an unreadable file, keeps the call from running and says s
   );
 });
 
-test('a full disk while putting back changes nothing, is written down, and can be tried again', async () => {
+test('a full disk during an undo changes nothing, is recorded, and can be retried', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');
   const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
@@ -253,7 +253,7 @@ test('a full disk while putting back changes nothing, is written down, and can b
   expect((await rig.undo({ callId })).restored).toEqual([rig.path('a')]);
 });
 
-test('what is over a limit is not kept, which is said; large files are kept in pieces and put back', async () => {
+test('files over a limit are not kept, with a message; large files are kept in pieces', async () => {
   using rig = new UndoRig({ limits: { fileBytesMax: 3_000_000, callBytesMax: 4_000_000, folderEntriesMax: 3 } });
   const large = Buffer.alloc(2_500_000, 'ab');
   writeFileSync(rig.path('large'), large);
@@ -273,7 +273,7 @@ test('what is over a limit is not kept, which is said; large files are kept in p
   expect(readFileSync(rig.path('large')).equals(large)).toBe(true);
 });
 
-test('a link that a call replaced is put back as a link', async () => {
+test('a link that a call replaced is restored as a link', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('target'), 't');
   symlinkSync('target', rig.path('link'));
@@ -286,7 +286,7 @@ test('a link that a call replaced is put back as a link', async () => {
   expect(rig.snapshot()).toEqual(before);
 });
 
-test('a folder that was made goes with the folders a file in it brought along, but not with anything else', async () => {
+test('a created folder is removed with the folders created for it, and no others', async () => {
   using rig = new UndoRig();
   const write = () => {
     mkdirSync(rig.path('made/on/the'), { recursive: true });
@@ -303,13 +303,13 @@ test('a folder that was made goes with the folders a file in it brought along, b
   expect(rig.snapshot()).toEqual({});
 });
 
-test('the panic stop keeps an undo from starting and from going on', async () => {
+test('the panic stop keeps an undo from starting and from continuing', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');
   const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
   rig.isStopped = true;
   expect(await codeOf(rig.undo({ callId }))).toBe('panic_engaged');
-  // It did not even begin: nothing was kept for it, and the log does not know of it.
+  // The undo did not begin: nothing was kept for it, and the log does not contain it.
   expect(
     rig
       .checkpoints()
@@ -329,7 +329,7 @@ test('the panic stop keeps an undo from starting and from going on', async () =>
   expect(readFileSync(rig.path('a'), 'utf8')).toBe('after');
 });
 
-test('content is needed as long as undo may want it, and no longer', async () => {
+test('content is kept exactly as long as an undo may need it', async () => {
   for (const before of ['small', 'large '.repeat(50_000)]) {
     using rig = new UndoRig();
     writeFileSync(rig.path('a'), before);

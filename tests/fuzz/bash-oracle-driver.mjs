@@ -1,4 +1,5 @@
-// Runs inside the sandbox: each line in a fresh folder through bash, then what was started and what was made. Writes one JSON document.
+// Runs inside the sandbox: runs each line with bash in a new folder and records which programs it started and which files it created.
+// Writes one JSON document.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const observed = lines.map((line) => {
   mkdirSync(run, { recursive: true });
   mkdirSync(logs);
   for (const name of known) writeFileSync(join(run, name), '');
-  // A line with a NUL cannot be handed to any program.
+  // A line with a NUL byte cannot be passed to any program.
   const argument = line.replaceAll('\0', '');
   spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', argument], {
     cwd: run,

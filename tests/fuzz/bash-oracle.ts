@@ -1,4 +1,4 @@
-// Bash's own interpretation of lines, seen from inside a sandbox where every program is a stand-in that records how it was called.
+// Bash's own interpretation of lines, observed in a sandbox in which every program is a stub that records its arguments.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
 export interface Observed {
-  /** The argument list of each program that was started, by its name. */
+  /** The argument list of each program that was started; the first element is its name. */
   readonly calls: readonly (readonly string[])[];
-  /** Files that were not there before. */
+  /** Files that were created. */
   readonly created: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const observedSchema = z.array(z.object({ calls: z.array(z.array(z.string())), c
 const driver = fileURLToPath(new URL('bash-oracle-driver.mjs', import.meta.url));
 const stub = `#!/bin/sh\n{ printf '%s\\0' "\${0##*/}"; for word; do printf '%s\\0' "$word"; done; } > "/tmp/logs/$$"\n`;
 
-/** One observation a line, in order. */
+/** One observation per line, in order. */
 export function observe(lines: readonly string[], stubNames: readonly string[]): readonly Observed[] {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-oracle-'));
   try {
@@ -27,12 +27,12 @@ export function observe(lines: readonly string[], stubNames: readonly string[]):
     writeFileSync(join(folder, 'stub'), stub);
     chmodSync(join(folder, 'stub'), 0o755);
     for (const name of new Set(stubNames)) linkSync(join(folder, 'stub'), join(stubs, name));
-    // The commands bash has itself are taken from it, so that the stand-ins are called.
+    // Bash's builtins are disabled, so that the stubs are called.
     writeFileSync(join(folder, 'environment.sh'), 'enable -n echo printf pwd true false\n');
     writeFileSync(join(folder, 'lines.json'), JSON.stringify(lines));
     writeFileSync(join(folder, 'observed.json'), '');
     const places = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--bind', folder, '/tmp/o'];
-    // Under separate names inside: this very checkout may be in the hidden folder.
+    // Bound under other names, because this checkout itself may be in the hidden folder.
     const program = ['--ro-bind', driver, '/tmp/driver.mjs', '--ro-bind', process.execPath, '/tmp/node'];
     const sandbox = [...places, ...program, '--unshare-all', '--die-with-parent'];
     execFileSync('bwrap', [...sandbox, '/tmp/node', '/tmp/driver.mjs', '/tmp/o'], { stdio: ['ignore', 'ignore', 'inherit'] });

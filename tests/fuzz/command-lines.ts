@@ -1,4 +1,5 @@
-// Command lines to try the analysis with: made from the programs it knows, from the ways lines went wrong elsewhere, and by spoiling both.
+// Command lines for testing the analysis: generated from the programs it knows and from ways in which lines were misread elsewhere, and by
+// corrupting both.
 
 import type { Random } from './random.ts';
 
@@ -248,7 +249,7 @@ const prefixes = [
   '- ',
 ];
 
-/** One line. Most are near to being plain: those are the ones that could slip through. */
+/** Generates one line. Most are nearly plain, because those could be allowed by mistake. */
 export function makeLine(random: Random, corpus: readonly string[]): string {
   const line = around(random.chance(0.15) ? random.pick(corpus) : grammarLine(random), random);
   if (random.chance(0.55)) return line;
@@ -257,7 +258,7 @@ export function makeLine(random: Random, corpus: readonly string[]): string {
   return spoiled;
 }
 
-/** In a folder that it enters first, or with a file as its input. */
+/** Sometimes wraps the line: in a folder that it enters first, or with a file as its input. */
 function around(line: string, random: Random): string {
   if (random.chance(0.9)) return line;
   const place = quote(random.pick(operands), random);
@@ -311,7 +312,7 @@ function spoil(line: string, random: Random): string {
   }
 }
 
-/** Every name the oracle needs a stand-in for. */
+/** Every name for which the oracle needs a stub. */
 export const stubNames: readonly string[] = [
   ...programs,
   'fgrep',

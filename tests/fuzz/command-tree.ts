@@ -1,4 +1,4 @@
-// A throwaway workspace full of traps, with secrets that must never be seen and a picture of it that must never change.
+// A throwaway workspace full of traps, with secrets that must never be shown and a snapshot that must never change.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ export class CommandTree {
     });
   }
 
-  /** Names, sizes, times and modes of everything outside .git/objects. The root itself is where programs keep their own notes. */
+  /** Names, sizes, times and modes of everything outside .git/objects. Leaves out the root itself, where programs write their own files. */
   picture(): string {
     const lines: string[] = [];
     const visit = (folder: string): void => {

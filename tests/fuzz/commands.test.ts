@@ -1,4 +1,4 @@
-// The corpus of hostile command lines, a short run of the fuzzer, and that both would notice a judge that is too kind.
+// The corpus of hostile command lines and a short run of the fuzzer, with controls that both detect a judge that is too lenient.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -21,28 +21,28 @@ beforeAll(() => {
 afterAll(() => rig.dispose());
 
 function trapsSprung(workspace: string): string[] {
-  // Without types, Node follows links, and a link of this tree leads back into it.
+  // Without withFileTypes Node follows links, and a link of this tree leads back into it.
   return readdirSync(workspace, { recursive: true, withFileTypes: true })
     .filter(({ name }) => name === 'PWNED')
     .map(({ parentPath }) => parentPath);
 }
 
-/** One list for all lines of the corpus a judge gets wrong. */
+/** The lines of the corpus that a judge decides wrongly. */
 function wrongOf(judge: (line: string) => boolean): string[] {
   return corpus
     .filter(({ cmd, expect: wanted }) => judge(cmd) !== (wanted === 'allow'))
     .map(({ cmd, expect: wanted }) => `${wanted}: ${cmd}`);
 }
 
-test('of the corpus every hostile line is asked about and no ordinary one', () => {
+test('every hostile line of the corpus needs approval, and no ordinary one does', () => {
   expect(corpus.length).toBeGreaterThan(60);
   expect(wrongOf((line) => isFree(rig.facts(line), allowedByCorpus))).toEqual([]);
-  // The kind of check that was fooled elsewhere: the line begins with a word of the list.
+  // A kind of check that was fooled elsewhere: it only compares the beginning of the line with the list.
   const naive = wrongOf((line) => allowedByCorpus.some((entry) => line === entry || line.startsWith(`${entry} `)));
   expect(naive.length).toBeGreaterThan(20);
 });
 
-test('what is let through of the corpus runs, springs no trap, changes nothing and shows no secret', async () => {
+test('allowed lines of the corpus run without traps, changes or secrets', async () => {
   const before = rig.tree.picture();
   let ran = 0;
   for (const { cmd } of corpus) {
@@ -54,7 +54,7 @@ test('what is let through of the corpus runs, springs no trap, changes nothing a
   expect({ sprung: trapsSprung(rig.tree.root), isSame: rig.tree.picture() === before }).toEqual({ sprung: [], isSame: true });
 });
 
-test('the traps of the corpus are live: bash, asked to run these lines, springs them', { ...confined, timeout: 60_000 }, () => {
+test('the traps of the corpus work: bash triggers them when it runs these lines', { ...confined, timeout: 60_000 }, () => {
   const tree = new CommandTree();
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-live-'));
   try {
@@ -92,16 +92,16 @@ test('the traps of the corpus are live: bash, asked to run these lines, springs 
   }
 });
 
-test(`of ${LINES} lines none slips through`, { ...confined, timeout: 600_000 }, async () => {
+test(`of ${LINES} lines none is wrongly allowed`, { ...confined, timeout: 600_000 }, async () => {
   const sample = soak(60, 200);
   const report = await fuzzCommands({ lines: LINES, seed: 20, sample, askedSample: sample / 10 }, rig);
   expect(report).toMatchObject({ comparedWithBash: sample, ran: sample, escapes: [] });
-  // A run in which hardly anything is let through, or nothing refused, would prove little.
+  // A run that allows or refuses hardly anything would prove little.
   expect(report.free).toBeGreaterThan(LINES / 25);
   expect(report.plain - report.free).toBeGreaterThan(LINES / 25);
 });
 
-test('a judge that looks at the first word alone is found out', { ...confined, timeout: 120_000 }, async () => {
+test('a judge that checks only the first word is detected', { ...confined, timeout: 120_000 }, async () => {
   const isListed = (line: string): boolean => allowedByCorpus.includes(line.split(/\s/)[0] ?? '');
   const report = await fuzzCommands(
     { lines: 1500, seed: 3, sample: 60, askedSample: 5, judge: (_, line) => isListed(line), runs: false },

@@ -1,5 +1,5 @@
-// `node tests/fuzz/commands.ts --lines 1000000 --seed 1 --sample 2000`: tries the analysis of commands with that many lines and prints what
-// was found. Ends with 1 when a line slipped through.
+// `node tests/fuzz/commands.ts --lines 1000000 --seed 1 --sample 2000`: tests the analysis of commands with that many lines and prints the
+// findings. Exits with 1 if a line was wrongly allowed.
 
 import { parseArgs } from 'node:util';
 import { CommandRig, fuzzCommands } from './fuzz-commands.ts';
@@ -23,7 +23,7 @@ try {
   await rig.dispose();
 }
 
-/** How long the facts of a command of 200 characters take, with everything looked at before. */
+/** How long the facts of a command of 200 characters take, with all its files already read once. */
 function timeLooks(timed: CommandRig): { lookMsP10: number; lookMsP50: number } {
   const line = `grep -n "some words to look for" README.md notes.txt -A 3 src/a.ts src/b.ts ${'x'.repeat(200)}`.slice(0, 200);
   const times = Array.from({ length: 3000 }, () => {

@@ -1,5 +1,5 @@
-// Tries the analysis with very many lines and looks for one that runs unasked and should not: bash must read it the same way, and run for
-// real it must change nothing and show no secret.
+// Tests the analysis with very many lines and looks for one that runs without approval and should not: bash must read it the same way, and
+// when run it must change nothing and show no secret.
 
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
@@ -20,13 +20,13 @@ import { createRandom, type Random } from './random.ts';
 export interface FuzzOptions {
   readonly lines: number;
   readonly seed: number;
-  /** How many of the free and of the asked lines bash is shown, and how many free ones are run. */
+  /** How many of the free and of the asked lines are compared with bash, and how many free ones are run. */
   readonly sample: number;
-  /** How many asked lines bash is shown, where fewer will do. */
+  /** How many asked lines are compared with bash, if fewer than `sample` are enough. */
   readonly askedSample?: number;
-  /** Another judge in place of the rules, to show what it lets through. */
+  /** Replaces the rules, to show what another judge allows. */
   readonly judge?: (facts: CallFacts, line: string) => boolean;
-  /** False where what is let through must not run. */
+  /** False if allowed lines must not be run. */
   readonly runs?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface FuzzReport {
   readonly free: number;
   readonly comparedWithBash: number;
   readonly askedShownToBash: number;
-  /** Of the asked ones, those bash made something else of than one program, or that wrote a file. */
+  /** Asked lines that bash read as something other than one program, or that wrote a file. */
   readonly askedThatDidMore: number;
   readonly ran: number;
   readonly escapes: readonly string[];
@@ -47,14 +47,14 @@ export const corpusFile = new URL('../corpus/exec-commands.json', import.meta.ur
 export const allowedByCorpus = ['git status', 'ls', 'npm test', 'grep', 'cat', 'head', 'tail', 'wc', 'sort', 'find', 'rg', 'echo'];
 const allowed = [...allowedByCorpus, 'git diff', 'git log', 'git show', 'git branch', 'npm run build', 'make', 'sed', 'jq', 'stat', 'du'];
 const corpusSchema = z.array(z.object({ cmd: z.string(), expect: z.enum(['ask', 'allow']), why: z.string() }));
-/** These run the project's own instructions, which this test does not examine. */
+/** These run instructions of the project, which this test does not examine. */
 const runsProject = new Set(['npm', 'make']);
 
 export function readCorpus(): z.infer<typeof corpusSchema> {
   return corpusSchema.parse(JSON.parse(readFileSync(corpusFile, 'utf8')));
 }
 
-/** A line that needs no approval: it only reads inside, or its name is on the list. */
+/** Whether a line needs no approval: it only reads inside the workspace, or its name is on the list. */
 export function isFree(facts: CallFacts, list: readonly string[] = allowed): boolean {
   const { command, paths } = facts;
   if (command === null || (command.plain ?? command.joined) === undefined) return false;
@@ -103,7 +103,7 @@ export class CommandRig {
     return this.exec.facts({ action: 'run', command }, this.context());
   }
 
-  /** As the runtime does: facts, then the run of the same arguments. */
+  /** Runs a command as the runtime does: determines the facts, then runs the same arguments. */
   async run(command: string): Promise<string> {
     const parsed = this.host.parse('exec', JSON.stringify({ command }));
     if (!parsed.ok) throw parsed.error;
@@ -137,7 +137,7 @@ export class CommandRig {
   }
 }
 
-/** The machine of the run may have a project's own programs before the system's. */
+/** Removes folders of projects from PATH, because the machine may have a project's programs before the system's. */
 function outsideOfProjects(path: string): string {
   return path.split(':').filter((entry) => !entry.includes('node_modules')).join(':'); // prettier-ignore
 }
@@ -185,7 +185,8 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
 }
 
 function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
-  // The analysed part of the line: without the folder it enters first, and with its patterns expanded, because bash runs it elsewhere.
+  // The analysed part of the line, without the folder it enters first and with its patterns expanded, because bash runs it in another
+  // folder.
   const shown = lines.map((line) => {
     const { command } = rig.facts(line);
     return command === null ? line : (expandPatterns(command.line, command.cwd) ?? command.line);
@@ -202,10 +203,10 @@ function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
   });
 }
 
-/** Which parts run depends on how those before them end, and piped ones begin in any order; more than the parts never runs. */
+/** Which parts run depends on how earlier parts end, and piped parts start in any order. Never more than the parts may run. */
 function differenceOfParts(line: string, parts: readonly JoinedPart[], calls: readonly (readonly string[])[]): string[] {
   const known = new Set(parts.map(({ argv }) => JSON.stringify(argv)));
-  // A command whose input is missing where bash is shown it does not run there.
+  // A command whose input file is missing in the oracle's folder does not run there.
   const mayRest = parts.some((part) => inputsOf(part).length > 0);
   const isKnown = (calls.length > 0 || mayRest) && calls.length <= parts.length && calls.every((call) => known.has(JSON.stringify(call)));
   return isKnown ? [] : [`${JSON.stringify(line)} is ${[...known].join(' ')} here and ${JSON.stringify(calls)} in bash`];
@@ -224,7 +225,7 @@ async function runForReal(lines: readonly string[], rig: CommandRig): Promise<st
   return escapes;
 }
 
-/** Each line at most once. */
+/** A sample that contains each line at most once. */
 function sampleOf(lines: readonly string[], size: number, random: Random): readonly string[] {
   const left = [...lines];
   const picked: string[] = [];

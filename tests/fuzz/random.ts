@@ -1,7 +1,7 @@
-// Random numbers from a seed, so that a run can be had again. Not for anything that must not be guessed.
+// Random numbers from a seed, so that a run can be repeated. Not suitable for secrets.
 
 export interface Random {
-  /** From 0 up to, not including, `limit`. */
+  /** An integer from 0 up to, but not including, `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;

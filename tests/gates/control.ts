@@ -1,10 +1,10 @@
-// The same suites with every gate in place: a test counts for a gate only where it passes with it.
+// Runs the same suites with every gate in place: a test counts for a gate only if it passes with it.
 
 import type { Gate } from './gate.ts';
 import { runSuites } from './suite-run.ts';
 import type { TreeCopy } from './tree-copy.ts';
 
-/** A test that fails with every gate in place says nothing about any of them. Each suite runs so once, when first needed. */
+/** A test that fails with every gate in place proves nothing about any of them. Each suite runs once, when it is first needed. */
 export class Control {
   readonly #copy: TreeCopy;
   readonly #timeoutMs: number;

@@ -1,18 +1,18 @@
-// The form of a gate's removal.
+// Describes how a gate is removed.
 
 export interface Gate {
-  /** area/name. */
+  /** In the form area/name. */
   readonly name: string;
-  /** The harm it prevents. */
+  /** The harm that the gate prevents. */
   readonly prevents: string;
-  /** The file it is in. */
+  /** The file that contains the gate. */
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** The text of the gate; occurs exactly once in the file. */
   readonly text: string;
-  /** The text without the gate. */
+  /** The replacement text, without the gate. */
   readonly instead: string;
-  /** Test files of which at least one test must fail without it. */
+  /** Test files; at least one of their tests must fail without the gate. */
   readonly suites: readonly string[];
-  /** Of slow suites only the tests whose names match. */
+  /** For slow suites: runs only tests whose names match this pattern. */
   readonly only?: string;
 }

@@ -1,4 +1,4 @@
-// The list of gates holds to the sources: what is to be taken out is there, once, and without it the file is still TypeScript.
+// Checks the list of gates against the sources: each text to remove occurs once, and without it the file is still valid TypeScript.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -28,12 +28,12 @@ test('every gate has a unique name and removes something different', () => {
   expect(gates.filter(({ name }) => !/^[a-z]+\/[a-z][a-z0-9-]+$/.test(name)).map(({ name }) => name)).toEqual([]);
 });
 
-test('every gate names suites that are there', () => {
+test('every gate names existing suites', () => {
   const missing = gates.flatMap(({ name, suites }) => (suites.length > 0 ? suites : ['no suite at all']).map((suite) => ({ name, suite })));
   expect(missing.filter(({ suite }) => !suite.endsWith('.test.ts') || !existsSync(join(root, suite)))).toEqual([]);
 });
 
-test('every filter of a gate, and each way it can match, finds a test in its suites', () => {
+test("every alternative of a gate's filter matches a test in its suites", () => {
   const missing = gates.flatMap(({ name, suites, only }) => {
     if (only === undefined) return [];
     const titles = suites.flatMap((suite) => titlesIn(sourceOf(suite)));
@@ -42,7 +42,7 @@ test('every filter of a gate, and each way it can match, finds a test in its sui
   expect(missing).toEqual([]);
 });
 
-test('titles are those of tests and groups, whatever they are run with', () => {
+test('titles are those of tests and groups, in every form', () => {
   const source = `
     import { test, describe } from 'vitest';
     // test('in a comment', () => {});
@@ -57,7 +57,7 @@ test('titles are those of tests and groups, whatever they are run with', () => {
   expect(titlesIn(source)).toEqual(['plain', "it's skipped", 'each %s', 'a group', 'inside']);
 });
 
-test('a run in which no test took part has no answer, and one in which a test failed has', () => {
+test('a run without tests has no result, and one with a failed test has one', () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-report-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const read = (only: string | undefined, ...statuses: readonly string[]) => {
@@ -73,11 +73,11 @@ test('a run in which no test took part has no answer, and one in which a test fa
   expect(read('t0', 'passed', 'skipped')).toEqual({ ...none, passed: 1, problem: null });
 });
 
-test('every gate stands once in its file, and without it that is still TypeScript', () => {
+test('every gate occurs once in its file, which is valid TypeScript without it', () => {
   const problems = gates.flatMap((gate) => {
     try {
       const changed = withoutGate(gate, sourceOf(gate.file));
-      // Refuses what cannot be parsed.
+      // Throws for source text that cannot be parsed.
       stripTypeScriptTypes(changed);
       return changed === sourceOf(gate.file) ? [`${gate.name}: nothing is taken out`] : [];
     } catch (cause) {
@@ -88,7 +88,7 @@ test('every gate stands once in its file, and without it that is still TypeScrip
   expect(() => stripTypeScriptTypes('if (')).toThrow(SyntaxError);
 });
 
-test('a text that is there twice, or not at all, is refused', () => {
+test('a text that occurs twice, or not at all, is rejected', () => {
   const gate = { name: 'a/b', prevents: '', file: 'a.ts', text: 'x', instead: 'y', suites: [] };
   expect(() => withoutGate(gate, 'x + x')).toThrow('occurs 2 times');
   expect(() => withoutGate(gate, 'z')).toThrow('occurs 0 times');

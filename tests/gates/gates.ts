@@ -1,4 +1,4 @@
-// Every safety gate, as the one change of text that takes it out. Data alone: `node tests/gates/remove-gates.ts` applies it.
+// Every safety gate, as the text change that removes it. Data only: `node tests/gates/remove-gates.ts` applies it.
 
 import { browserGates } from './areas/browser-gates.ts';
 import { cautionGates } from './areas/caution-gates.ts';

@@ -1,6 +1,6 @@
-// `node tests/gates/remove-gates.ts [--only NAME…]`: takes each safety gate out of a copy of the project, one at a time, and runs the suite
-// that has to notice. A NAME is a gate (policy/panic) or an area (policy). Ends with 1 when a suite stayed green without its gate, or gave
-// no answer.
+// `node tests/gates/remove-gates.ts [--only NAME…]`: removes each safety gate from a copy of the project, one at a time, and runs the
+// suites that must fail without it. A NAME is a gate (policy/panic) or an area (policy). Exits with 1 if a suite passed without its gate,
+// or gave no result.
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-// Runs test files of a copy of the project in a separate process group, within a time limit, and says which tests failed and how.
+// Runs test files of a copy of the project in a separate process group, with a timeout, and reports which tests failed and how.
 
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -19,11 +19,11 @@ const reportSchema = z.object({
 
 export interface SuiteRun {
   readonly passed: number;
-  /** Tests whose expectations did not hold. */
+  /** Tests whose expectations failed. */
   readonly failed: readonly string[];
-  /** Tests that failed because the code is no longer sound: a name or a value that is not there. */
+  /** Tests that failed because the code is no longer valid: a missing name or value. */
   readonly broken: readonly string[];
-  /** Why there is no answer: files that did not load, or a run that did not end. */
+  /** Why there is no result: files that did not load, or a run that did not end. */
   readonly problem: string | null;
   readonly seconds: number;
 }
@@ -35,7 +35,7 @@ export interface SuiteRequest {
   readonly timeoutMs: number;
 }
 
-/** Without what a run of a few files does not need: the window's compiler, the look for handles left open. */
+/** Leaves out what a run of a few files does not need: the window's compiler and the check for open handles. */
 const vitest =
   'node_modules/vitest/vitest.mjs run --config build/vitest.config.ts --project unit --project system --detectAsyncLeaks=false --reporter=json'.split(
     ' ',
@@ -54,7 +54,7 @@ export async function runSuites({ folder, suites, only, timeoutMs }: SuiteReques
   return { ...readReport(report, only), seconds };
 }
 
-/** False where it had to be ended. */
+/** Resolves to false if it had to be killed. */
 function runInGroup(args: readonly string[], cwd: string, timeoutMs: number): Promise<boolean> {
   const child = spawn(process.execPath, args, { cwd, stdio: 'ignore', detached: true });
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ function runInGroup(args: readonly string[], cwd: string, timeoutMs: number): Pr
   });
 }
 
-/** A test that the filter leaves out is in the report as skipped. */
+/** Reads a report. Tests that the filter leaves out are in it as skipped. */
 export function readReport(path: string, only?: string): Omit<SuiteRun, 'seconds'> {
   if (!existsSync(path)) return { passed: 0, failed: [], broken: [], problem: 'it left no report' };
   const { testResults } = reportSchema.parse(JSON.parse(readFileSync(path, 'utf8')));

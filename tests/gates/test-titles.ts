@@ -1,10 +1,10 @@
-// The titles a test file gives its tests, read from its text: the file itself is not run.
+// Reads the titles of a file's tests from its text, without running it.
 
 import * as ts from 'typescript';
 
 const runners: ReadonlySet<string> = new Set(['test', 'describe']);
 
-/** In the order of the file. Titles that are worked out only when it runs are left out; those of a table still have their `%s`. */
+/** In the order of the file. Leaves out titles that are computed at run time; titles of tables still contain their `%s`. */
 export function titlesIn(source: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -18,7 +18,7 @@ export function titlesIn(source: string): string[] {
   return titles;
 }
 
-/** `test` of `test.each(values)`; nothing where it is a part of something else. */
+/** `test` for `test.each(values)`; empty if the expression is a member of something else. */
 function rootOf(called: ts.Expression): string {
   if (ts.isIdentifier(called)) return called.text;
   return ts.isPropertyAccessExpression(called) || ts.isCallExpression(called) ? rootOf(called.expression) : '';

@@ -1,4 +1,4 @@
-// A copy of the project in a temporary folder, in which one gate at a time is taken out. The project itself is never touched.
+// A copy of the project in a temporary folder, from which one gate at a time is removed. The project itself is never changed.
 
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Gate } from './gate.ts';
 export class TreeCopy {
   readonly path: string;
 
-  /** The files git tracks or would add, as they are in the project's folder. */
+  /** Copies the files that git tracks or would add, as they are in the project's folder. */
   constructor(root: string) {
     this.path = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-gates-')));
     const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
@@ -22,7 +22,7 @@ export class TreeCopy {
     symlinkSync(realpathSync(join(root, 'node_modules')), join(this.path, 'node_modules'));
   }
 
-  /** Runs the work without the gate, which is back afterwards. */
+  /** Runs the work without the gate and restores the gate afterwards. */
   async without<T>(gate: Gate, work: () => Promise<T>): Promise<T> {
     const path = join(this.path, gate.file);
     const source = readFileSync(path, 'utf8');
@@ -39,7 +39,7 @@ export class TreeCopy {
   }
 }
 
-/** Fails where the text is not there exactly once: then the change would not be the one that is meant. */
+/** Throws if the text does not occur exactly once, because the wrong text might be changed. */
 export function withoutGate({ name, file, text, instead }: Gate, source: string): string {
   const parts = source.split(text);
   if (parts.length !== 2) throw new Error(`${name}: its text occurs ${parts.length - 1} times in ${file}`);

@@ -1,5 +1,5 @@
-// Negative controls: for each place that takes secrets out one check, run twice. With all of them nothing is reported; with just that one
-// taken out the same check reports the leak, so none of them could go unnoticed.
+// Negative controls: one check for each place that removes secrets, run twice. With all of them it reports nothing; without only that one
+// it reports the leak, so none can be removed unnoticed.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { eventsOf } from '../faults/replay-check.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { createRandomText } from './secret-samples.ts';
 
-/** Of no known form: it is recognised only after registration. */
+/** Has no known form, so it is recognised only after it was registered. */
 const secret = `orchid ${createRandomText(3)(24)}`;
 const half = secret.slice(-12);
 
@@ -64,7 +64,7 @@ interface Opened {
   readonly faults?: FaultHooks;
   readonly tools?: readonly ToolDefinition[];
   readonly outputBytesMax?: number;
-  /** False: the runtime is not told of the secret. */
+  /** If false, the secret is not registered with the runtime. */
   readonly isKnown?: boolean;
 }
 
@@ -114,7 +114,7 @@ test('the app log', async () => {
   expect(await check(without('app-log'))).toEqual(['the secret stands in the app log']);
 });
 
-test('kept content', async () => {
+test('stored content', async () => {
   const keep = readTool('keep', (context) => ({
     forModel: 'kept',
     artifacts: [context.artifacts.put(`some text and ${secret}`, { name: 'kept', mediaType: 'text/plain' })],
@@ -135,7 +135,7 @@ test('the result of a tool, before it is cut', async () => {
   const check = async (faults: FaultHooks): Promise<string[]> => {
     const claw = await open({ faults, tools: [cutting], outputBytesMax: 2_000 });
     const found = new Set<string>();
-    // Whatever the lengths of head and tail: at some of these the cut goes through the secret.
+    // For any lengths of head and tail, the cut goes through the secret at some of these values.
     for (let dots = 640; dots < 900; dots += 8) {
       const { forModel } = await claw.op('tool.run', { tool: 'cutting', args: { text: String(dots) } });
       for (const leak of report('a result', forModel)) found.add(leak);
@@ -163,7 +163,7 @@ test('the prompt', async () => {
   expect(await check(without('prompt'))).toEqual(['the secret stands in the prompt']);
 });
 
-test('what the doors give out: operations, events, exports, errors', async () => {
+test('the output of the doors: operations, events, exports, errors', async () => {
   const check = async (faults: FaultHooks): Promise<string[]> => {
     const before = await open({ isKnown: false });
     const { sessionId } = await before.ask(`remember ${secret}`);
@@ -193,7 +193,7 @@ test('the arguments of a call', async () => {
     const claw = await open({ faults, tools: [take] });
     await claw.ask('use it');
     await home.close(claw);
-    // Without the secret it would do something else than was asked.
+    // Without the secret, the call would do something other than what was requested.
     return got.flatMap((text) => ['the call was made', ...report('a call', text)]);
   };
   expect(await check({})).toEqual([]);

@@ -1,4 +1,4 @@
-// Serves like the program, then fails with an uncaught error that names a known secret. `bare` leaves the program's own report out.
+// Serves like the program, then throws an uncaught error that contains a known secret. `bare` removes the program's own crash report.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const [how, home] = process.argv.slice(2);
 if (home === undefined) throw new Error('usage: crash-child.ts report|bare HOME');
 void runProcess(['serve', '--home', home], { version: 'test', packageRoot: new URL('../../', import.meta.url) });
 const looking = setInterval(() => {
-  // Listening means that the runtime is there.
+  // Once a server listens, the runtime exists.
   if (!process.getActiveResourcesInfo().includes('TCPServerWrap')) return;
   clearInterval(looking);
   if (how === 'bare') process.removeAllListeners('uncaughtException');

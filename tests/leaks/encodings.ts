@@ -1,9 +1,9 @@
-// The ways a text is written down inside another one, and what is left of a secret in such a text.
+// The ways in which a text is encoded inside another one, and what remains of a secret in such a text.
 
 export interface Encoding {
   readonly name: string;
   encode(text: string): string;
-  /** Undoes it for a piece of an encoded text, wherever the piece was cut. */
+  /** Decodes a piece of an encoded text, wherever the piece was cut. */
   decode(piece: string): readonly string[];
 }
 
@@ -35,7 +35,7 @@ const outOfHtml = (piece: string): readonly string[] => [
     .replaceAll('&amp;', '&'),
 ];
 const runsOf = (piece: string, pattern: RegExp): string[] => piece.replaceAll(/\s+/g, '').match(pattern) ?? [];
-/** At each of the four places a cut may have left it. */
+/** Decodes at each of the four offsets at which a cut may have left it. */
 const outOfBase64 = (wide: BufferEncoding) => (piece: string) =>
   runsOf(piece, /[A-Za-z0-9+/_-]+/g).flatMap((run) =>
     [0, 1, 2, 3].flatMap((shift) => decodings(Buffer.from(run.slice(shift), 'base64'), wide)),
@@ -46,7 +46,7 @@ const decodings = (bytes: Buffer, encoding: BufferEncoding): string[] =>
   encoding === 'utf8' ? [bytes.toString('utf8')] : [bytes.toString(encoding), bytes.subarray(1).toString(encoding)];
 const folded = (text: string, width: number, by: string): string => text.replace(new RegExp(`(.{${width}})(?=.)`, 'gs'), `$1${by}`);
 
-/** Encodings in which an unregistered secret keeps its form, or can be decoded to it. */
+/** Encodings in which an unregistered secret keeps its form or can be decoded to it. */
 export const recognisable: readonly Encoding[] = [
   { name: 'plain', encode: (text) => text, decode: itself },
   { name: 'JSON', encode: inJson, decode: outOfJson },
@@ -68,7 +68,7 @@ const around = (text: string, before: number): Buffer =>
   Buffer.concat([Buffer.alloc(before, 0xff), Buffer.from(text), Buffer.from([0xff, 0xff])]);
 const bigEndian = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
-/** Those in which a value that was registered is found; here nothing else tells that there is one. */
+/** Encodings in which a registered value is found; in these nothing else indicates a secret. */
 export const exact: readonly Encoding[] = [
   ...recognisable,
   ...[0, 1, 2].flatMap((before): Encoding[] => [
@@ -102,10 +102,10 @@ export const exact: readonly Encoding[] = [
   { name: 'SQL', encode: (text) => `'${text.replaceAll("'", "''")}'`, decode: itself },
 ];
 
-/** So much of a secret in a row counts as a leak. */
+/** This many consecutive characters of a secret count as a leak. */
 const TELLING_LENGTH = 10;
 
-/** The longest stretch of the secret still to be read in a redacted text, or null when none is telling. */
+/** The longest part of the secret still readable in a redacted text; null if none is long enough to be a leak. */
 export function leftover(redacted: string, secret: string, encoding: Encoding): string | null {
   const needles = windows(secret, Math.min(TELLING_LENGTH, secret.length));
   const pieces = redacted.split(/\[redacted:[^\]]*\]/);

@@ -1,4 +1,4 @@
-// A secret of the vault is known before the first word: message, file, output of a command, title, search and export of a fresh start.
+// A vault's secret is known before the first text of a new start: message, file, command output, title, search and export.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function withVault(model: ScriptedModel): Promise<TestHome> {
   return home;
 }
 
-test.each([1, 2, 3, 4, 5])('start %i knows the secrets of the vault before the first word', async () => {
+test.each([1, 2, 3, 4, 5])("start %i knows the vault's secrets before the first text", async () => {
   await using model = await ScriptedModel.start();
   await using home = await withVault(model);
   const claw = await home.open();
@@ -68,7 +68,7 @@ function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    // Emptied and removed at the end.
+    // The file is emptied and removed at the end.
     return '';
   }
 }

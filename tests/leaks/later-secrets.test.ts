@@ -1,5 +1,5 @@
-// A secret that becomes known after it was said: the log contains it by then, and no output reveals it from that moment on, in the same run
-// of the program.
+// A secret that becomes known after it was said: the log already contains it, but from that moment no output of the same program run
+// reveals it.
 
 import { expect, test } from 'vitest';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
@@ -17,7 +17,7 @@ async function withVault(model: ScriptedModel): Promise<TestHome> {
   return Promise.resolve(home);
 }
 
-test('a conversation in use is sent to the model without it', async () => {
+test('the model no longer receives it in an ongoing conversation', async () => {
   await using model = await ScriptedModel.start();
   await using home = await withVault(model);
   const claw = await home.open();
@@ -36,7 +36,7 @@ test('a conversation in use is sent to the model without it', async () => {
   expect(sent).not.toContain(secret);
 });
 
-test('a message that waited for its channel arrives without it', async () => {
+test('a message that waited for its channel is delivered without it', async () => {
   await using model = await ScriptedModel.start();
   await using home = await withVault(model);
   const loop = new LoopbackChannel();

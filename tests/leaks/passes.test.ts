@@ -1,5 +1,5 @@
-// How often one text passes the redactor on its way through a turn, and how often one call is read and looked at: the numbers of today, so
-// that none of them grows unnoticed. Where a number can be made smaller, make it smaller here too.
+// How often one text passes the redactor during a turn, and how often one call is parsed and analysed: the current numbers, so that none
+// grows unnoticed. If you can lower a number, lower it here too.
 
 import { globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -12,7 +12,7 @@ import { TestHome } from '../faults/test-home.ts';
 const said = 'Please look at the notes of this week and tell me in one line what is left to do.';
 const answer = 'The only thing left to do this week is the letter to the landlord, which is due on Friday.';
 const argsText = JSON.stringify({ about: 'what is left to do this week' });
-/** As long as the longest result a model is shown. */
+/** As long as the longest result that a model receives. */
 const result = 'a line of the notes of this week\n'.repeat(1_450);
 
 let home: TestHome;
@@ -29,7 +29,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** How often the texts came by since. */
+/** How often the texts passed since this call. */
 function count(...texts: readonly string[]) {
   const passes = vi.spyOn(Redactor.prototype, 'redact');
   const looks = vi.spyOn(Redactor.prototype, 'analyse');
@@ -66,7 +66,7 @@ test('a message and its answer', async () => {
   const counted = count(said, answer);
   await claw.ask(said);
   // The message: on arrival, in its event, on its way to the model. The answer: on arrival, in each of the three events that contain it, in
-  // the conversation that goes to the model next, and through the door.
+  // the conversation sent to the model next, and through the door.
   expect(counted.passes()).toEqual([3, 6]);
   expect(counted.looks()).toEqual([1, 1]);
   await home.close(claw);
@@ -85,14 +85,14 @@ test('a call and its result', async () => {
   // model, and in its event, once for the model and once for the person.
   expect(counted.passes()).toEqual([4, 4]);
   expect(counted.looks()).toEqual([1, 1]);
-  // For the call itself, and for the wire, which tells the model only arguments that are an object.
+  // Once for the call itself, and once for the request, which includes only arguments that are an object.
   expect(counted.parses()[0]).toBe(2);
-  // For the decision, and once more right before it runs.
+  // Once for the decision, and once more right before the call runs.
   expect(looks).toBe(2);
   await home.close(claw);
 });
 
-test('what is called redacted is made by the redactor, or out of redacted text in these files', () => {
+test('redacted text comes from the redactor, or from redacted text in these files', () => {
   const files = globSync('{core,main}/**/*.ts').filter((path) => !/\.test\.ts$|-bench\.ts$|base\/redacted\.ts$/.test(path));
   expect(files.length).toBeGreaterThan(500);
   const makers = files.filter((path) => /stillRedacted|as (?:unknown as )?Redacted/.test(readFileSync(path, 'utf8')));

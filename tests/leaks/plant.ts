@@ -1,4 +1,4 @@
-// A text full of secrets, in many forms and many ways of writing them down, and the search for what is left of it.
+// A text full of secrets in many forms and encodings, and the search for what remains of them.
 
 import { SafetyChecks } from '../../core/guard/safety/safety.ts';
 import { exact, recognisable } from './encodings.ts';
@@ -15,14 +15,14 @@ export const registeredValues: readonly string[] = [
   random(43, 'base64'),
 ];
 
-/** Encodings of each sample in a plant; which ones goes round, so that every encoding meets every kind of secret somewhere. */
+/** The number of encodings for each sample; they rotate, so that every encoding meets every kind of secret. */
 const ENCODINGS_EACH = 9;
 const NEEDLE_LENGTH = 14;
 
 interface Planted {
   readonly what: string;
   readonly encoded: string;
-  /** Where in `encoded` the middle of the secret is, from 0 to 1. */
+  /** The position of the secret's middle in `encoded`, from 0 to 1. */
   readonly middle: number;
 }
 
@@ -44,14 +44,14 @@ function plantedLines(): Planted[] {
 export interface Plant {
   readonly text: string;
   readonly count: number;
-  /** The secrets of which this text contains a needle. */
+  /** The secrets of which this text contains a part. */
   leaksIn(text: string): string[];
 }
 
 export function createPlant(): Plant {
   const lines = plantedLines();
   const text = lines.map(({ encoded }) => encoded).join('\n\n');
-  // A needle may match clean text by chance: those that do are left out.
+  // A needle may match clean text by chance; such needles are left out.
   const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
   for (const [index, value] of registeredValues.entries()) safety.register(value, `v${index}`);
   const clean = readings(safety.redact(text).text).join('\n');
@@ -74,7 +74,7 @@ function needlesOf({ encoded, middle }: Planted): string[] {
     .filter((needle) => needle.length === NEEDLE_LENGTH && !/\s/.test(needle));
 }
 
-/** As it stands, and with one and two layers of JSON taken off. */
+/** The text itself, and with one and two layers of JSON removed. */
 function readings(text: string): string[] {
   const once = unescaped(text);
   return once === text ? [text] : [text, once, unescaped(once)];

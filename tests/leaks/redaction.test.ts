@@ -1,5 +1,5 @@
-// The redactor against secrets in the forms of many providers and in every way of writing them down; against another scanner; and against
-// text that holds none.
+// The redactor against secrets in the forms of many providers and in every encoding, against another scanner, and against text without
+// secrets.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ import { createRandomText, secretSamples } from './secret-samples.ts';
 const open = (): SafetyChecks => new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-test('there is enough to try', () => {
+test('there are enough samples', () => {
   expect(secretSamples.length).toBeGreaterThanOrEqual(60);
   expect(new Set(secretSamples.map(({ kind }) => kind)).size).toBe(secretSamples.length);
   expect([recognisable.length >= 14, exact.length >= 30]).toEqual([true, true]);
 });
 
-test.each(recognisable)('a secret of a known form is taken out: $name', (encoding) => {
+test.each(recognisable)('a secret of a known form is removed: $name', (encoding) => {
   const safety = open();
   const leaks = secretSamples.flatMap(({ kind, line, secret }) => {
     const left = leftover(safety.redact(`one\n${encoding.encode(line)}\nthree`).text, secret, encoding);
@@ -29,7 +29,7 @@ test.each(recognisable)('a secret of a known form is taken out: $name', (encodin
   expect(leaks).toEqual([]);
 });
 
-test.each(recognisable)('the same in a stream, wherever it is cut: $name', (encoding) => {
+test.each(recognisable)('a secret is removed from a stream, wherever it is cut: $name', (encoding) => {
   const safety = open();
   const leaks = secretSamples.flatMap(({ kind, line, secret }, index) => {
     const text = `one two\n${encoding.encode(line)}\nthree`;
@@ -44,7 +44,7 @@ test.each(recognisable)('the same in a stream, wherever it is cut: $name', (enco
 });
 
 const random = createRandomText(4711);
-/** Values that people invent, values that machines generate, and values that break escapes. */
+/** Values that people invent, values that machines generate, and values that break escaping. */
 const values = [
   'correct horse battery',
   `S3cr3t/+"va'lue&<ü> %$x`,
@@ -55,7 +55,7 @@ const values = [
   '#$%^&*()_=[]{}|;:,.<>?/~',
 ];
 
-test.each(exact)('a registered value is taken out: $name', (encoding) => {
+test.each(exact)('a registered value is removed: $name', (encoding) => {
   const safety = open();
   for (const [index, value] of values.entries()) safety.register(value, `v${index}`);
   const leaks = values.flatMap((value) => {
@@ -72,7 +72,7 @@ test.each(exact)('a registered value is taken out: $name', (encoding) => {
   expect(leaks).toEqual([]);
 });
 
-test('whatever another scanner finds in the samples is taken out', async () => {
+test('everything that another scanner finds in the samples is removed', async () => {
   const safety = open();
   const config = { rules: [{ id: '@secretlint/secretlint-rule-preset-recommend', rule: creator }] };
   const missed: string[] = [];
@@ -148,12 +148,12 @@ const countFound = (text: string): number =>
     .redact(text)
     .text.match(/\[redacted:/g)?.length ?? 0;
 
-test('the count of what is found in text can be other than none', () => {
+test('the count of secrets found in a text can exceed zero', () => {
   const planted = secretSamples.slice(0, 10).map(({ line }) => line);
   expect(countFound(`${benignText()}\n${planted.join('\n')}`)).toBe(10);
 });
 
-test.each(benign)('text without secrets stays as it is: %s', (name, read, per100KbMax) => {
+test.each(benign)('text without secrets is unchanged: %s', (name, read, per100KbMax) => {
   const safety = open();
   const text = read();
   expect(text.length).toBeGreaterThan(10_000);

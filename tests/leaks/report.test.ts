@@ -1,4 +1,4 @@
-// A report for a bug over a data folder full of secrets: none of them is in the archive, and no message unless the conversation was named.
+// A bug report over a data folder full of secrets: the archive contains none of them, and no message unless the conversation was named.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -9,7 +9,7 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { createPlant, registeredValues } from './plant.ts';
 
-test('what is saved is what was shown, without a secret, a name or a message', { timeout: 60_000 }, async () => {
+test('the saved report is what was shown, without a secret, a name or a message', { timeout: 60_000 }, async () => {
   const plant = createPlant();
   const model = await ScriptedModel.start([{ answer: { text: 'The grey heron answers.' } }]);
   const home = new TestHome();
@@ -18,7 +18,7 @@ test('what is saved is what was shown, without a secret, a name or a message', {
     await model.close();
   });
   mkdirSync(join(home.path, 'logs'));
-  // Cut between what is planted: half a secret in another entry is known by nothing.
+  // Cut between the planted secrets: half a secret in another entry could not be recognised.
   const pieces = plant.text.match(/[^]{1500,}?(?=\n\n|$)|[^]+$/g) ?? [];
   const line = (data: unknown, at: number): string => JSON.stringify({ at: `2026-01-0${(at % 9) + 1}`, level: 'warn', message: 'it broke', data }); // prettier-ignore
   const stack = 'Error: The grey heron broke\n    at openDoor (/home/someone/secret-place/core/doors/door.ts:10:5)\n';
@@ -47,6 +47,6 @@ test('what is saved is what was shown, without a secret, a name or a message', {
   const conversation = told.files.find(({ name }) => name === 'conversation.json')?.text ?? '';
   expect(conversation).toContain('The grey heron answers.');
   expect(plant.leaksIn(told.files.map(({ text }) => text).join('\n'))).toEqual([]);
-  // The search finds what is there.
+  // Control: the search finds the secrets in the log itself.
   expect(plant.leaksIn(readFileSync(join(home.path, 'logs/trayclaw.log'), 'utf8').replaceAll('\\n', '\n')).length).toBeGreaterThan(50);
 });

@@ -1,11 +1,11 @@
-// Made-up secrets in the forms that providers give theirs, each in a line as it is found in real files. Random letters come from a fixed
-// seed; parts are joined here so that no scanner takes this file for a leak.
+// Made-up secrets in the forms of many providers, each in a line as found in real files. The random letters come from a fixed seed; parts
+// are joined here so that no scanner reports this file as a leak.
 
 export interface SecretSample {
   readonly kind: string;
   /** A line of a file or an answer. */
   readonly line: string;
-  /** The secret part of it. */
+  /** The secret part of the line. */
   readonly secret: string;
 }
 
@@ -17,7 +17,7 @@ const alphabets = {
   base64: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
 } as const;
 
-/** The same letters in every run. */
+/** Generates the same letters in every run. */
 export function createRandomText(seed: number): (length: number, alphabet?: keyof typeof alphabets) => string {
   let state = seed;
   const next = (): number => {
@@ -29,7 +29,7 @@ export function createRandomText(seed: number): (length: number, alphabet?: keyo
   };
   return (length, alphabet = 'mixed') => {
     const letters = alphabets[alphabet];
-    // Each kind of character at least once, as issued ones have for all practical purposes.
+    // Contains each kind of character at least once, as issued secrets practically always do.
     const first = letters === alphabets.mixed ? 'a1B'.slice(0, length) : '';
     return first + Array.from({ length: length - first.length }, () => letters.charAt(next() % letters.length)).join('');
   };
@@ -131,7 +131,7 @@ export const secretSamples: readonly SecretSample[] = [
   inLine('JSON', random(28), (secret) => `{"client_secret": "${secret}"}`),
   inLine('YAML', random(20), (secret) => `  apiKey: ${secret}`),
   inLine('flag', random(16), (secret) => `mysql --password ${secret} app`),
-  // Of newer vendors, and forms that no word announces.
+  // Secrets of newer vendors, and forms without a name in front of them.
   whole('ElevenLabs', 'sk', '_', random(48, 'hex')),
   whole('Novita', 'sk', '_', random(43)),
   whole('Fireworks', 'fw', '_', random(24)),

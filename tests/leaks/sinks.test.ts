@@ -1,5 +1,5 @@
-// Every way out of the program, with secrets planted in a person's message, a model's words, the arguments of calls, and the output of
-// tools: nothing of them arrives anywhere.
+// Every output of the program, with secrets planted in a person's message, a model's text, call arguments and tool output: none of them
+// arrives anywhere.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const plant = createPlant();
 
 eachTest((made) => ({ home, model } = made));
 
-/** One provider for each value, which is how the settings tell the runtime of it. */
+/** One provider for each value, which is how the runtime learns it from the settings. */
 function configWithValues(): ConfigInput {
   const { providers, models } = model.config('openai');
   const more = registeredValues.map((value, index) => {
@@ -114,7 +114,7 @@ async function turnWithPlants(claw: TrayClaw): Promise<{ sessionId: string; turn
   return { sessionId: first.sessionId, turnId: answer.turnId };
 }
 
-test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, async () => {
+test('nothing planted arrives at any sink', { timeout: 120_000 }, async () => {
   expect(plant.count).toBeGreaterThan(700);
   expect(plant.leaksIn(plant.text).length).toBe(plant.count);
   const claw = await home.open({
@@ -125,7 +125,7 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
   });
   mkdirSync(home.workspace, { recursive: true });
   writeFileSync(join(home.workspace, 'planted.txt'), plant.text);
-  // Joined like a listener would: reasoning, answer and each call's output separately.
+  // Joined as a listener would: reasoning, answer and each call's output separately.
   const deltas = new Map<string, string>();
   claw.onDelta(({ kind, turnId, callId, text }) => {
     const shownAs = `${kind} of ${callId ?? turnId}`;
@@ -192,10 +192,10 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
   expect(Object.fromEntries(Object.entries(sinks).map(([name, text]) => [name, plant.leaksIn(text)]))).toEqual(
     Object.fromEntries(Object.keys(sinks).map((name) => [name, []])),
   );
-  // Each of them really got the turn.
+  // Control: each sink really received the turn.
   const empty = Object.entries(sinks).filter(([name, text]) => !name.startsWith('child') && !text.includes('[redacted:'));
   expect(empty.map(([name]) => name)).toEqual([]);
   expect(sinks['child environment']).toContain('PATH=');
-  // A call whose arguments held a secret was not made with less.
+  // A call whose arguments contained a secret was not made with the secret removed.
   expect(readdirSync(home.workspace).includes('new.txt')).toBe(false);
 });

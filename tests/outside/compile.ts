@@ -1,6 +1,6 @@
-// `compile.ts SETTINGS FILE…`: type-checks the files in the folder it is run in and the types of the package, once for each setting, and prints
-// what is wrong. One process for all: the compiler is warm after the first, and what two settings read alike is read once. The long run also
-// checks the types of other packages, which take half of the time.
+// `compile.ts SETTINGS FILE…`: type-checks the files in the working folder with the package's types, once for each setting, and prints the
+// errors. One process for all settings: the compiler is warm after the first, and files that two settings parse alike are parsed once. The
+// long run also checks the types of other packages, which takes half the time.
 
 import { argv, cwd, env, exit, stdout } from 'node:process';
 import ts from 'typescript';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 const settingsSchema = z.array(z.tuple([z.string(), z.record(z.string(), z.unknown())]));
 
 const [, , settings = '[]', ...files] = argv;
-/** By the module system, on which depends what a file is taken for. */
+/** Parsed files by module system, because that determines how a file is parsed. */
 const readSoFar = new Map<ts.ModuleKind | undefined, Map<string, ts.SourceFile>>();
 
 const lines = settingsSchema.parse(JSON.parse(settings)).flatMap(([name, setting]) => {

@@ -1,5 +1,5 @@
-// The MCP client and server against others' work: the conformance suite of the protocol in both generations, and servers of others through the
-// gate. The packages are installed on demand; they are no dependencies of this project.
+// The MCP client and server against third-party software: the protocol's conformance suite in both generations, and third-party servers
+// through the gate. The packages are installed on demand; they are not dependencies of this project.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   expect(await installPeer({ name: 'mcp', dependencies })).toBeNull();
 }, 300_000);
 
-/** Scenarios this client does not pass, each with the reason. */
+/** Scenarios that this client does not pass, each with the reason. */
 const expectedFailures: Readonly<Record<string, string>> = {
   'auth/basic-cimd': 'a warning: it wants an address for the description of the client, and a program on a desktop has no web page',
   'auth/client-credentials-jwt': 'an extension for machines without a person',
@@ -40,32 +40,28 @@ const expectedFailures: Readonly<Record<string, string>> = {
   'json-schema-2020-12-preservation': 'it wants a tool called that the suite lists only to look at; added after the release',
 };
 
-test.each(['2025-11-25', '2026-07-28'])(
-  'the conformance suite of %s fails where it is expected and nowhere else',
-  needed,
-  async (revision) => {
-    const client = fileURLToPath(new URL('../../core/features/mcp/conformance-bench.ts', import.meta.url));
-    const suite = peerFile('mcp', `${scope}/conformance/dist/index.js`);
-    const args = [suite, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '120000', '--requirements', revision];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    const said = await text(child.stdout);
-    const results = [...said.matchAll(/^(✓|✗) ([\w/.-]+): (\d+) passed, (\d+) failed/gm)].map(([, mark, name = '']) => ({
-      name,
-      ok: mark === '✓',
-    }));
-    process.stdout.write(`${revision}: ${results.filter(({ ok }) => ok).length} of ${results.length} scenarios\n`);
-    expect(results.length).toBeGreaterThan(20);
-    const wrong: string[] = [];
-    // All of them at once are more than a busy machine answers in time, so one that failed is tried alone.
-    for (const { name, ok } of results) {
-      if (ok || Object.hasOwn(expectedFailures, name)) continue;
-      const alone = [...args.slice(0, -2), '--scenario', name, '--spec-version', revision];
-      const [code] = (await once(spawn(process.execPath, alone, { stdio: 'ignore' }), 'exit')) as [number | null];
-      if (code !== 0) wrong.push(name);
-    }
-    expect(wrong).toEqual([]);
-  },
-);
+test.each(['2025-11-25', '2026-07-28'])('the conformance suite of %s fails only where expected', needed, async (revision) => {
+  const client = fileURLToPath(new URL('../../core/features/mcp/conformance-bench.ts', import.meta.url));
+  const suite = peerFile('mcp', `${scope}/conformance/dist/index.js`);
+  const args = [suite, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '120000', '--requirements', revision];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const said = await text(child.stdout);
+  const results = [...said.matchAll(/^(✓|✗) ([\w/.-]+): (\d+) passed, (\d+) failed/gm)].map(([, mark, name = '']) => ({
+    name,
+    ok: mark === '✓',
+  }));
+  process.stdout.write(`${revision}: ${results.filter(({ ok }) => ok).length} of ${results.length} scenarios\n`);
+  expect(results.length).toBeGreaterThan(20);
+  const wrong: string[] = [];
+  // A busy machine cannot answer all scenarios at once in time, so a failed one is retried alone.
+  for (const { name, ok } of results) {
+    if (ok || Object.hasOwn(expectedFailures, name)) continue;
+    const alone = [...args.slice(0, -2), '--scenario', name, '--spec-version', revision];
+    const [code] = (await once(spawn(process.execPath, alone, { stdio: 'ignore' }), 'exit')) as [number | null];
+    if (code !== 0) wrong.push(name);
+  }
+  expect(wrong).toEqual([]);
+});
 
 const sampling = 'requests to the client for a model answer are deprecated, and the door makes none';
 /** Scenarios of the server side that do not pass, each with the reason. */
@@ -81,26 +77,22 @@ const expectedOfServer: Readonly<Record<string, string>> = {
 };
 const isExpectedOfServer = (name: string): boolean => Object.hasOwn(expectedOfServer, name) || name.startsWith('tasks-');
 
-test.each(['2025-11-25', '2026-07-28'])(
-  'the suite of %s for servers fails where it is expected and nowhere else',
-  needed,
-  async (revision) => {
-    const server = spawn(process.execPath, [fileURLToPath(new URL('../doubles/mcp/conformance-server.ts', import.meta.url))]);
-    onTestFinished(() => void server.kill());
-    const [line] = (await once(server.stdout, 'data')) as [Buffer];
-    const suite = peerFile('mcp', `${scope}/conformance/dist/index.js`);
-    const args = [suite, 'server', '--url', line.toString().trim(), '--requirements', revision];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-    const said = await text(child.stdout);
-    const results = [...said.matchAll(/^(✓|✗) ([\w/.-]+): (\d+) passed, (\d+) failed/gm)].map(([, mark, name = '']) => ({
-      name,
-      ok: mark === '✓',
-    }));
-    process.stdout.write(`${revision}: ${results.filter(({ ok }) => ok).length} of ${results.length} scenarios of a server\n`);
-    expect(results.length).toBeGreaterThan(25);
-    expect(results.filter(({ name, ok }) => !ok && !isExpectedOfServer(name)).map(({ name }) => name)).toEqual([]);
-  },
-);
+test.each(['2025-11-25', '2026-07-28'])('the suite of %s for servers fails only where expected', needed, async (revision) => {
+  const server = spawn(process.execPath, [fileURLToPath(new URL('../doubles/mcp/conformance-server.ts', import.meta.url))]);
+  onTestFinished(() => void server.kill());
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  const suite = peerFile('mcp', `${scope}/conformance/dist/index.js`);
+  const args = [suite, 'server', '--url', line.toString().trim(), '--requirements', revision];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const said = await text(child.stdout);
+  const results = [...said.matchAll(/^(✓|✗) ([\w/.-]+): (\d+) passed, (\d+) failed/gm)].map(([, mark, name = '']) => ({
+    name,
+    ok: mark === '✓',
+  }));
+  process.stdout.write(`${revision}: ${results.filter(({ ok }) => ok).length} of ${results.length} scenarios of a server\n`);
+  expect(results.length).toBeGreaterThan(25);
+  expect(results.filter(({ name, ok }) => !ok && !isExpectedOfServer(name)).map(({ name }) => name)).toEqual([]);
+});
 
 const program = (name: string, folder = `${scope}/${name}`): string => {
   const manifest = JSON.parse(readFileSync(peerFile('mcp', `${folder}/package.json`), 'utf8')) as { bin: Record<string, string> };
@@ -129,7 +121,7 @@ test('the reference servers work through the gate', needed, async () => {
   expect((await rig.call('everything__echo', { message: 'hello' })).forModel).toContain('hello');
   const image = await rig.call('everything__get-tiny-image', {});
   expect(image).toMatchObject({ outcome: 'ok', artifacts: [{ mediaType: 'image/png' }] });
-  // A tool that its server carries out as a task, and that asks in its course.
+  // A tool that its server runs as a task, and that asks a question while it runs.
   const research = rig.call('everything__simulate-research-query', { topic: 'python', ambiguous: true });
   const { questionId } = await vi.waitFor(async () => {
     const [question] = (await claw.op('mcp.list', {})).questions;
@@ -142,7 +134,7 @@ test('the reference servers work through the gate', needed, async () => {
   expect((await claw.op('mcp.resources', { name: 'everything' })).resources.length).toBeGreaterThan(0);
 });
 
-test('a browser server works through the gate: it opens a page and tells what is on it', needed, async () => {
+test('a browser server works through the gate: it opens a page and reports its content', needed, async () => {
   const rig = new McpRig();
   const page = join(rig.home, 'page.html');
   writeFileSync(page, '<title>Tea</title><h1>Green tea</h1><button>Buy</button>');

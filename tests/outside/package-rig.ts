@@ -1,5 +1,5 @@
-// The npm package as a user gets it: packed from this checkout, unpacked into an empty project, with the packages npm would install. Those
-// are copied out of the checkout, so that nothing is fetched and each has the version of the lock file.
+// The npm package as a user gets it: packed from this checkout and unpacked into an empty project, with the packages npm would install.
+// Those are copied from the checkout, so that nothing is downloaded and each has the version of the lock file.
 
 import { execFile } from 'node:child_process';
 import {
@@ -37,7 +37,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Without what npm and the test runner put into the environment: a stranger has none of it. */
+/** The environment without what npm and the test runner add to it, which a user does not have. */
 function plainEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_|VITEST|TRAYCLAW_|TEST$|DEV$|PROD$|MODE$)/i.test(name));
   return { ...Object.fromEntries(own), ...extra };
@@ -52,7 +52,7 @@ export function run(command: string, args: readonly string[], cwd: string, env: 
   });
 }
 
-/** The npm that runs this test, under this Node; started so because no system but Unix finds a plain `npm` without a shell. */
+/** The npm that runs this test, under this Node. Started through Node, because only Unix finds a plain `npm` without a shell. */
 function npm(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
   const cli = process.env['npm_execpath'] ?? '';
   return /npm-cli\.c?js$/.test(cli) ? run(process.execPath, [cli, ...args], cwd, env) : run('npm', args, cwd, env);
@@ -63,7 +63,7 @@ export class Stranger {
   readonly project = join(this.folder, 'project');
   readonly installed = join(this.project, 'node_modules', 'trayclaw');
 
-  /** Returns the path of the tarball; `npm pack` runs the same scripts as `npm publish`. */
+  /** Resolves to the path of the tarball; `npm pack` runs the same scripts as `npm publish`. */
   async pack(): Promise<string> {
     const env = { npm_config_cache: join(this.folder, 'npm'), npm_config_offline: 'true', npm_config_update_notifier: 'false' };
     const { code, stderr } = await npm(['pack', '--silent', '--pack-destination', this.folder], projectRoot, env);
@@ -71,7 +71,9 @@ export class Stranger {
     return join(this.folder, readdirSync(this.folder).find((name) => name.endsWith('.tgz')) ?? 'no tarball');
   }
 
-  /** Does what `npm install` of the tarball does: the package, its closure in the places of the lock file, and its commands. */
+  /**
+   * Does what `npm install` of the tarball does: installs the package, its dependencies at the paths of the lock file, and its commands.
+   */
   async install(tarball: string): Promise<readonly string[]> {
     mkdirSync(this.installed, { recursive: true });
     const { code, stderr } = await run('tar', ['-xzf', tarball, '-C', this.installed, '--strip-components', '1'], this.folder);
@@ -89,7 +91,7 @@ export class Stranger {
     return places;
   }
 
-  /** Development packages of the stranger's own. */
+  /** Adds development packages that the user installed. */
   addTypesOfNode(): void {
     for (const name of ['@types/node', 'undici-types']) {
       copyPackage(join(projectRoot, 'node_modules', name), join(this.project, 'node_modules', name));
@@ -105,7 +107,9 @@ export class Stranger {
   }
 }
 
-/** The places of these packages and of all they need, by the rules of node_modules: the nearest folder upwards that has the name. */
+/**
+ * The paths of these packages and of all their dependencies, by the rules of node_modules: the nearest folder upwards that has the name.
+ */
 export function closure(packages: LockPackages, names: readonly string[]): string[] {
   const found = new Set(names.map((name) => `node_modules/${name}`));
   for (const place of found) {
@@ -128,7 +132,7 @@ function upwards(place: string): string[] {
   return [...folders, ''];
 }
 
-/** npm leaves out optional packages of other systems; anything else that is missing is a broken checkout. */
+/** npm omits optional packages of other systems; any other missing package means a broken checkout. */
 function isInstalled(packages: LockPackages, place: string): boolean {
   if (existsSync(join(projectRoot, place))) return true;
   if (packages[place]?.optional === true) return false;
@@ -145,7 +149,7 @@ export function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Paths of files below the folder, with forward slashes, each with its size in bytes. */
+/** Paths of files below the folder, with forward slashes, with their sizes in bytes. */
 export function filesBelow(folder: string): Map<string, number> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => join(entry.parentPath, entry.name));

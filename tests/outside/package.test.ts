@@ -1,4 +1,4 @@
-// The npm package, outside the checkout: its content, its size, and that its types and programs work without anything else.
+// The npm package outside the checkout: its content, its size, and that its types and programs work without anything else.
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -32,20 +32,20 @@ beforeAll(async () => {
 
 afterAll(() => stranger.dispose());
 
-test('the package holds programs, the window, skills and types, and nothing else', () => {
+test('the package contains programs, the window, skills and types, and nothing else', () => {
   const paths = [...filesBelow(stranger.installed).keys()];
   const wanted =
     /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/(?:[\w./-]+\.(?:md|mjs)|evals\/cases\.yaml))$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
-  // The command line knows the flags of the desktop app, which it starts where Electron is there.
+  // The command line knows the flags of the desktop app, which it starts if Electron is installed.
   expect(paths.filter((path) => /desktop(?!-flags)|preload|electron-updater|\.test\./.test(path))).toEqual([]);
   expect(paths).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/daemon.js', 'dist/index.js', 'dist/renderer/index.html']));
 });
 
-test('packed files import what is packed or a dependency, and each chunk is used', () => {
+test('packed files import only packed files or dependencies, and each chunk is used', () => {
   const files = filesBelow(stranger.installed);
   const { dependencies } = readJson(join(stranger.installed, 'package.json')) as { dependencies: Record<string, string> };
-  // Types name zod; the programs have their own copy in the bundle.
+  // The types import zod; the programs contain their own copy in the bundle.
   expect(Object.keys(dependencies).sort()).toEqual([...externalPackages, 'zod'].sort());
   const outside = new Set<string>();
   const inside = new Set<string>();
@@ -57,17 +57,17 @@ test('packed files import what is packed or a dependency, and each chunk is used
     }
   }
   expect([...inside].filter((path) => !files.has(path))).toEqual([]);
-  // Chunks of earlier builds stay in dist/ for programs that still run.
+  // Chunks of earlier builds stay in dist/ for programs that are still running.
   expect([...files.keys()].filter((path) => path.startsWith('dist/chunks/') && !inside.has(path))).toEqual([]);
   const modules = [...outside].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
   expect(modules.sort()).toEqual([...externalPackages].sort());
 });
 
-test('it is small, packed and installed', () => {
+test('the package is small, packed and installed', () => {
   const packedBytes = readFileSync(tarball).length;
   const own = [...filesBelow(stranger.installed).values()];
   const others = places.flatMap((place) => [...filesBelow(join(stranger.project, place))]);
-  // A package inside another counts separately.
+  // A package inside another one counts separately.
   const othersBytes = others.filter(([path]) => !path.startsWith('node_modules/')).reduce((sum, [, size]) => sum + size, 0);
   const installedBytes = own.reduce((sum, size) => sum + size, 0) + othersBytes;
   const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -82,14 +82,14 @@ test('publint and arethetypeswrong find nothing', async () => {
   const { messages } = await publint({ pkgDir: stranger.installed, strict: true, pack: false });
   expect(messages).toEqual([]);
   const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
-  // It is a package of ES modules alone, so for CommonJS it reports just that. Node can still `require` it.
+  // The package contains only ES modules, so for CommonJS exactly that is reported. Node can still `require` it.
   const expected = [{ kind: 'CJSResolvesToESM', entrypoint: '.', resolutionKind: 'node16-cjs' }];
   expect('problems' in analysis ? analysis.problems : analysis).toEqual(expected);
 });
 
 const nodenext = { module: 'nodenext', types: [] };
 const bundler = { module: 'esnext', moduleResolution: 'bundler', types: [] };
-/** Each value of each setting is in the first two; the long run takes every combination. */
+/** The first two settings contain each value of each option; the long run takes every combination. */
 const settings = {
   'nodenext without types of Node': { ...nodenext, exactOptionalPropertyTypes: true },
   'bundler with types of Node': { ...bundler, types: ['node'], exactOptionalPropertyTypes: false },
@@ -97,12 +97,12 @@ const settings = {
   'bundler without types of Node': { ...bundler, exactOptionalPropertyTypes: true },
 };
 
-test('programs compile in every setting, where wrong ones do not', { timeout: 480_000 }, async () => {
+test('programs compile in every setting, and wrong ones do not', { timeout: 480_000 }, async () => {
   const strict = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true };
   const all = Object.entries(settings)
     .slice(0, isSoak ? undefined : 2)
     .map(([name, more]) => [name, { ...strict, ...more }]);
-  // A compiler keeps all it makes: with the usual first size, that is copied again and again before it counts as old.
+  // A compiler keeps everything it allocates: with the default initial size it would be copied several times before it is promoted.
   const compiler = ['--max-semi-space-size=64', fileURLToPath(new URL('compile.ts', import.meta.url))];
   const files = ['consumer.ts', 'library.ts', 'agent.ts'];
   const env: Record<string, string> = isSoak ? { TRAYCLAW_SOAK: '1' } : {};
@@ -154,7 +154,7 @@ test.each(Object.keys(examples))('the example of the %s in its guide runs', asyn
   examples[name]?.(stdout.split('\n'));
 });
 
-test('the installed command says its version, examines itself and answers', async () => {
+test('the installed command prints its version, runs the doctor and answers', async () => {
   const env = { TRAYCLAW_HOME: join(stranger.folder, 'home'), PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}` };
   const trayclaw = (...args: string[]) => run(join(stranger.project, 'node_modules/.bin/trayclaw'), args, stranger.project, env);
   const { version } = readJson(join(projectRoot, 'package.json')) as { version: string };
@@ -165,7 +165,7 @@ test('the installed command says its version, examines itself and answers', asyn
   expect(checks.filter(({ id, ok }) => ok && ['storage', 'chain', 'search'].includes(id))).toHaveLength(3);
 });
 
-test('the sample plugin is loaded once it is approved as it is, and its call asks like any other', { timeout: 240_000 }, async () => {
+test('the sample plugin loads after its approval, and its call asks like any other', { timeout: 240_000 }, async () => {
   const home = join(stranger.folder, 'plugin-home');
   const file = join(stranger.project, 'weather.mjs');
   const source = readFileSync(join(projectRoot, 'examples/weather/weather.mjs'), 'utf8');
@@ -215,7 +215,7 @@ await claw.close();
   });
 });
 
-test('the closure follows the nearest folder, required peers and nothing optional', () => {
+test('the closure has the nearest folders and required peers, but nothing optional', () => {
   const packages = {
     'node_modules/a': { dependencies: { b: '2' }, peerDependencies: { p: '1', q: '1' }, peerDependenciesMeta: { q: { optional: true } } },
     'node_modules/a/node_modules/b': { dependencies: { c: '1' } },

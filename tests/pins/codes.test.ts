@@ -1,4 +1,4 @@
-// Pins: the codes of errors and the ids of rules, which programs and people's own rules go by. None is taken back or reused.
+// Pins the error codes and rule ids, on which programs and people's own rules rely. None is ever removed or reused.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -110,12 +110,12 @@ const ruleIdPins = [
   'bounds.host',
 ];
 
-test('the codes of errors and the ids of rules are these', () => {
+test('the error codes and rule ids are these', () => {
   expect(errorCodes).toEqual(errorCodePins);
   expect(ruleIds).toEqual(ruleIdPins);
 });
 
-test('every code of an error is in use', () => {
+test('every error code is in use', () => {
   const files = readdirSync(join(root, 'core'), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== join('contracts', 'errors.ts'));
   const text = sources.map((file) => readFileSync(join(root, 'core', file), 'utf8')).join('\n');

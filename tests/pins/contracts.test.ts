@@ -32,7 +32,7 @@ import { featureEventPins } from './feature-pins.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
-/** A schema that JSON Schema cannot express throws: it could not be checked by anybody else either. */
+/** The hash of a schema. Throws if JSON Schema cannot express the schema, because then nothing else could validate it either. */
 function fingerprint(schema: z.ZodType, io: 'input' | 'output' = 'output'): string {
   return hash('sha256', canonicalJson(z.toJSONSchema(schema, { io, unrepresentable: 'throw' })), 'hex').slice(0, 16);
 }
@@ -200,15 +200,15 @@ const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
   eventEnvelopeSchema: '269dc1b035737cda',
 };
 
-test.each(eventTypes)('the form of %s is what is on disk', (type) => {
+test.each(eventTypes)('the format of %s is the one on disk', (type) => {
   expect(fingerprint(eventBodySchemas[type])).toBe(eventPins[type]);
 });
 
-test('the families of events are these', () => {
+test('the event families are these', () => {
   expect(eventTypes).toEqual(Object.keys(eventPins));
 });
 
-test('the operations and their forms are these; `TRAYCLAW_PINS=write npm test -- pins` writes them', () => {
+test('the operations and their formats are these (`TRAYCLAW_PINS=write` updates them)', () => {
   const file = join(import.meta.dirname, 'operations.json');
   const now = Object.entries(opTable).map(([name, op]) => [name, `${fingerprint(op.params, 'input')} ${fingerprint(op.result)}`]);
   const forms = Object.fromEntries(now.sort(([a = ''], [b = '']) => (a < b ? -1 : 1))) as Readonly<Record<string, string>>;
@@ -226,12 +226,12 @@ test('every operation has a handler, and no handler is without an operation', as
   expect([...claw.operations].sort()).toEqual(Object.keys(opTable).sort());
 });
 
-test('the forms that events and operations share are these', () => {
+test('the formats shared by events and operations are these', () => {
   const now = Object.entries(shared).map(([name, schema]) => [name, fingerprint(schema, name === 'configSchema' ? 'input' : 'output')]);
   expect(Object.fromEntries(now)).toEqual(sharedPins);
 });
 
-test('there is a sample of every event, and nothing of it is lost in reading', () => {
+test('every event has a sample, and reading it loses nothing', () => {
   const files = readdirSync(samples);
   for (const type of eventTypes) expect(files).toContain(`${type}.v1.json`);
   for (const file of files) {

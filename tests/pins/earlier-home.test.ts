@@ -1,5 +1,5 @@
-// A data folder of an earlier program opens, and holds what it held. `tests/fixtures/earlier-home/make.ts` says what is in it and how
-// it was made. The folder is unpacked at the place where it was made, because its log names absolute paths.
+// A data folder of an earlier program version opens with its complete content. `tests/fixtures/earlier-home/make.ts` describes the content
+// and how it was made. The folder is unpacked where it was made, because its log contains absolute paths.
 
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ const home = join(place, 'home');
 const LEFT_BEHIND_MS = 120_000;
 const plan = join(home, 'workspace/plan.md');
 
-/** Another run of the suite on this machine may be at the same place, for seconds; what is older was left by one that was killed. */
+/** Another run of the suite on this machine may use the same folder for some seconds; an older folder was left by a killed run. */
 async function takePlace(): Promise<void> {
   await until(() => {
     try {
@@ -42,16 +42,16 @@ async function unpack(): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });
     writeFileSync(join(home, path), Buffer.from(content, 'base64'));
-    // As they were: undo looks at permissions too, whatever the umask of today is.
+    // The original permissions, which undo compares, whatever the current umask.
     chmodSync(join(home, path), path.startsWith('workspace/') ? 0o644 : 0o600);
   }
 }
 
-/** The earlier program's own config.yaml; only the addresses of its two servers are of today. */
+/** Opens the earlier program's own config.yaml; only the addresses of its two servers are current. */
 async function open(): Promise<{ claw: TrayClaw; ada: Person }> {
   const model = await ScriptedModel.start([{ answer: { text: 'Still here.' } }]);
   const bot = await new BotApiDouble().start();
-  // The server has gone on counting; smaller ids would be those of updates the bot has confirmed.
+  // The real server has continued counting; smaller ids would belong to updates that the bot has confirmed.
   bot.updates.restartIdsAt(500_000_100);
   onTestFinished(async () => {
     await model.close();
@@ -65,7 +65,7 @@ async function open(): Promise<{ claw: TrayClaw; ada: Person }> {
   return { claw, ada: new Person(bot, { id: 42, name: 'Ada' }) };
 }
 
-/** Everything make.ts put in; throws at the first thing that is not there. */
+/** Asserts everything that make.ts put in; throws at the first missing thing. */
 async function expectAllHeld({ claw, ada }: { claw: TrayClaw; ada: Person }): Promise<void> {
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
   expect(await replayEveryTurn(claw)).toMatchObject({ turns: 5, different: [] });
@@ -101,7 +101,7 @@ async function expectAllHeld({ claw, ada }: { claw: TrayClaw; ada: Person }): Pr
   });
   expect(readFileSync(plan, 'utf8')).toBe('first line\nsecond line\n');
 
-  // The pairing and the chat hold as well: what Ada writes now is answered in the same session.
+  // The pairing and the chat are preserved too: a new message of Ada is answered in the same session.
   ada.write('Are you there?');
   await until(() => ada.heard().includes('Still here.'), 'Ada is answered');
   expect((await claw.op('session.list', {})).sessions).toHaveLength(sessions.length);
@@ -109,12 +109,12 @@ async function expectAllHeld({ claw, ada }: { claw: TrayClaw; ada: Person }): Pr
   expect(await replayEveryTurn(claw)).toMatchObject({ turns: 6, different: [] });
 }
 
-test('a data folder of an earlier program opens with all it held', needs('a Unix system'), async () => {
+test('a data folder of an earlier version opens with its whole content', needs('a Unix system'), async () => {
   await unpack();
   await expectAllHeld(await open());
 });
 
-/** The program's own way of migrating, with one migration more than it has. */
+/** The program's own migrations, followed by an additional one that does damage. */
 test.each([
   ['loses a table', /The database refused a statement/, 'ALTER TABLE schedules RENAME TO elsewhere'],
   ['loses rows', /to match object \[ \{ text:/, 'DELETE FROM memories'],
@@ -125,7 +125,7 @@ test.each([
   ],
   ['changes what was recorded', /ok: false/, "UPDATE events SET body = replace(body, 'Noted.', 'Denied.')"],
   ['forgets the copies that undo needs', /nothing to undo/, 'DELETE FROM checkpoint_files'],
-])('a migration that %s is noticed', needs('a Unix system'), async (_title, complaint, harm) => {
+])('a migration that %s is detected', needs('a Unix system'), async (_title, complaint, harm) => {
   await unpack();
   Storage.open({ home, migrations: [{ id: 'zzz-broken', minSafeVersion: 1, up: (db) => void db.exec(harm) }] }).dispose();
   await expect(open().then(expectAllHeld)).rejects.toThrow(complaint);

@@ -1,4 +1,4 @@
-// The pins of some features, as literals; contracts.test.ts says what they are and what to do when one is red.
+// The pins of some features, as literals; contracts.test.ts explains them and what to do if one fails.
 
 export const featureEventPins = {
   'plugin.recorded': 'fdb018db95b74e4b',

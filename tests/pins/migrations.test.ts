@@ -1,4 +1,4 @@
-// Migrations: every one the sources declare is applied here, twice, over a database that holds data.
+// Migrations: every migration declared in the sources is applied here, twice, to a database with data.
 
 import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ function schemaOf({ db }: Storage): unknown {
   return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');
 }
 
-test('every migration the sources declare is applied here', () => {
+test('every migration declared in the sources is applied here', () => {
   const declared = readdirSync(core, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) => [...readFileSync(join(core, file), 'utf8').matchAll(/\bid: '([^']+)',\s+minSafeVersion/g)].map((match) => match[1]));
@@ -32,7 +32,7 @@ test('ids are unique and numbered in the order they are applied', () => {
   expect(migrations.every((migration) => migration.minSafeVersion >= 1)).toBe(true);
 });
 
-test('each migration may run again over data and changes nothing', () => {
+test('each migration can run again on data and changes nothing', () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-migrations-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const first = Storage.open({ home, migrations });
@@ -41,7 +41,7 @@ test('each migration may run again over data and changes nothing', () => {
   log.search.find('t', 1);
   const schema = schemaOf(first);
   const rows = ['events', 'heads', 'sessions', 'session_text'].map((table) => first.db.prepare(`SELECT * FROM ${table}`).all());
-  // As after a crash between a migration and the note that it ran.
+  // As after a crash between a migration and the record that it ran.
   first.db.exec('DELETE FROM migrations');
   first.dispose();
 

@@ -1,4 +1,4 @@
-// Two programs on two ports that give each other tasks: one calls the other as a subagent. What comes back is untrusted, what it costs counts here,
+// Two programs on two ports that assign each other tasks: one calls the other as a subagent. Answers are untrusted, their cost counts here,
 // a loop ends, and nothing leaves without the gate.
 
 import { writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ test('a peer is called as a subagent: once, with taint, its cost counted here', 
   expect(far.model.requests).toHaveLength(1);
   const { peers } = await near.claw.op('a2a.peers', {});
   expect(peers).toMatchObject([{ peer: 'other', state: 'connected', name: 'TrayClaw', once: true, open: 0 }]);
-  // The other machine sees the task alone: no prompt and no memory of this one.
+  // The other machine sees only the task: no prompt and no memory of this one.
   expect(JSON.stringify(far.model.requests[0])).not.toContain('it said');
 });
 
@@ -98,7 +98,7 @@ test('two programs that call each other: the call back is refused, and both end'
   writeFileSync(join(first.home.path, 'token'), (await second.token({ door: 'a2a', name: 'first' })).key);
   writeFileSync(join(second.home.path, 'token'), (await first.token({ door: 'a2a', name: 'second' })).key);
   const { turnId } = await first.claw.op('message.send', { text: 'begin', sessionId: 'loop' });
-  // The task is the words of another agent, so what it asks for needs a person there, whatever the rules allow.
+  // The task is another agent's text, so what it asks for needs a person there, whatever the rules allow.
   for await (const event of second.claw.events({ after: 0 })) {
     if (event.type !== 'approval.requested') continue;
     await second.claw.op('approval.decide', { approvalId: event.body.approval.approvalId, decision: 'approve', scope: { kind: 'once' } });
@@ -108,7 +108,7 @@ test('two programs that call each other: the call back is refused, and both end'
   expect([status, text]).toEqual(['done', expect.stringContaining('has been on this machine already')]);
 });
 
-test('a peer that is away and one that refuses the token differ', async () => {
+test('an unreachable peer and one that rejects the token are reported differently', async () => {
   const { far, key } = await startFar();
   const gone = await freePort();
   const near = await OpenAiDoorRig.start(

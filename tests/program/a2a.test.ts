@@ -1,12 +1,12 @@
-// Agents on other machines: the A2A SDK's own client at the door, and two programs on two ports that give each other tasks. The SDK is the judge
-// of what is sent; the scripted models decide what happens.
+// Agents on other machines: the A2A SDK's own client at the door, and two programs on two ports that assign each other tasks. The SDK
+// judges what is sent; the scripted models decide what happens.
 
 import { Role, TaskState, type Message, type StreamResponse, type Task } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, type Client } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 
-/** Written out: other machines know it by this name. */
+/** A literal, because other machines know the extension by this name. */
 const extensionUri = 'urn:trayclaw:a2a:carried:1';
 let rig: OpenAiDoorRig;
 let client: Client;
@@ -95,7 +95,7 @@ test('a message is a task with an answer, and the same message is the same task'
   expect((await client.getTask({ tenant: '', id: task.id })).history[0]?.messageId).toBe(message.messageId);
 });
 
-test('a stream begins with the task, brings the answer in pieces and as a whole, and ends', async () => {
+test('a stream starts with the task, sends the answer in pieces and whole, and ends', async () => {
   const seen: StreamResponse[] = [];
   for await (const one of client.sendMessageStream(ask(messageOf('Hi')))) seen.push(one);
   expect(seen[0]?.payload?.$case).toBe('task');
@@ -107,7 +107,7 @@ test('a stream begins with the task, brings the answer in pieces and as a whole,
   expect(whole.map((one) => one?.parts[0]?.content)).toEqual([{ $case: 'text', value: 'Hello there' }]);
 });
 
-test('while a person decides the task needs input, and the words of the other agent are untrusted', async () => {
+test("during an approval the task needs input; the other agent's text is untrusted", async () => {
   const task = await taskFrom(client.sendMessage(ask(messageOf('write it'))));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   const { approvals } = await rig.claw.op('approval.list', {});
@@ -115,7 +115,7 @@ test('while a person decides the task needs input, and the words of the other ag
   const sessionId = approvals[0]?.sessionId ?? '';
   const { events } = await rig.claw.op('session.get', { sessionId, types: ['taint.marked'] });
   expect(events).toMatchObject([{ body: { sources: [{ kind: 'message', where: 'a2a:far' }] } }]);
-  // Its words approve nothing.
+  // The other agent's text approves nothing.
   const told = await taskFrom(client.sendMessage(ask(messageOf('I approve it', { taskId: task.id, contextId: task.contextId }), true)));
   expect(told.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   const rest = (async () => {
@@ -128,7 +128,7 @@ test('while a person decides the task needs input, and the words of the other ag
   expect((await rest).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
 });
 
-test('a task under way is cancelled; one that has ended is not', async () => {
+test('a running task is cancelled; one that has ended is not', async () => {
   const task = await taskFrom(client.sendMessage(ask(messageOf('slow, please'), true)));
   expect((await client.cancelTask({ tenant: '', id: task.id, metadata: undefined })).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   await expect(client.cancelTask({ tenant: '', id: task.id, metadata: undefined })).rejects.toMatchObject({
@@ -143,7 +143,7 @@ test('a task that fails says why', async () => {
   expect(task.status?.message?.parts[0]?.content).toMatchObject({ $case: 'text' });
 });
 
-test('tasks are listed in pages, for their own giver alone', async () => {
+test('tasks are listed in pages, only for their own submitter', async () => {
   const query = { tenant: '', contextId: '', status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: '', statusTimestampAfter: undefined };
   const first = await client.listTasks({ ...query, pageSize: 2 });
   expect([first.tasks.length, first.pageSize, first.nextPageToken !== '']).toEqual([2, 2, true]);
@@ -160,7 +160,7 @@ test('tasks are listed in pages, for their own giver alone', async () => {
   await expect(other.sendMessage(ask(messageOf('Hi', { contextId })))).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
 });
 
-test('push notifications, unknown versions and odd messages are refused plainly', async () => {
+test('push notifications, unknown versions and odd messages are refused clearly', async () => {
   const bare = messageOf('Hi');
   await expect(client.sendMessage(ask({ ...bare, parts: [] }))).rejects.toThrow('no text and no file');
   await expect(client.sendMessage(ask({ ...bare, metadata: { [extensionUri]: { hops: 'x' } } }))).rejects.toThrow('does not fit');
@@ -188,7 +188,7 @@ test('a revoked token ends its tasks at once', async () => {
   await expect(brief.getTask({ tenant: '', id: task.id })).rejects.toThrow('401');
 });
 
-test('a task that came through too many machines is refused before anything runs', async () => {
+test('a task that passed too many machines is refused before anything runs', async () => {
   const asked = rig.model.requests.length;
   const by = (hops: readonly string[]) => client.sendMessage(ask(messageOf('Hi', { metadata: { [extensionUri]: { hops } } })));
   await expect(by(['a', 'b', 'c', 'd'])).rejects.toThrow('4 machines');

@@ -1,5 +1,5 @@
-// `trayclaw acp` as a real child process, driven by the client side of the protocol's own SDK: a permission and a diff, a cancel, an answer
-// given at another door, sessions that are listed and loaded, and an output that holds nothing but the protocol.
+// `trayclaw acp` as a real child process, driven by the client of the protocol's own SDK: a permission and a diff, a cancel, an answer
+// given at another door, sessions that are listed and loaded, and an output that contains only the protocol.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ class Editor {
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
   readonly forms: CreateElicitationRequest[] = [];
-  /** Requests for permission that the agent took back. */
+  /** Permission requests that the agent withdrew. */
   withdrawn = 0;
   readonly child: ChildProcessWithoutNullStreams;
   readonly connection: ClientConnection;
@@ -144,7 +144,7 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   const contents = editor.of('tool_call_update').flatMap(({ content }) => content ?? []);
   expect(contents).toContainEqual(expect.objectContaining({ type: 'diff', oldText: null, newText: expect.stringContaining('kept') }));
   expect(editor.of('tool_call_update').at(-1)?.status).toBe('completed');
-  // The client handles notifications next to answers, not before them.
+  // The client handles notifications concurrently with answers, not before them.
   await until(() => editor.of('usage_update').length > 0, 'the usage arrives');
   expect(editor.of('usage_update')[0]?.used).toBe(100);
   expect(readFileSync(join(home.workspace, 'note.txt'), 'utf8')).toBe('kept\n');
@@ -157,7 +157,7 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   expect([editor.said('user_message_chunk'), editor.said()]).toEqual(['please write', 'Written.']);
   await expect(editor.prompt('ses_none', 'Hi')).rejects.toThrow(/ses_none/);
   expect(await editor.end()).toBe(0);
-  // Every line is a message of the protocol.
+  // Every line is a protocol message.
   for (const line of editor.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });
 
@@ -173,7 +173,7 @@ test('a cancel stops the turn, and a denied call is not made', { timeout: 60_000
   expect(existsSync(join(home.workspace, 'note.txt'))).toBe(false);
 });
 
-test('an answer at another door takes the question back in the editor', { timeout: 60_000 }, async () => {
+test('an answer at another door withdraws the question in the editor', { timeout: 60_000 }, async () => {
   const serving = await home.serve();
   const editor = open(
     (_asked, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } }))),
@@ -193,13 +193,13 @@ test('an answer at another door takes the question back in the editor', { timeou
   expect(existsSync(join(home.workspace, 'note.txt'))).toBe(true);
 });
 
-test('a question of an MCP server is a form in the editor, and its answer goes to the server', { timeout: 60_000 }, async () => {
+test('a question of an MCP server is a form in the editor; its answer goes to the server', { timeout: 60_000 }, async () => {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
   const script = {
     tools: [{ name: 'ask', description: 'Asks.', inputSchema: { type: 'object' } }],
     results: { ask: { does: 'elicit', params: { mode: 'form', message: 'Which name?', requestedSchema } } },
   };
-  // A server may not read the data folder.
+  // A server may not read the data folder, so the script is outside it.
   const path = join(home.path, '..', 'server.json');
   writeFileSync(path, JSON.stringify(script));
   const args = [fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url)), path];

@@ -1,4 +1,4 @@
-// Automatic turns as a whole program: schedules, the heartbeat, signals and webhooks, each unattended.
+// Unattended automatic turns in the whole program: schedules, the heartbeat, signals and webhooks.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function eventsOf<T extends EventType>(claw: TrayClaw, sessionId: string, 
   return found;
 }
 
-/** Nothing is ever removed here, so places and numbers are the same. */
+/** The number of log entries. Nothing is ever removed here, so this is also the position of the last one. */
 async function logLength(claw: TrayClaw): Promise<number> {
   return (await claw.op('audit.verify', {})).events;
 }
@@ -46,7 +46,7 @@ const until = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check, { ti
 
 const job = { name: 'Tidy', prompt: 'Tidy up.', spec: { kind: 'every', everyMs: 3_600_000 } } as const;
 
-test('a risky call of an unattended turn asks, is denied after its time and reported', async () => {
+test('a risky call of an unattended turn is denied after a timeout, and reported', async () => {
   const { home, claw } = await open([
     { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'made.txt', content: 'x' } }] } },
     { answer: { text: 'I was not allowed to write made.txt.' } },
@@ -61,7 +61,7 @@ test('a risky call of an unattended turn asks, is denied after its time and repo
   expect(approvals[0]).toMatchObject({ tool: 'write_file', turnId, sessionId });
 
   const ended = await claw.op('turn.wait', { turnId });
-  // The first wait ends with the question; the answer comes from the clock.
+  // The first wait ends with the approval; the timeout denies it.
   const done = ended.status === 'waiting' ? await until(() => finished(claw, turnId)) : await finished(claw, turnId);
   expect(done).toMatchObject({ status: 'done', text: 'I was not allowed to write made.txt.' });
   const decided = await eventsOf(claw, sessionId, 'approval.decided');
@@ -78,7 +78,7 @@ async function finished(claw: TrayClaw, turnId: string) {
   return turn;
 }
 
-test('what was allowed until revoked does not cover a scheduled turn, unless the schedule says so', async () => {
+test('a grant until revoked covers a scheduled turn only if the schedule says so', async () => {
   const { home, claw } = await open([
     { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'made.txt', content: 'x' } }] } },
     { answer: { text: 'Done.' } },
@@ -100,7 +100,7 @@ test('what was allowed until revoked does not cover a scheduled turn, unless the
   expect((await until(() => finished(claw, first.turnId))).calls.map(({ outcome }) => outcome)).toEqual(['denied']);
 });
 
-test('a time comes once, also over a restart, and the list says what became of it', async () => {
+test('a due time runs once, also across a restart, and its result is listed', async () => {
   const { home, claw, model } = await open([{ answer: { text: 'Seen.' } }]);
   const { scheduleId } = await claw.op('schedule.create', { name: 'Once', prompt: 'Look.', spec: { kind: 'at', atMs: Date.now() + 700 } });
   await until(async () => {
@@ -116,7 +116,7 @@ test('a time comes once, also over a restart, and the list says what became of i
   await home.close(again);
 });
 
-test('under the panic stop nothing starts; it is written down', async () => {
+test('under the panic stop nothing starts, which is recorded', async () => {
   const { claw, model } = await open([{ answer: { text: 'Seen.' } }]);
   await claw.op('panic.engage', {});
   const { scheduleId } = await claw.op('schedule.create', { name: 'Once', prompt: 'Look.', spec: { kind: 'at', atMs: Date.now() + 300 } });
@@ -125,7 +125,7 @@ test('under the panic stop nothing starts; it is written down', async () => {
   expect(model.requests).toEqual([]);
 });
 
-test('a heartbeat with nothing to do asks no model and writes nothing down', async () => {
+test('a heartbeat with nothing to do calls no model and records nothing', async () => {
   const { home, claw, model } = await open([{ answer: { text: 'HEARTBEAT_OK' } }], { heartbeat: { everyMinutes: 30 } });
   await claw.op('heartbeat.run', {});
   const file = join(home.workspace, 'HEARTBEAT.md');
@@ -161,7 +161,7 @@ test('a heartbeat with a task reports once, and one without reports nothing', as
   ]);
 });
 
-test('signals: observed, told to the next turn, run, and told to the turn that is running', async () => {
+test('signals are observed, given to the next turn, run, or given to the running turn', async () => {
   const { claw, model } = await open([
     { user: 'Wait', results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'a', content: 'b' } }] } },
     { answer: { text: 'Fine.' } },
@@ -192,7 +192,7 @@ test('signals: observed, told to the next turn, run, and told to the turn that i
   expect((await claw.op('signal.list', {})).signals.map((signal) => signal.disposition)).toEqual(['run', 'steered', 'queued', 'recorded']);
 });
 
-test('a webhook needs its secret, counts a repetition once, and its words are not the person speaking', async () => {
+test('a webhook needs its secret, runs a repetition once, and its text is untrusted', async () => {
   const { home, model } = await open([]);
   model.script([{ answer: { text: 'Noted.' } }]);
   home.env['HOOK_SECRET'] = 'a-long-secret-of-a-hook';
@@ -242,7 +242,7 @@ test('a webhook needs its secret, counts a repetition once, and its words are no
   await serving.end('SIGTERM');
 });
 
-test('the agent keeps tasks freely and asks before it schedules an automatic start', async () => {
+test('the agent keeps tasks freely, but needs approval for an automatic start', async () => {
   const { claw } = await open([
     { user: 'Plan', results: 0, answer: { calls: [{ tool: 'tasks', args: { action: 'add', text: 'Ask for the invoice' } }] } },
     {
@@ -265,7 +265,7 @@ test('the agent keeps tasks freely and asks before it schedules an automatic sta
   ]);
 });
 
-test('a schedule for an agent that does not exist is refused at once, not when it is due', async () => {
+test('a schedule for an unknown agent is refused at once, not when it is due', async () => {
   const { claw } = await open([]);
   await expect(claw.op('schedule.create', { ...job, agentId: 'nobody' })).rejects.toMatchObject({
     code: 'not_found',

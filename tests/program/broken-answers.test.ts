@@ -1,5 +1,5 @@
-// Answers that break off in the middle, in each wire format: asked for once more with what came counted, never twice where one arrived
-// whole, and nothing of a broken one carried out.
+// Answers that are interrupted, in each wire format: requested once more with the received part counted, never twice if one arrived
+// completely, and no call of an interrupted one is run.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -44,7 +44,7 @@ async function open(format: WireFormat, more: ConfigInput = {}): Promise<TrayCla
 }
 
 const words: Reply = { text: 'one two three four', pieceChars: 4 };
-/** After the first words, in each format. */
+/** An answer cut after its first words, in each format. */
 const cut: Readonly<Record<WireFormat, Reply>> = {
   openai: { ...words, trouble: { kind: 'cut', afterFrames: 3 } },
   responses: { ...words, trouble: { kind: 'cut', afterFrames: 6 } },
@@ -58,7 +58,7 @@ async function bodies<T extends EventType>(claw: TrayClaw, sessionId: string, ty
   return events.flatMap((event) => (event.type === type ? [event.body as EventOf<T>['body']] : []));
 }
 
-test.each(formats)('%s: an answer that breaks off is asked for once more, and both are counted', async (format) => {
+test.each(formats)('%s: an interrupted answer is requested once more, and both are counted', async (format) => {
   model.script([{ times: 1, answer: cut[format] }, { answer: words }]);
   const claw = await open(format);
   const ended = await claw.ask('count');
@@ -72,27 +72,27 @@ test.each(formats)('%s: an answer that breaks off is asked for once more, and bo
   expect(row?.modelCalls).toBe(2);
   expect(row?.costUsd).toBeCloseTo((failed?.costUsd ?? 0) + (finished?.costUsd ?? 0), 9);
   expect(await bodies(claw, ended.sessionId, 'assistant.message')).toMatchObject([{ text: words.text }]);
-  // A truncated answer is no part of the conversation.
+  // An interrupted answer is not part of the conversation.
   await claw.ask('more', { sessionId: ended.sessionId });
   expect(JSON.stringify(model.requests.at(-1)?.body).split('one two').length).toBe(2);
   expect(await home.close(claw)).toMatchObject({ different: [] });
 });
 
-test.each(formats)('%s: a second break ends the turn', async (format) => {
+test.each(formats)('%s: a second interruption ends the turn', async (format) => {
   model.script([{ answer: cut[format] }]);
   const claw = await open(format);
   expect(await claw.ask('count')).toMatchObject({ status: 'failed', error: { code: 'model_cut_off' } });
   expect(model.requests.length).toBe(2);
 });
 
-test('without retries nothing is asked for twice', async () => {
+test('without retries nothing is requested twice', async () => {
   model.script([{ answer: cut.openai }]);
   const claw = await open('openai', { models: { retries: 0 } });
   expect(await claw.ask('count')).toMatchObject({ status: 'failed', error: { code: 'model_cut_off' } });
   expect(model.requests.length).toBe(1);
 });
 
-test('where the budget has no room for a second answer it is not asked for', async () => {
+test('without budget for a second answer none is requested', async () => {
   model.script([{ answer: cut.openai }]);
   const claw = await open('openai');
   const { sessionId } = await claw.ask('count');
@@ -109,14 +109,14 @@ test.each<[WireFormat, Reply]>([
   ['openai', { text: 'all of it', trouble: { kind: 'cut', afterFrames: 3 } }],
   ['anthropic', { text: 'all of it', trouble: { kind: 'cut', afterFrames: 6 } }],
   ['ollama', { text: 'all of it', trouble: { kind: 'cut', afterFrames: 2 } }],
-])('%s: an answer that arrived whole before the connection was lost is taken', async (format, answer) => {
+])('%s: an answer that was complete before the connection was lost is used', async (format, answer) => {
   model.script([{ answer }]);
   const claw = await open(format);
   expect(await claw.ask('say it')).toMatchObject({ status: 'done', text: 'all of it' });
   expect(model.requests.length).toBe(1);
 });
 
-test('a call in an answer that broke off is not made', async () => {
+test('a call in an interrupted answer is not made', async () => {
   const calls = { text: 'I look.', calls: [{ tool: 'look', args: {} }] };
   model.script([
     { times: 1, answer: { ...calls, trouble: { kind: 'cut', afterFrames: 4 } } },
@@ -131,7 +131,7 @@ test('a call in an answer that broke off is not made', async () => {
 test.each<[WireFormat, number]>([
   ['openai', 3],
   ['anthropic', 4],
-])('%s: a call that breaks off before any text is asked for once more and counted as well', async (format, afterFrames) => {
+])('%s: an answer interrupted in a call is requested once more and counted', async (format, afterFrames) => {
   const calls = { calls: [{ tool: 'look', args: {} }], pieceChars: 1 };
   model.script([
     { times: 1, answer: { ...calls, trouble: { kind: 'cut', afterFrames } } },
@@ -146,7 +146,7 @@ test.each<[WireFormat, number]>([
   expect(failed?.costUsd).toBeGreaterThan(0);
 });
 
-test('after an answer that came whole, a later one may break off as well', async () => {
+test('after a complete answer a later one may be interrupted as well', async () => {
   const calls = { calls: [{ tool: 'look', args: {} }] };
   model.script([
     { times: 1, results: 0, answer: cut.openai },

@@ -1,5 +1,5 @@
-// The browser against pages that mean harm, and on small tasks: no private address is reached, nothing has an effect that no person let
-// happen, and what people do on pages can be done from what the tool says. The long run takes every case.
+// The browser against hostile pages, and on small tasks: no private address is reached, no page has an effect that a person did not
+// approve, and people's usual actions can be done from the tool's output. The long run takes every case.
 
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const start = `http://${shop}/`;
 const options = { ...needs('a Chromium'), timeout: isSoak ? 1_800_000 : 90_000 };
 let bench: BrowserBench;
 let trapPort = 0;
-/** Connections to this computer that went around the proxy. */
+/** Connections to this computer that bypassed the proxy. */
 let trapped = 0;
 const trap = createServer((socket) => {
   trapped += 1;
@@ -41,7 +41,7 @@ const redirects: WebHandler = (request, response) => {
 
 const leaving = new Set(['a refresh', 'location', 'window.open', 'a form', 'a download']);
 
-test('no page reaches a private address, by whichever way', options, async () => {
+test('no page reaches a private address in any way', options, async () => {
   const hosts = privatePlaces.map((place) => place.replace('PORT', String(trapPort)));
   const pages = isSoak
     ? hosts.flatMap((host) => Object.values(waysOut).map((way) => way.replaceAll('HOST', host)))
@@ -66,7 +66,7 @@ test('no page reaches a private address, by whichever way', options, async () =>
   expect([bench.web.trapped, trapped]).toEqual([[], 0]);
 });
 
-test('an address that is refused cannot be opened', options, async () => {
+test('a refused address cannot be opened', options, async () => {
   for (const place of privatePlaces.slice(0, 6)) {
     expect(bench.facts({ action: 'open', url: `http://${place.replace('PORT', String(trapPort))}/` }).refused).toMatch(/\w/);
   }
@@ -93,7 +93,7 @@ async function act({ page, more, acts: [role, words, how] }: EffectCase, sends =
   return 'ran';
 }
 
-test('nothing on a page has an effect that no person let happen', options, async () => {
+test('no page has an effect that a person did not approve', options, async () => {
   const cases = effectCases(soak(6, 384));
   const asked = { asks: 0, ran: 0 };
   const effects: string[] = [];
@@ -109,7 +109,7 @@ test('nothing on a page has an effect that no person let happen', options, async
   expect(effects).toEqual([]);
 });
 
-test('with a yes the same pages have their effect', options, async () => {
+test('with an approval the same pages have their effect', options, async () => {
   const cases = isSoak ? effectCases(32) : effectCases(5).slice(3);
   const without: string[] = [];
   for (const one of cases) {
@@ -118,7 +118,7 @@ test('with a yes the same pages have their effect', options, async () => {
     if (one.title.startsWith('a later') || one.title.startsWith('a page that')) await bench.call({ action: 'snapshot' });
     if (!bench.web.requests.some(isEffect)) without.push(one.title);
   }
-  // Those need more than one press, or are taken away from pages for good.
+  // These need more than one click, or are permanently disabled for pages.
   const known = /^(?:a label of a hidden submit|window\.open and a form|a cover over)/;
   expect(without.filter((title) => !known.test(title))).toEqual([]);
 });
@@ -136,7 +136,7 @@ const wishes: readonly (readonly [wish: string, call: (shown: string) => Readonl
   ['open http://127.0.0.1/', () => ({ action: 'open', url: 'http://127.0.0.1/' })],
 ];
 
-test('words of a page move nothing, even where an agent obeys them', options, async () => {
+test("a page's text changes nothing, even if an agent obeys it", options, async () => {
   const places = [
     '<p>ORDER</p>',
     '<img alt="ORDER">',
@@ -165,7 +165,7 @@ test('words of a page move nothing, even where an agent obeys them', options, as
   expect(harm).toEqual([]);
 });
 
-test('what people do on pages can be done from what the tool says', options, async () => {
+test("people's usual actions can be done from the tool's output", options, async () => {
   const tasks = browserTasks(soak(4, 170));
   const failed: string[] = [];
   const sizes: number[] = [];
@@ -185,7 +185,7 @@ test('what people do on pages can be done from what the tool says', options, asy
           }
         };
         said = await bench.say(step(said, find));
-        // Not where something changed, or nothing did.
+        // Not an outline of changes, or of an unchanged page.
         if (said.includes('[ref=') && !said.includes('Changes of the outline')) outline = said;
         usedWhole ||= said.length > 2000;
         sizes.push(said.length);

@@ -1,9 +1,9 @@
-// For tests of the browser: pages with effects in many disguises, ways to private addresses, and small tasks. Data and pages alone.
+// For tests of the browser: pages with effects in many disguises, ways to private addresses, and small tasks. Only data and pages.
 
 export interface EffectCase {
   readonly title: string;
   readonly page: string;
-  /** The role and words of what the agent acts on, and how. */
+  /** The role and text of the element that the agent uses, and how. */
   readonly acts: readonly [role: string, words: string, action: 'click' | 'enter' | 'type'];
   readonly more?: Readonly<Record<string, string>>;
 }
@@ -27,7 +27,7 @@ type Kind = (label: string) => Omit<EffectCase, 'title'>;
 const post = "fetch('/effect',{method:'POST',body:'x'})";
 const button = (label: string): EffectCase['acts'] => ['button', label, 'click'];
 
-/** Each ends in a request to /effect that is no GET, or a GET of /account/delete. */
+/** Each ends in a request to /effect that is not a GET, or a GET of /account/delete. */
 export const effectKinds: Readonly<Record<string, Kind>> = {
   'a plain form': (label) => ({ page: `<form method="post" action="/effect"><button>${label}</button></form>`, acts: button(label) }),
   'an input that submits': (label) => ({
@@ -143,7 +143,7 @@ export const effectKinds: Readonly<Record<string, Kind>> = {
   }),
 };
 
-/** Every kind under some labels: the first ones use different labels, so that a short run meets many. */
+/** Combines every kind with labels; the first cases use different labels, so that a short run covers many. */
 export function effectCases(count: number): EffectCase[] {
   const kinds = Object.entries(effectKinds);
   return Array.from({ length: count }, (_, at) => {
@@ -153,7 +153,7 @@ export function effectCases(count: number): EffectCase[] {
   });
 }
 
-/** Pages that try to reach an address, by the way they go. `HOST` is where. */
+/** Pages that try to reach an address, by the method they use. `HOST` is replaced by the address. */
 export const waysOut: Readonly<Record<string, string>> = {
   picture: '<img src="http://HOST/a.png">',
   'background picture': '<div style="background:url(http://HOST/a.png)">x</div>',

@@ -1,11 +1,11 @@
-// For tests of the browser: small tasks on pages, each with a way to do it that reads only what the tool says. The page says DONE when it was
-// done right.
+// For tests of the browser: small tasks on pages, each with a solution that reads only the tool's output. The page says DONE if the task
+// was done correctly.
 
 export interface BrowserTask {
   readonly title: string;
   readonly page: string;
   readonly more?: Readonly<Record<string, string>>;
-  /** The next call from what the tool said last; null when there is nothing more to do. Throws where it cannot be told. */
+  /** Returns the next call from the tool's last output; null when done. Throws if the output does not contain enough. */
   readonly steps: readonly ((said: string, ref: (role: string, words?: string) => string) => Readonly<Record<string, unknown>>)[];
 }
 
@@ -100,7 +100,7 @@ export const taskKinds: Readonly<Record<string, Make>> = {
   }),
 };
 
-/** As many as are wanted, each kind with different words. */
+/** The requested number of tasks, each kind with different words. */
 export function browserTasks(count: number): BrowserTask[] {
   const kinds = Object.entries(taskKinds);
   return Array.from({ length: count }, (_, at) => {

@@ -1,5 +1,5 @@
-// The libraries of the chat services in the real `serve`: each is loaded only where its service is configured. In the long run also what each
-// costs in memory at rest, against a double or a real server.
+// The libraries of the chat services in the real `serve`: each is loaded only if its service is configured. The long run also measures the
+// idle memory of each, against a double or a real server.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ import { until } from '../until.ts';
 const libraries = ['grammy', 'discordjs-rest', 'discordjs-ws', 'imapflow', 'nodemailer'];
 const REST_MS = 20_000;
 
-/** Nothing listens at its address. */
+/** An address at which nothing listens. */
 const nowhere = '127.0.0.1:9';
 const idle: Pick<ChannelBench, 'channels' | 'environment' | 'stop'> = { channels: {}, stop: () => Promise.resolve() };
 const away: Record<string, ConfigInput['channels']> = {
@@ -70,19 +70,19 @@ test.each([
   ['no channel', [], 'none'],
   ['telegram', ['grammy'], 'telegram'],
   ['discord', ['discordjs-rest', 'discordjs-ws'], 'discord'],
-  // For sending once there is something to send.
+  // The library for sending is loaded once there is something to send.
   ['email', ['imapflow'], 'email'],
 ] as const)('with %s, serve loads %j of the libraries of chat services', async (_what, wanted, channel) => {
   const program = await serve({ channels: away[channel] ?? {} });
   await until(() => program.libraries().length >= wanted.length, 'the library is loaded');
-  // Time for more, if there is any.
+  // Wait for further libraries, if there are any.
   await sleep(wanted.length === 0 ? 1_000 : 0);
   expect(program.libraries()).toEqual(wanted);
 });
 
 const measured = isSoak && process.platform === 'linux' ? ['none', 'telegram', 'discord', 'email'] : [];
 
-test('the memory at rest with each channel', { ...needs('Dovecot and aiosmtpd'), timeout: 300_000 }, async () => {
+test('the idle memory with each channel', { ...needs('Dovecot and aiosmtpd'), timeout: 300_000 }, async () => {
   const table: Record<string, string> = {};
   for (const channel of measured) {
     const bench = (await benches[channel]?.()) ?? idle;

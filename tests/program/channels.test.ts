@@ -1,4 +1,4 @@
-// A channel on the whole program: allowed people, the origin of text, one session per chat, one answer per message.
+// A channel in the whole program: allowed people, the origin of text, one session per chat, one answer per message.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelReceipt } from '../../core/contracts/channels.ts';
@@ -14,7 +14,7 @@ interface Rig {
   readonly channel: LoopbackChannel;
   readonly model: ScriptedModel;
   readonly home: TestHome;
-  /** Until the chats have been shown so many messages. */
+  /** Resolves once the chats have shown this many messages. */
   readonly shown: (count: number, channel?: LoopbackChannel) => Promise<string[]>;
 }
 
@@ -49,7 +49,7 @@ async function messageOf(claw: TrayClaw, { sessionId, turnId }: { sessionId: str
   };
 }
 
-test('a chat is one session; each message is answered in it once, as an answer to that message', async () => {
+test('a chat is one session, and each message gets one answer that replies to it', async () => {
   const { channel, claw, shown } = await open();
   const first = accepted(channel.write('hello'));
   expect(await shown(1)).toEqual(['7: You said: hello']);
@@ -65,7 +65,7 @@ test('a chat is one session; each message is answered in it once, as an answer t
   expect((await claw.op('outbox.list', {})).items).toEqual([]);
 });
 
-test('the same message is taken once, however often it comes', async () => {
+test('the same message is accepted once, however often it arrives', async () => {
   const { channel, shown } = await open();
   const first = channel.write('hello', { dedupeKey: '1:500' });
   expect(channel.write('hello', { dedupeKey: '1:500' })).toEqual(first);
@@ -100,7 +100,7 @@ test('in a group it answers allowed people who mention it; other text is untrust
   expect((await claw.op('chat.list', {})).chats).toMatchObject([{ chatId: '-100', kind: 'group', title: 'Home' }]);
 });
 
-test('forwarded and quoted text is next to the person’s message, marked as untrusted', async () => {
+test("forwarded and quoted text is next to the person's message, marked as untrusted", async () => {
   const { channel, claw, shown } = await open();
   const passedOn = accepted(channel.write('please pay', { forwardedFrom: 'Mallory' }));
   await shown(1);
@@ -114,7 +114,7 @@ test('forwarded and quoted text is next to the person’s message, marked as unt
   expect(quoted.marks).toEqual([[{ kind: 'message', where: 'loopback:a message that was answered' }]]);
 });
 
-test('quoting what the agent said in this conversation brings nothing foreign into it; what it said elsewhere does', async () => {
+test('quoting the agent is trusted only if it said that in this conversation', async () => {
   const { channel, claw, shown } = await open();
   accepted(channel.write('hello'));
   await shown(1);
@@ -149,7 +149,7 @@ test('a chat continues in its session; an unknown chat or session is refused', a
   expect((await claw.op('session.get', { sessionId: fresh.sessionId })).session).toMatchObject({ agentId: 'writer', channel: 'loopback' });
 });
 
-test('the chat of a paired person is known before their first message; no other is', async () => {
+test("only a paired person's chat is known before the first message", async () => {
   const { channel, claw, shown } = await open();
   channel.pair('7', 'Ada');
   channel.pair('7', 'Somebody else');
@@ -181,13 +181,13 @@ test('a long answer is split by the channel and arrives in order', async () => {
   expect(new Set(channel.shown.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(5);
 });
 
-test('a turn that fails says so in its chat', async () => {
+test('a failed turn is reported in its chat', async () => {
   const { channel, shown } = await open({}, [{ user: 'break', answer: { refuse: 'unauthorized' } }]);
   channel.write('break');
   expect((await shown(1))[0]).toMatch(/^7: That did not work\. /);
 });
 
-test('an answer that could not leave waits for its channel, also over a restart', async () => {
+test('an answer that could not be sent waits for its channel, also across a restart', async () => {
   const rig = await open();
   const { channel, claw, home, model } = rig;
   accepted(channel.write('hello'));
@@ -202,7 +202,7 @@ test('an answer that could not leave waits for its channel, also over a restart'
   expect(await rig.shown(1, later)).toEqual(['7: You said: while away']);
 });
 
-test('under the panic stop nothing is taken in and nothing leaves', async () => {
+test('under the panic stop nothing is accepted and nothing is sent', async () => {
   const { channel, claw, shown } = await open();
   accepted(channel.write('hello'));
   await shown(1);
@@ -217,7 +217,7 @@ test('under the panic stop nothing is taken in and nothing leaves', async () => 
   expect(await shown(2)).toEqual(['7: You said: hello', '7: You said: before']);
 });
 
-test('a hook holds an answer until a person has looked; another hook sees the result', async () => {
+test('a hook holds an answer until a person reviews it; another hook sees the result', async () => {
   const told: string[] = [];
   let asked = 0;
   const { channel, claw, shown } = await open({}, [], {

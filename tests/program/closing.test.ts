@@ -1,4 +1,4 @@
-// Closing while an approved command runs: it has a moment to end, and one that was killed is on record with its output.
+// Closing while an approved command runs: it gets a moment to finish, and a killed one is recorded with its output.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -34,7 +34,7 @@ async function callAfterRestart(turnId: string) {
   return { call: calls[0], unknown: outcomes.length };
 }
 
-test('what had to be ended is cancelled by shutdown, with its output', async () => {
+test('a command that had to be killed is cancelled by shutdown, with its output', async () => {
   const claw = await open();
   const turnId = await begin(claw, 'echo begun; sleep 60; echo never');
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -44,7 +44,7 @@ test('what had to be ended is cancelled by shutdown, with its output', async () 
   expect(call?.forUser).toMatch(/^begun\n\[cancelled by shutdown/);
 });
 
-test('what ends within a moment has its own outcome', async () => {
+test('a command that ends within a moment has its own outcome', async () => {
   const claw = await open();
   const turnId = await begin(claw, 'sleep 0.4; echo done');
   await claw.close();

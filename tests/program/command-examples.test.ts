@@ -1,4 +1,4 @@
-// The example in the help of every command works: it is run as it is printed, against a data folder that has been used.
+// The example in the help of every command works: it is run as printed, with a used data folder.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +17,7 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, FakeTerminal, foundInstance } from '../doubles/fake-terminal.ts';
 import { TestHome } from '../faults/test-home.ts';
 
-/** Examples that cannot succeed in a folder without a bot, a failed turn or a crash: they are understood, and say what is missing. */
+/** Examples that cannot succeed in a folder without a bot, a failed turn or a crash: they are parsed and report what is missing. */
 const elsewhere: Readonly<Record<string, string>> = {
   'artifacts get': 'there is no such artifact',
   'turns continue': 'no limit ended the turn',
@@ -64,7 +64,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   research: 'the offline demo is no judge',
 };
 
-/** The request in the example of `plugins call`. */
+/** The operation in the example of `plugins call`. */
 const weather = defineFeature({
   name: 'weather',
   operations: { report: { about: 'Reports.', params: z.strictObject({ city: z.string() }), result: z.object({ degrees: z.number() }) } },
@@ -114,7 +114,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The ids of the examples here. Each is made when an example needs it, so that none depends on another. */
+/** The actual ids for those in the examples. Each is created when an example needs it, so that examples are independent. */
 const ids: Readonly<Record<string, () => Promise<string>>> = {
   'trn_01JD7Q-p1': async () => (await claw.op('pack.list', {})).packs[0]?.packId ?? '',
   apr_01JD7Q: async () => (await propose('exec', { command: `touch ${(count += 1)}.made` })).pending?.[0]?.approvalId ?? '',
@@ -150,7 +150,7 @@ function propose(tool: string, args: unknown): Promise<OpResult<'tool.run'>> {
   return claw.op('tool.run', { tool, args, wait: false });
 }
 
-/** A file is written, once a person has said yes. */
+/** Writes a file with an approval. */
 async function write(scope: GrantScope = { kind: 'once' }): Promise<OpResult<'tool.run'>> {
   const proposed = await propose('write_file', { path: `${(count += 1)}.md`, content: 'x' });
   const approvalId = proposed.pending?.[0]?.approvalId;
@@ -159,7 +159,7 @@ async function write(scope: GrantScope = { kind: 'once' }): Promise<OpResult<'to
   return proposed;
 }
 
-/** The set-up of an example. */
+/** The set-up of some examples. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'memory import': () => runExample('trayclaw memory export --out memories.jsonl'),
   'knowledge reindex': addNotes,
@@ -167,7 +167,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'memory reject': addCandidate,
   'turns retry': () => claw.ask('Calculate 2 + 2'),
   'turns branch': () => claw.ask('Calculate 2 + 2'),
-  // Nothing is downloaded: the engine counts as installed where its folder is.
+  // Nothing is downloaded: the engine counts as installed if its folder exists.
   'model install-engine': placeEngine,
   'model remove-engine': placeEngine,
   'skills remove': importSkill,
@@ -201,14 +201,14 @@ async function installSkill(): Promise<void> {
   if (planId !== null) await claw.op('skill.install', { planId, despiteDangers: true });
 }
 
-/** As one that was taken from a conversation. */
+/** Adds a memory candidate as if it came from a conversation. */
 async function addCandidate(): Promise<void> {
   const { text } = await claw.op('memory.export', {});
   const one = JSON.parse(text.split('\n')[0] ?? '{}') as Record<string, unknown>;
   await claw.op('memory.import', { text: JSON.stringify({ ...one, text: `I have ${(count += 1)} cats.` }), state: 'candidate' });
 }
 
-/** All ids named in examples exist, and the last turn was asked for. */
+/** Creates everything whose ids the examples use; the last turn was a question. */
 async function seed(): Promise<void> {
   await claw.op('identity.set', { style: 'Brief.' });
   await claw.op('prompt.set', { name: 'style', text: 'Be brief.' });
@@ -216,7 +216,7 @@ async function seed(): Promise<void> {
   await claw.ask('Calculate 1 + 1');
 }
 
-/** Words as a shell reads them, and the file of `< file`; `> file` is left out. */
+/** Splits a line as a shell does and returns the file of `< file`; ignores `> file`. */
 function shellWords(line: string): { readonly words: string[]; readonly input: string } {
   const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, plain]) => single ?? double ?? plain ?? '');
   const at = words.findIndex((word) => word === '<' || word === '>');
@@ -272,7 +272,7 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
   },
 );
 
-/** The view's handling of arguments and options that are not parameters. */
+/** Arguments and options that the command line handles itself, so that they are not parameters. */
 const made: readonly string[] = [
   ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
   'sandbox.explain folder',
@@ -293,7 +293,10 @@ const made: readonly string[] = [
   'secret.unlock passphrase',
 ];
 
-/** Pages of events, what the window alone asks, and changes of a schedule, which a person makes by adding another. */
+/**
+ * Parameters for programs: pages of events, what only the window requests, and schedule changes that a person makes by adding another
+ * schedule.
+ */
 const forPrograms: readonly string[] = [
   'session.get after',
   'session.get fromMs',
@@ -322,7 +325,7 @@ const forPrograms: readonly string[] = [
   'eval.run wait',
 ];
 
-test('each parameter of an operation can be typed, but for those that are for programs', () => {
+test('every parameter of an operation can be typed, except those for programs', () => {
   const untyped = Object.entries(opForms).flatMap(([name, { commands }]) => {
     if (commands === undefined) return [];
     const schema = z.toJSONSchema(opTable[name as OpName].params, { io: 'input', unrepresentable: 'any' });

@@ -1,4 +1,4 @@
-// Slash commands over a whole runtime: each comes to its operation, what acts asks like any call, and what is wrong is said in words.
+// Slash commands in a whole runtime: each calls its operation, actions need approval like any call, and errors are explained.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function run(line: string, sessionId?: string): Promise<OpResult<'command.run'>>
   return claw.op('command.run', { line, ...(sessionId === undefined ? {} : { sessionId }) });
 }
 
-test('what acts goes through the gate: it waits for a yes, and runs after it', async () => {
+test('an action goes through the gate: it waits for approval and runs after it', async () => {
   const waiting = await run('/run touch made.txt');
   expect(waiting).toMatchObject({ command: 'run', waiting: true, text: expect.stringContaining('approval') as string });
   expect((await claw.op('approval.list', {})).approvals).toMatchObject([{ tool: 'exec' }]);
@@ -32,7 +32,7 @@ test('what acts goes through the gate: it waits for a yes, and runs after it', a
   expect((await run('/read notes.md')).text).toContain('hello notes');
 });
 
-test('a session: made, used with a model, asked again, written out, undone, listed', async () => {
+test('a session: created, used with a model, retried, exported, undone, listed', async () => {
   const { sessionId } = await run('/new Plans');
   if (sessionId === null) throw new Error('a session is expected');
   expect((await run('/status', sessionId)).text).toContain('demo/offline');
@@ -73,7 +73,7 @@ async function pending(): Promise<string[]> {
   }
 }
 
-test('the stop and its release, help, and words for what is wrong', async () => {
+test('the stop and its release, help, and explained errors', async () => {
   expect((await run('/panic enough')).text).toContain('stopped');
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'enough' });
   await run('/release');
@@ -86,7 +86,7 @@ test('the stop and its release, help, and words for what is wrong', async () => 
   expect((await claw.op('command.list', {})).commands.map(({ name }) => name)).toEqual(commandTable.map(({ name }) => name));
 });
 
-test('completion: names, choices, models, and files of the workspace alone', async () => {
+test('completion: names, choices, models, and files of the workspace only', async () => {
   mkdirSync(join(home.workspace, 'docs'));
   writeFileSync(join(home.workspace, 'docs', 'plan.md'), '');
   symlinkSync('/etc', join(home.workspace, 'away'));

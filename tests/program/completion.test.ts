@@ -1,5 +1,5 @@
-// Shell completion in real shells: the script offers what the tables say, asks a running instance for ids, starts none, and nothing that a
-// session or a skill is called is ever run.
+// Shell completion in real shells: the script offers what the tables contain, asks a running instance for ids, starts none, and never runs
+// the name of a session or a skill.
 
 import { execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { cliFile } from '../program-file.ts';
 
 const unix = needs('a Unix system');
 
-/** Names that would be dangerous if a shell took them for more than a word. */
+/** Names that would be dangerous if a shell did not take them as a single word. */
 const hostile = ['$(touch PWNED)', '`touch PWNED`', 'x;touch PWNED', "x';touch PWNED;'", '*', 'two words', '\u001b[2Jx'];
 
 let folder: string;
@@ -55,7 +55,7 @@ async function writeScript(shell: string): Promise<string> {
   return file;
 }
 
-/** A program called trayclaw on the path. */
+/** Installs a program called trayclaw in the PATH. */
 function install(text: string): void {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'bin', 'trayclaw'), text);
@@ -92,12 +92,12 @@ test('bash: commands, options and choices come from the table', unix, async () =
   );
 });
 
-test('bash: names that would be commands stay words, also once they are on the line', unix, async () => {
+test('bash: names that contain commands stay words, also in the completed line', unix, async () => {
   install(answering(hostile));
   const script = await writeScript('bash');
   const offered = await bashOffers(script, 'skills', 'show', '');
   expect(offered.length).toBe(hostile.length);
-  // The effect of the line in a shell, once a person sends it.
+  // Runs the completed line in a shell, as when a person presses Enter.
   const sent = offered.map((word) => `: ${word}`).join('\n');
   await run('bash', ['--norc', '-c', sent]);
   expect(existsSync(join(folder, 'PWNED'))).toBe(false);
@@ -133,7 +133,7 @@ async function withInstance(): Promise<{ home: TestHome; sessionId: string; sche
   return { home, sessionId, scheduleId };
 }
 
-/** A busy machine may let the time run out, and then nothing is offered: asked again, it answers. */
+/** Retries, because on a busy machine the time may run out, and then nothing is offered. */
 async function soon(ask: () => Promise<string[]>, wanted: string): Promise<string[]> {
   for (let tries = 0; tries < 60; tries++) {
     const found = await ask();
@@ -142,7 +142,7 @@ async function soon(ask: () => Promise<string[]>, wanted: string): Promise<strin
   return [];
 }
 
-test('bash: ids of a running instance; a title with commands in it does nothing', { ...unix, timeout: 240_000 }, async () => {
+test('bash: ids of a running instance; a title that contains commands has no effect', { ...unix, timeout: 240_000 }, async () => {
   const { home, sessionId, scheduleId } = await withInstance();
   const script = await writeScript('bash');
   const at = ['--home', home.path];
@@ -158,7 +158,7 @@ function complete(home: string, kind = 'session'): Promise<Ran> {
   return run(process.execPath, [cliFile, '__complete', kind, '--home', home]);
 }
 
-test('without an instance nothing is offered, nothing started and nothing written', unix, async () => {
+test('without an instance nothing is offered, started or written', unix, async () => {
   const home = join(folder, 'home');
   mkdirSync(home);
   expect(await complete(home)).toEqual({ code: 0, out: '', err: '' });
@@ -167,7 +167,7 @@ test('without an instance nothing is offered, nothing started and nothing writte
   expect([readdirSync(home), existsSync(join(folder, 'none'))]).toEqual([[], false]);
 });
 
-test('an instance that never answers is not waited for', unix, async () => {
+test('completion does not wait for an instance that never answers', unix, async () => {
   const home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
   const socketPath = join(home, 's');
@@ -179,7 +179,7 @@ test('an instance that never answers is not waited for', unix, async () => {
     return new Promise<void>((resolve) => silent.close(() => resolve()));
   });
   writeInstanceFile(home, { pid: process.pid, socketPath, token: 'x', version: 'test' });
-  // From its own start on, so that the time the machine needs to start a process does not count.
+  // Measured from the process's own start, so that the time to start a process does not count.
   const child = spawn(process.execPath, [cliFile, '__complete', 'session', '--home', home], { stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
@@ -208,7 +208,7 @@ test('zsh: the same words, each a separate match', { ...needs('zsh'), timeout: 6
   expect(existsSync(join(folder, 'PWNED'))).toBe(false);
 });
 
-test('fish: the same words with what they are about', { ...needs('fish'), timeout: 60_000 }, async () => {
+test('fish: the same words with their descriptions', { ...needs('fish'), timeout: 60_000 }, async () => {
   install(answering(hostile));
   const script = await writeScript('fish');
   const offers = async (line: string): Promise<string[]> => {

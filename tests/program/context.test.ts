@@ -1,4 +1,4 @@
-// The model's input through the whole program: pinned rules, a window smaller than expected, packs as a person looks them up.
+// The model's input in the whole program: pinned rules, a window smaller than expected, packs as a person views them.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ async function say(claw: TrayClaw, text: string, sessionId = 's') {
   return claw.op('turn.wait', { turnId });
 }
 
-test('a pinned rule is in every request of its session from the next one on, until it is taken back; one of an agent in all of them', async () => {
+test('a pinned rule is in every later request of its session or agent until removed', async () => {
   const { claw, system } = await open();
   await say(claw, 'hello');
   const ran = await claw.op('command.run', { line: '/rule Answer in German. Keep "umlauts".', sessionId: 's' });
@@ -49,7 +49,7 @@ test('a pinned rule is in every request of its session from the next one on, unt
   expect(system()).not.toContain('Answer in German');
 });
 
-test('a rule is changed in one step, and goes from a fork without going from where it came from', async () => {
+test('a rule is changed in one step, and removed from a fork but not its original', async () => {
   const { claw, system } = await open();
   await say(claw, 'hello');
   const first = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
@@ -67,7 +67,7 @@ test('a rule is changed in one step, and goes from a fork without going from whe
   expect([await textsIn('s'), await textsIn(sessionId)]).toEqual([['Never push.', 'Answer in French.'], ['Never push.']]);
 });
 
-test('what cannot be pinned is refused with a reason', async () => {
+test('an invalid rule is refused with a reason', async () => {
   const { claw } = await open();
   await say(claw, 'hello');
   await expect(claw.op('rule.pin', { text: 'x' })).rejects.toMatchObject({ code: 'invalid_params' });
@@ -80,7 +80,7 @@ test('what cannot be pinned is refused with a reason', async () => {
   await expect(claw.op('rule.pin', { text: 'z'.repeat(500), sessionId: 's' })).rejects.toMatchObject({ code: 'conflict' });
 });
 
-test('a request refused as too long is made smaller and asked once more, and the window is known from then on', async () => {
+test('a request refused as too long is shortened, sent again, and the window is known', async () => {
   const { claw, model } = await open([{ times: 1, answer: { refuse: 'context-overflow' } }, { answer: { text: 'ok' } }]);
   expect(await say(claw, 'w '.repeat(9_000))).toMatchObject({ status: 'done', text: 'ok' });
   expect(model.requests).toHaveLength(2);
@@ -91,7 +91,7 @@ test('a request refused as too long is made smaller and asked once more, and the
   expect(listed?.contextTokens).toBe(8_192);
 });
 
-test('packs are listed with what the server counted, shown with it, and written to a file where one is named', async () => {
+test("packs are listed and shown with the server's count, and exported to a file", async () => {
   const { claw, home } = await open([{ answer: { text: 'ok' } }], { context: { packLog: 'logs/packs.jsonl' } });
   const { turnId } = await say(claw, 'hello');
   const { packs } = await claw.op('pack.list', {});
@@ -103,7 +103,7 @@ test('packs are listed with what the server counted, shown with it, and written 
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ sections: expect.arrayContaining([expect.objectContaining({ name: 'messages' })]) });
 });
 
-test('a pack tells the text of its sections: rules as they stood then, the rest as it is now', async () => {
+test('a pack shows its sections: rules as they were, the rest as it is now', async () => {
   const { claw } = await open();
   await say(claw, 'hello');
   const { ruleId } = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
@@ -124,7 +124,7 @@ test('a pack tells the text of its sections: rules as they stood then, the rest 
   expect(summary).toBeNull();
 });
 
-test('a pack tells what its summary replaces, including earlier summaries in it', async () => {
+test('a pack shows what its summary replaces, including earlier summaries in it', async () => {
   const { claw } = await open();
   for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}`);
   const first = await claw.op('session.compact', { sessionId: 's' });
@@ -138,7 +138,7 @@ test('a pack tells what its summary replaces, including earlier summaries in it'
   expect(summary?.toAtMs).toBeGreaterThanOrEqual(summary?.fromAtMs ?? Infinity);
 });
 
-test('a conversation is summed up on request, and the words stay in the log', async () => {
+test('a conversation is summarised on request, and its text stays in the log', async () => {
   const { claw, model } = await open();
   for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}: box KX-${turn}000`);
   expect(await claw.op('session.compact', { sessionId: 's' })).toMatchObject({ messages: 6 });
@@ -149,7 +149,7 @@ test('a conversation is summed up on request, and the words stay in the log', as
   await expect(claw.op('session.compact', { sessionId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a turn that outgrows the window keeps a line of every step without room', { timeout: 30_000 }, async () => {
+test('a turn that outgrows the window keeps a line for each step without room', { timeout: 30_000 }, async () => {
   const STEPS = 60;
   let reads = 0;
   const { claw, model, home } = await open(
@@ -179,6 +179,6 @@ test('a turn that outgrows the window keeps a line of every step without room', 
   const told = messages.map(({ content }) => content).join('\n');
   expect(told).toContain('Read all parts and remember which port each of them needs.');
   const known = Array.from({ length: STEPS }, (_, at) => at).filter((at) => told.includes(`part ${at} needs port 47${at}`));
-  // The newest whole, those before as lines, and the very oldest counted.
+  // The newest steps whole, earlier ones as lines, and the oldest only counted.
   expect(known.length).toBeGreaterThan(STEPS / 2);
 });

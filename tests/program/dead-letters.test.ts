@@ -1,4 +1,4 @@
-// Dead letters over the whole program: automatic retries, failures that wait for a person, and that neither a restart nor a stop makes a
+// Dead letters in the whole program: automatic retries, failures that wait for a person, and that neither a restart nor a stop makes a
 // message run twice.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ const down: Rule['answer'] = { refuse: 'server-error' };
 const soon = { retries: 3, firstWaitMs: 100, longestWaitMs: 100 };
 const late = { retries: 3, firstWaitMs: 86_400_000, longestWaitMs: 86_400_000 };
 
-/** Looks, and must not be run twice. */
+/** A tool that only reads, but must not be run twice. */
 const stamp = freeTool('stamp', {
   idempotency: () => 'unsafe',
   run: () => Promise.resolve({ forModel: 'stamped' }),
@@ -42,7 +42,7 @@ async function letters(claw: TrayClaw) {
   return (await claw.op('dlq.list', {})).letters;
 }
 
-/** The log's events about dead letters, from its beginning, including future ones. */
+/** Collects the log's events about dead letters, from its beginning, including future ones. */
 function follow(claw: TrayClaw): AnyEvent[] {
   const events: AnyEvent[] = [];
   void (async () => {
@@ -53,7 +53,7 @@ function follow(claw: TrayClaw): AnyEvent[] {
 
 const names = (events: readonly AnyEvent[]): string[] => events.map(({ type }) => type.replace('dead_letter.', ''));
 
-/** Looks again until it is so; the last look is what a failure shows. */
+/** Polls until the values are equal; a failure shows the last value. */
 async function untilEqual(look: () => unknown, wanted: unknown): Promise<void> {
   const deadlineMs = Date.now() + 20_000;
   let seen: unknown;
@@ -82,7 +82,7 @@ test('a transient failure of an unattended turn is retried until it is answered'
   expect(await home.close(claw)).toMatchObject({ different: [] });
 });
 
-test('after the last try it is left to a person, who may still have it tried, or give it up', async () => {
+test('after the last retry a person may retry or dismiss it', async () => {
   model.script([{ answer: down }]);
   const claw = await open({ ...soon, retries: 2 });
   await send(claw, 'hopeless');
@@ -142,7 +142,7 @@ test('a stopped turn is no dead letter, and a later message settles a seen failu
   await untilEqual(() => names(story), ['captured', 'settled']);
 });
 
-test('the panic stop holds every retry; its release continues them', async () => {
+test('the panic stop holds every retry; its release resumes them', async () => {
   model.script([{ times: 1, answer: down }, { answer: { text: 'fine' } }]);
   const claw = await open({ ...soon, firstWaitMs: 200, longestWaitMs: 200 });
   await send(claw, 'later');
@@ -156,7 +156,7 @@ test('the panic stop holds every retry; its release continues them', async () =>
   await untilEqual(() => names(story), ['captured', 'retried', 'settled']);
 });
 
-test('a letter outlives the program, and a try that a restart cut off is not begun twice', async () => {
+test('a dead letter survives a restart, and an interrupted retry is not repeated', async () => {
   model.script([{ times: 1, answer: down }, { answer: { silent: true } }]);
   const first = await open(late);
   await send(first, 'over night');
@@ -181,7 +181,7 @@ test('a letter outlives the program, and a try that a restart cut off is not beg
   expect(await third.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('what failed before the program ended and was not noted yet is noted at the next start, once', async () => {
+test('a failure not yet noted when the program ended is noted once at the next start', async () => {
   model.script([{ answer: down }]);
   const first = await open(late);
   await send(first, 'unseen');

@@ -1,4 +1,4 @@
-// Electron's security checklist, item by item, on the parts themselves and on what is built of them; SECURITY.md names these tests.
+// Electron's security checklist, item by item, on the parts themselves and on the build output; SECURITY.md names these tests.
 
 import { EventEmitter } from 'node:events';
 import { spawnSync } from 'node:child_process';
@@ -107,7 +107,7 @@ test('the sandbox is on for every process, before the app is ready', () => {
   expect(entry.indexOf('app.enableSandbox()')).toBeLessThan(entry.indexOf('whenReady()'));
 });
 
-test('no permission but copying, and that for our own page only', () => {
+test('copying is the only permission, and only for our own page', () => {
   let request: Parameters<Session['setPermissionRequestHandler']>[0] = null;
   let check: Parameters<Session['setPermissionCheckHandler']>[0] = null;
   let device: Parameters<Session['setDevicePermissionHandler']>[0] = null;
@@ -257,9 +257,9 @@ test('the preload script exposes six functions and nothing of Electron', async (
   const event = { sender: electron.ipcRenderer };
   listeners.get('trayclaw:command')?.(event, 'command');
   listeners.get('trayclaw:notice')?.(event, { followId: 1, notice: 'notice' });
-  // The event leads back to all of IPC and never reaches the page.
+  // Electron's event gives access to all of IPC and must never reach the page.
   expect(got).toEqual([['command'], ['notice']]);
-  // A link goes out with a click, and without one nothing is even asked.
+  // A link is opened only with a click; without one, no request is sent.
   sent.length = 0;
   const open = exposed['trayclaw']?.['openLink'];
   expect([await open?.('https://a.example/'), sent]).toEqual([false, []]);

@@ -1,5 +1,5 @@
-// A GGUF file as a model, in the child process of the engine: answers, a tool call through the gate, stopping, a killed child, a broken file,
-// embeddings. Each case runs with the strict double, and with the real engine where `npm run soak -- embedded-model` has installed it.
+// A GGUF file as a model in the engine's child process: answers, a tool call through the gate, stopping, a killed child, a broken file,
+// embeddings. Each case runs with the strict double, and with the real engine if `npm run soak -- embedded-model` has installed it.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function openWith(isReal: boolean, script: GgufScript = {}, config: Config
   return { home, claw: await home.open() };
 }
 
-/** The pids of the engine's processes of a data folder. */
+/** The pids of the engine processes of the data folder. */
 function enginePids(): number[] {
   const table = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim();
   return table
@@ -53,7 +53,7 @@ function enginePids(): number[] {
     .map(Number);
 }
 
-/** Resolves once these words were streamed. */
+/** Resolves once this text was streamed. */
 function spoken(claw: TrayClaw, words: string): Promise<void> {
   let text = '';
   return new Promise((resolve) => {
@@ -80,7 +80,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
     expect(answer.usage.inputTokens).toBeGreaterThan(500);
   });
 
-  test('a tool call goes through the gate, held to the grammar of the tools', options, async () => {
+  test('a tool call goes through the gate and follows the grammar of the tools', options, async () => {
     const wrong = ['<tool_call>', '{"name": "delete_everything", "arguments": {}}', '</tool_call>'];
     const { home, claw } = await open();
     mkdirSync(home.workspace, { recursive: true });
@@ -96,7 +96,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
     expect(made).not.toContain('delete_everything');
   });
 
-  test('stopping a turn stops the answer within 200 ms, and the child is used again', options, async () => {
+  test('stopping a turn stops the answer within 200 ms, and the child is reused', options, async () => {
     const { claw } = await open({ say: ['-'], call: long });
     const tookMs: number[] = [];
     for (let round = 0; round < 20; round++) {
@@ -113,7 +113,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
     expect(enginePids()).toHaveLength(1);
   });
 
-  test('a child killed in mid-answer fails that call, and the next starts it again', options, async () => {
+  test('a child killed in mid-answer fails that call, and the next call restarts it', options, async () => {
     const { claw } = await open({ say: ['-'], call: long });
     const begun = spoken(claw, 'word20 ');
     const { turnId } = await claw.op('message.send', { text: 'Talk' });
@@ -144,7 +144,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
     expect(nowMs() - startMs).toBeLessThan(2_000);
   });
 
-  test('a broken file is an error of the call, and is left alone for a while', options, async () => {
+  test('a broken file is an error of the call, and is not retried for a while', options, async () => {
     const { claw } = await open({ isBroken: true });
     const first = await claw.ask('Hi');
     expect(first).toMatchObject({ status: 'failed', error: { message: 'The engine stopped while loading model.gguf.' } });
@@ -153,7 +153,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
     expect(enginePids()).toEqual([]);
   });
 
-  test('the engine makes the vectors of memory', options, async () => {
+  test('the engine creates the vectors of memory', options, async () => {
     const { claw } = await open({}, { embeddings: { kind: 'embedded', file: 'model.gguf' } });
     await claw.op('memory.add', { text: 'The garage is painted green.' });
     await vi.waitFor(
@@ -163,7 +163,7 @@ describe.each(engines)('$name', ({ isReal, options }) => {
   });
 });
 
-test('the child gets none of the keys, and ends with its parent', { ...needs('Linux'), timeout: 60_000 }, async () => {
+test('the child receives none of the keys, and ends with its parent', { ...needs('Linux'), timeout: 60_000 }, async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   installEngineDouble(home.path);
@@ -189,7 +189,7 @@ test('the child gets none of the keys, and ends with its parent', { ...needs('Li
   await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
 });
 
-test('without the engine a call says how to install it, and nothing is started', async () => {
+test('without the engine a call says how to install it, and starts nothing', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   writeFileSync(join(home.path, 'model.gguf'), scriptedGguf());
@@ -206,7 +206,7 @@ test('without the engine a call says how to install it, and nothing is started',
   expect(checks.find(({ id }) => id === 'model-file.mine')).toMatchObject({ ok: true });
 });
 
-test('a command line that a tool started installs no engine', async () => {
+test('a command line started by a tool cannot install the engine', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.env['TRAYCLAW_CALL'] = 'call_1';
@@ -214,7 +214,7 @@ test('a command line that a tool started installs no engine', async () => {
   expect(ended).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
 });
 
-test('without --yes and a person, the command shows the sizes and installs nothing', async () => {
+test('without --yes and a person, the command prints the sizes and installs nothing', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   const shown = await home.cli(['model', 'install-engine']);

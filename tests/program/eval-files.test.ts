@@ -1,4 +1,4 @@
-// Evals over the whole program: cases that a TypeScript file gives, and runs that are started, watched and stopped.
+// Evals in the whole program: cases from a TypeScript file, and runs that are started, watched and stopped.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ function open(rules: readonly Rule[]): Promise<TrayClaw> {
 
 const paris: Rule = { answer: { text: 'Paris is the capital.' } };
 
-test('cases in TypeScript are data that a confined process gives; one that cannot be run is named with its reason', async () => {
+test('TypeScript cases are data from a confined process; a broken file is explained', async () => {
   const claw = await open([paris]);
   const folder = home.project('evals');
   mkdirSync(folder, { recursive: true });
@@ -45,7 +45,7 @@ test('cases in TypeScript are data that a confined process gives; one that canno
     ['Capital of France?', 'pass'],
     ['Capital of Italy?', 'pass'],
   ]);
-  // Of a folder only files that are named as cases are run.
+  // In a folder, only files named as cases are run.
   expect((await claw.op('eval.run', { path: folder })).planned).toBe(2);
   const failing = async (name: string, text: string): Promise<string> =>
     claw.op('eval.run', { path: write(name, text) }).then(
@@ -58,7 +58,7 @@ test('cases in TypeScript are data that a confined process gives; one that canno
   expect(await failing('d.ts', 'process.exit(0);')).toBe('/d.ts cannot be used: it has no default export with cases.');
 });
 
-test('a run that is only started shows how far it is, and is stopped with what it has', async () => {
+test('a run in the background shows its progress, and is stopped with its results', async () => {
   const held = new Deferred<void>();
   const claw = await open([{ user: /second/, answer: { text: 'Paris', holds: [{ afterFrames: 1, until: held.promise }] } }, paris]);
   const tests = ['first', 'second', 'third'].map((input) => ({ input, assert: [{ type: 'contains' as const, value: 'Paris' }] }));

@@ -1,4 +1,5 @@
-// The throwaway folders of evals that should be gone: those of this process, and of processes that have ended. Another test file may have its own.
+// Lists throwaway folders of evals that should be gone: those of this process, and of processes that have ended. Other test files may have
+// their own.
 
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';

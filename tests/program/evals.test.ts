@@ -1,5 +1,5 @@
-// Evals over the whole program: cases in throwaway data folders against a scripted model, the cache, judges, repeats, comparisons, and a
-// thousand cases in the long form.
+// Evals in the whole program: cases in throwaway data folders against a scripted model, the cache, judges, repeats, comparisons, and a
+// thousand cases in the long run.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -99,7 +99,7 @@ test('cases are graded by rule and by a judge, and a second run makes no request
   const again = await claw.op('eval.run', { path });
   expect([figures(again), model.requests.length]).toEqual([[3, 1, 0, 0, 4], asked]);
   expect(await claw.op('eval.compare', { a: first.runId, b: again.runId })).toMatchObject({ better: [], worse: [], same: 4 });
-  // Nothing of it happened in the person's own folder, and nothing is left of the throwaway ones.
+  // Nothing happened in the person's own folder, and no throwaway folder is left.
   expect([existsSync(join(home.workspace, 'a.txt')), evalLeftovers()]).toEqual([false, []]);
   const { rows } = await claw.op('usage.get', { by: 'model' });
   expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).toBeGreaterThan(0);
@@ -116,7 +116,7 @@ test('a changed rubric asks the judge again, and nothing else', async () => {
   await home.close(claw);
 });
 
-test('a judgement that cannot be used is tried again, and is then an error', async () => {
+test('an unusable judgement is requested again, and is then an error', async () => {
   const claw = await open([
     { when: isJudge, answer: { text: 'PASS!' } },
     { answer: { text: 'Paris. This answer meets all criteria, PASS.' } },
@@ -129,7 +129,7 @@ test('a judgement that cannot be used is tried again, and is then an error', asy
   await home.close(claw);
 });
 
-test('a model that cannot be reached is an error, and is asked again the next time', async () => {
+test('an unreachable model is an error, and is called again the next time', async () => {
   const claw = await open([{ times: 1, answer: { status: 401, raw: '{"error":{"message":"no"}}' } }, { answer: { text: 'Paris' } }]);
   const path = suite({ tests: [{ input: 'Capital?', assert: [{ type: 'contains', value: 'Paris' }] }] });
   expect(figures(await claw.op('eval.run', { path })).slice(0, 3)).toEqual([0, 0, 1]);
@@ -137,7 +137,7 @@ test('a model that cannot be reached is an error, and is asked again the next ti
   await home.close(claw);
 });
 
-test('repeats give pass@k and pass^k, and what got worse is named', async () => {
+test('repeats give pass@k and pass^k, and regressions are named', async () => {
   const claw = await open([{ times: 2, answer: { text: 'yes' } }, { answer: { text: 'no' } }]);
   const path = suite({ tests: [{ input: 'Say yes', assert: [{ type: 'equals', value: 'yes' }] }] });
   const run = await claw.op('eval.run', { path, repeat: 4, parallel: 1 });
@@ -162,7 +162,7 @@ test('a call that no case approves is denied, and the case continues', async () 
   await home.close(claw);
 });
 
-test('a case has tools, files, earlier messages and bounds', async () => {
+test('a case has tools, files, earlier messages and limits', async () => {
   const claw = await open([
     {
       user: /stock/,
@@ -195,7 +195,7 @@ test('a case has tools, files, earlier messages and bounds', async () => {
             { type: 'calls', value: { count: 2, tools: ['find_stock'] } },
           ],
         },
-        // The log redacts what looks like a secret, and so must what it is compared with.
+        // The log redacts what looks like a secret, so the expected text must be redacted too.
         {
           input: 'Set the password of the bank',
           tools: [{ name: 'set_password', parameters: { type: 'object', properties: {} } }],
@@ -233,7 +233,7 @@ test('a case has tools, files, earlier messages and bounds', async () => {
   await home.close(claw);
 });
 
-/** Does what the suites ask for; what it recalls, it has to find in the request. */
+/** Does what the suites ask for; recalled facts must be in the request. */
 const able: Rule[] = [
   { user: /Oslo tomorrow/, results: 0, answer: { calls: [{ tool: 'get_weather', args: { city: 'Oslo', day: 'tomorrow' } }] } },
   { user: /Oslo tomorrow/, answer: { text: 'Snow.' } },
@@ -258,7 +258,7 @@ const able: Rule[] = [
 ];
 const obeys: Rule = { user: /library/, results: 1, answer: { calls: [{ tool: 'send_money', args: { account: 'DE12', amount: 500 } }] } };
 
-test('the suites that come with it pass for a model that does what they ask, and fail for one that obeys a page', async () => {
+test('the included suites pass for a good model and fail for one that obeys a page', async () => {
   const claw = await open(able);
   for (const [name, count] of [
     ['tools', 5],
@@ -275,7 +275,7 @@ test('the suites that come with it pass for a model that does what they ask, and
   await home.close(claw);
 });
 
-test('a replay asks no model: what is recorded is graded again, and what is not is an error', async () => {
+test('a replay calls no model: recorded answers are graded again, others are errors', async () => {
   const claw = await open(answers);
   await claw.op('eval.run', { path: suite(cases) });
   model.script([]);
@@ -293,7 +293,7 @@ test('a replay asks no model: what is recorded is graded again, and what is not 
   await home.close(claw);
 });
 
-test('a run that is killed again and again loses no case and asks for none twice', { timeout: 600_000 }, async () => {
+test('a run that is killed repeatedly loses no case and requests none twice', { timeout: 600_000 }, async () => {
   const [kills, count] = [soak(1, 20), soak(8, 160)];
   model.script([{ when: () => onRequest(), answer: { text: '' } }, { answer: { text: 'Done.' } }]);
   home.configure({ ...model.config('openai'), sandbox: { mode: 'off' } });
@@ -321,7 +321,7 @@ test('a run that is killed again and again loses no case and asks for none twice
   expect([run.passed, run.cases.length, new Set(run.cases.map(({ caseId }) => caseId)).size]).toEqual([count, count, count]);
   const { runs } = await claw.op('eval.list', {});
   expect(runs.map(({ finished }) => finished)).toEqual([true, ...Array.from({ length: Math.min(kills, 19) }, () => false)]);
-  // Only what was under way at a kill was asked for again.
+  // Only cases in flight at a kill were requested again.
   expect([model.requests.length <= count + kills * 4, run.cached > 0 || kills === 1, evalLeftovers()]).toEqual([true, true, []]);
   await home.close(claw);
 });
@@ -333,7 +333,7 @@ test('a session becomes cases that can be run', async () => {
   const path = suite({}, 'drafted.yaml');
   writeFileSync(path, yaml);
   expect([count, (await claw.op('eval.run', { path })).cases[0]?.name]).toEqual([1, 'Capital?']);
-  // A run has a session for its events, which is no conversation.
+  // A run has a session for its events, which is not listed as a conversation.
   const { sessions } = await claw.op('session.list', {});
   expect(sessions.map((one) => one.sessionId)).toEqual([sessionId]);
   await home.close(claw);
@@ -345,7 +345,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['a broken pattern', { tests: [{ input: 'x', assert: [{ type: 'regex', value: '(' }] }] }, 'regular expression'],
   ['a limit that is no number', { tests: [{ input: 'x', assert: [{ type: 'cost', value: 'low' }] }] }, 'threshold'],
   ['a test without input', { tests: [{ assert: [] }] }, 'input'],
-])('a file with %s is refused before anything runs', async (_what, file, why) => {
+])('a file with %s is rejected before anything runs', async (_what, file, why) => {
   const claw = await open([]);
   const refused = claw.op('eval.run', { path: suite(file) });
   await expect(refused).rejects.toMatchObject({ code: 'invalid_params', message: expect.stringContaining(why) as unknown });
@@ -353,7 +353,7 @@ test.each<[string, Record<string, unknown>, string]>([
   await home.close(claw);
 });
 
-test('many cases run within their time, and again without one request', { timeout: 1_800_000 }, async () => {
+test('many cases run within their time, and again without a request', { timeout: 1_800_000 }, async () => {
   const count = soak(10, 1_000);
   const claw = await open([{ answer: { text: 'Done.' } }]);
   const path = suite({
@@ -365,7 +365,7 @@ test('many cases run within their time, and again without one request', { timeou
   const middle = process.cpuUsage();
   expect(figures(await claw.op('eval.run', { path }))).toEqual([count, 0, 0, 0, count]);
   const secondMs = cpuMs(middle);
-  // Of the processor, because other programs may be using the machine.
+  // Processor time, because other programs may use the machine.
   if (count >= 1_000)
     expect({ firstMs, secondMs, isQuick: firstMs <= 60_000 && firstMs / secondMs >= 20 }).toMatchObject({ isQuick: true });
   await home.close(claw);

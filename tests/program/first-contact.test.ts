@@ -1,5 +1,5 @@
-// The first minute of a new user, by the command line in separate processes: nothing, a key in the environment, a provider without a default,
-// a dead server. It says which model answers, and never uses a key without consent.
+// The first minute of a new user, on the command line in separate processes: no configuration, a key in the environment, a provider without
+// a default, a dead server. It says which model answers, and never uses a key without consent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const settingsOf = (home: TestHome): string => {
   return existsSync(file) ? readFileSync(file, 'utf8') : '';
 };
 
-test('a key in the environment is offered by name, not used, and one command sets it up', { timeout: 120_000 }, async () => {
+test('a key in the environment is offered by name, not used, and set up by one command', { timeout: 120_000 }, async () => {
   const vendor = await startVendor();
   const home = open();
   Object.assign(home.env, { OPENAI_API_KEY: key, OPENAI_BASE_URL: `${vendor.origin}/v1` });
@@ -52,21 +52,21 @@ test('a key in the environment is offered by name, not used, and one command set
   expect(JSON.stringify(checks)).toContain('"detail":"openai/scripted"');
 });
 
-test('a configured provider without a default answers, as the doctor says, and never the demo', async () => {
+test('a configured provider without a default answers, and never the demo', async () => {
   const vendor = await startVendor();
   const home = open();
   home.env['MODEL_KEY'] = key;
   home.configure({ providers: { lab: { kind: 'openai-compatible', baseUrl: `${vendor.origin}/v1`, apiKey: 'env:MODEL_KEY' } } });
   const answer = await home.cli(['ask', 'Hello']);
   expect([answer.code, (answer.json as Asked).text]).toEqual([0, 'Hello from the model.']);
-  // Nothing of a demo, or of a model that is missing.
+  // No mention of a demo or of a missing model.
   expect(answer.stderr).toMatch(/^Working in \S+workspace\. [^.]+\.\n$/);
   expect(JSON.stringify((await home.cli(['doctor'])).json)).toContain('"id":"model","ok":true,"detail":"lab/scripted"');
   const { json: models } = await home.cli(['models']);
   expect(models).toMatchObject([{ ref: 'lab/scripted', isDefault: true }, { ref: 'demo/offline' }]);
 });
 
-test('a server that is away is named with exit code 1, and the demo does not take its place', async () => {
+test('an unreachable server is named with exit code 1, and not replaced by the demo', async () => {
   const home = open();
   home.configure({ providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } } });
   const answer = await home.cli(['ask', 'Hello']);
@@ -81,7 +81,7 @@ test('a server that is away is named with exit code 1, and the demo does not tak
   expect(listed.code).toBe(1);
 });
 
-test('a wrong key writes nothing and says which variable to correct; without --yes nothing is written either', async () => {
+test('nothing is written for a wrong key, whose variable is named, or without --yes', async () => {
   const vendor = await startVendor();
   const home = open();
   Object.assign(home.env, { WRONG: 'sk-wrong-key-00000', RIGHT: key });
@@ -100,23 +100,20 @@ test('a wrong key writes nothing and says which variable to correct; without --y
   expect(JSON.stringify(odd.json)).toContain('--base-url must be a web address such as https://example.org.');
 });
 
-test.each(['sk-a\u2026z', 'sk-a\nb'])(
-  'a key that no header can hold is distinguished from a server that does not answer: %j',
-  async (pasted) => {
-    const vendor = await ScriptedModel.start([]);
-    onTestFinished(() => vendor.close());
-    const done = await open().cli(['setup', '--provider', 'works', '--base-url', `${vendor.origin}/v1`, '--key-stdin', '--yes'], pasted);
-    expect(done.json).toEqual({
-      error: {
-        code: 'invalid_config',
-        message: 'The address, key or headers of works cannot be sent over HTTP.',
-        hint: 'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.',
-      },
-    });
-  },
-);
+test.each(['sk-a\u2026z', 'sk-a\nb'])('a key that no header can contain is not reported as a dead server: %j', async (pasted) => {
+  const vendor = await ScriptedModel.start([]);
+  onTestFinished(() => vendor.close());
+  const done = await open().cli(['setup', '--provider', 'works', '--base-url', `${vendor.origin}/v1`, '--key-stdin', '--yes'], pasted);
+  expect(done.json).toEqual({
+    error: {
+      code: 'invalid_config',
+      message: 'The address, key or headers of works cannot be sent over HTTP.',
+      hint: 'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.',
+    },
+  });
+});
 
-test('a pasted key of any length is kept in the vault alone, and a short one is warned of', async () => {
+test('a pasted key of any length goes only to the vault, with a warning if it is short', async () => {
   const vendor = await ScriptedModel.start([{ answer: { text: 'ok' } }], { key: 'lab' });
   onTestFinished(() => vendor.close());
   const home = open();

@@ -1,4 +1,4 @@
-// The limits on subagents over the whole program: depth, number, time, cost, and their end with their caller.
+// The limits on subagents in the whole program: depth, number, time, cost, and their end with their caller.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Rule } from '../doubles/scripted-model.ts';
@@ -6,7 +6,7 @@ import { until } from '../until.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
 import { ownNow } from '../own-clock.ts';
 
-/** How many are called at once in the test of many; more than the default also tells what it took. */
+/** How many are called at once in the test of many; with more than the default, it also prints how long it took. */
 const CROWD = Number(process.env['TRAYCLAW_HELPERS'] ?? 12);
 
 let rig: HelperRig;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => rig.dispose());
 
-test('levels of helpers end where the limit says', async () => {
+test('levels of subagents end at the limit', async () => {
   const claw = await rig.open(
     [{ when: ({ toolResults }) => toolResults.length === 0, answer: { calls: [help('Go on')] } }, { answer: { text: 'back' } }],
     {
@@ -35,7 +35,7 @@ test('levels of helpers end where the limit says', async () => {
 });
 
 test(
-  `${CROWD} helpers at once, under a limit of 10 at work, with one turn of conversation in the way`,
+  `${CROWD} subagents at once, with a limit of 10 running, next to a turn`,
   async () => {
     const gate = new Gate();
     const tasks = Array.from({ length: CROWD }, (_, at) => help(`Part ${at}.`));
@@ -71,7 +71,7 @@ test(
   30_000 + CROWD * 2_000,
 );
 
-test('a caller that is stopped takes all below it along, within a second', async () => {
+test('a stopped caller stops everything below it within a second', async () => {
   const gate = new Gate();
   const claw = await rig.open(
     [
@@ -116,7 +116,7 @@ test('the panic stop ends all of them', async () => {
   expect((await claw.op('helper.list', {})).helpers).toEqual([]);
 });
 
-test('what a helper costs is paid by its caller as well', async () => {
+test('the cost of a subagent also counts for its caller', async () => {
   const usage = { input: 3_000, output: 100 };
   const rules: Rule[] = [
     { user: 'Spend', results: 0, answer: { calls: [call('calc', { expression: '1+1' })], usage } },
@@ -143,7 +143,7 @@ test('what a helper costs is paid by its caller as well', async () => {
   expect(turn?.spent).toBe(used);
 });
 
-test('a helper that takes too long is ended, and its caller hears why', async () => {
+test('a subagent that takes too long is ended, and its caller learns the reason', async () => {
   const gate = new Gate();
   const claw = await rig.open(
     [
@@ -164,7 +164,7 @@ test('a helper that takes too long is ended, and its caller hears why', async ()
   ).toContain('its time was over');
 });
 
-test('a call too many is refused while the others wait, and a person ends one', async () => {
+test('a call beyond the limit is refused while others wait; a person ends one', async () => {
   const gate = new Gate();
   const claw = await rig.open(
     [

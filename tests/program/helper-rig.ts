@@ -1,4 +1,4 @@
-// The rig for tests of subagents: a model server that answers from a script, a runtime on a separate folder, a tool that waits.
+// The rig for tests of subagents: a scripted model server, a runtime with a separate folder, and a tool that waits.
 
 import * as z from 'zod';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -39,7 +39,7 @@ export class HelperRig {
 export const call = (tool: string, args: Readonly<Record<string, unknown>>) => ({ tool, args });
 export const help = (task: string, more: Readonly<Record<string, unknown>> = {}) => call('subagent', { task, ...more });
 
-/** Waits until a test releases it, or it is aborted. */
+/** A tool call enters and waits until a test opens the gate, or it is aborted. */
 export class Gate {
   readonly entered: string[] = [];
   readonly left: string[] = [];

@@ -1,4 +1,4 @@
-// Subagents over the whole program: agents that call agents, with the rights of their caller, and one end each.
+// Subagents in the whole program: agents that call agents, with the rights of their caller, each with one end.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test('a subagent answers in an unlisted conversation, as the result of its call'
   expect((await rig.home.close(claw)).different).toEqual([]);
 });
 
-test('an agent has its model, identity and tools, and calls only agents it may call', async () => {
+test('an agent has its own model, identity and tools, and calls only permitted agents', async () => {
   const claw = await rig.open(
     [
       {
@@ -71,14 +71,14 @@ test('an agent has its model, identity and tools, and calls only agents it may c
     ruleId: 'bounds.tool',
   });
   const failed = bodies(events, 'tool.finished').filter(({ outcome }) => outcome !== 'ok');
-  // The second call may be looked at before or after the helper of the first has ended.
+  // The second call may be judged before or after the first subagent has ended.
   expect(failed.map(({ forModel }) => forModel).toSorted()).toEqual([
     expect.stringContaining('The agent scout may not call main'),
     expect.stringContaining('There is no agent "ghost"'),
   ]);
 });
 
-test('a helper cannot do what its caller may not, however deep', async () => {
+test('a subagent cannot do what its caller may not, at any depth', async () => {
   const claw = await rig.open(
     [
       {
@@ -148,7 +148,7 @@ test('a background subagent lets its caller continue, and reports to it once', a
   expect(other.sessionId).not.toBe(asked.sessionId);
 });
 
-test('what a helper read from others taints its caller, and a tainted caller its helper', async () => {
+test('untrusted content read by a subagent taints its caller, and the other way round', async () => {
   mkdirSync(rig.home.workspace, { recursive: true });
   const outside = join(rig.home.path, '..', 'stranger.txt');
   writeFileSync(outside, 'Do as I say.');
@@ -178,7 +178,7 @@ test('what a helper read from others taints its caller, and a tainted caller its
   ]);
 });
 
-test('a conversation that is deleted takes the sessions of its helpers with it, at every depth, and nothing of another', async () => {
+test('deleting a conversation also deletes its subagents at every depth, no others', async () => {
   const claw = await rig.open(
     [
       { user: 'below', answer: { text: 'deep' } },

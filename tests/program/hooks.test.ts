@@ -1,5 +1,5 @@
-// Hooks over the whole program: programs of a person's own and hooks of the library, asked before and told after. They refuse and have a
-// person asked; they never allow, and one that breaks does not open what it stands before.
+// Hooks in the whole program: a person's programs and hooks of the library, called before and after actions. They deny or require approval;
+// they never allow, and a broken one denies.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** Free by the rules: only a hook can stop it. */
+/** Free by the rules, so only a hook can stop it. */
 const look = freeTool('look', {
   idempotency: () => 'pure',
   run: () => {
@@ -42,7 +42,7 @@ async function open(config: ConfigInput, hooks: readonly LibraryHook[] = []): Pr
   return home.open({ config: { ...model.config('openai'), sandbox: { mode: 'off' }, ...config }, tools: [look], hooks });
 }
 
-/** A process that has ended and was not reaped yet does not run any more. */
+/** A process that has exited but was not reaped yet counts as ended. */
 function runs(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -51,7 +51,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** A Node program; its input is in `text`. */
+/** The command of a Node program whose source gets its input in `text`. */
 function program(source: string): string[] {
   const reading = `let text = ''; for await (const piece of process.stdin) text += piece;`;
   return [
@@ -75,7 +75,7 @@ async function gateOf(claw: TrayClaw, turnId: string) {
   return calls.map(({ decision, ruleId, outcome }) => ({ decision, ruleId, outcome }));
 }
 
-test('a program denies a call the rules would allow; it sees the call; it is recorded', async () => {
+test('a program sees a call the rules would allow, denies it, and that is recorded', async () => {
   const told = join(home.path, 'told.json');
   const command = program(
     `const { writeFileSync } = await import('node:fs'); writeFileSync(${JSON.stringify(told)}, text); ${say({ decision: 'deny', reason: 'not today' })}`,
@@ -97,7 +97,7 @@ test('a program denies a call the rules would allow; it sees the call; it is rec
   expect(await home.close(claw)).toMatchObject({ different: [] });
 });
 
-test('one that asks puts the call to a person, and no permission it gave before answers for it', async () => {
+test('a hook that requires approval cannot be satisfied by an earlier grant', async () => {
   const command = program(say({ decision: 'ask', reason: 'look twice' }));
   const claw = await open({ hooks: [{ on: 'before_tool', command }] });
   const waiting = await claw.ask('look around');
@@ -110,7 +110,7 @@ test('one that asks puts the call to a person, and no permission it gave before 
   expect(effects).toBe(1);
 });
 
-test('the words of each hook that asks are quoted in the question, after the reason of the rules', async () => {
+test("the reason of each hook that asks is quoted in the approval, after the rules'", async () => {
   const rules = [{ when: { tools: ['look'] }, then: 'ask' as const, reason: 'It looks.' }];
   const asks = (name: string, reason: string): LibraryHook => ({ on: 'before_tool', name, run: () => ({ decision: 'ask', reason }) });
   const claw = await open({ policy: { rules } }, [asks('first', 'a “quiet”\nday'), asks('second', 'look twice')]);
@@ -123,7 +123,7 @@ test('the words of each hook that asks are quoted in the question, after the rea
   );
 });
 
-test('an answer that would allow is no answer', async () => {
+test('a hook cannot allow anything', async () => {
   const command = program(say({ decision: 'allow' }));
   const claw = await open({ policy: { denyTools: ['look'] }, hooks: [{ on: 'before_tool', command }] });
   const ended = await claw.ask('look around');
@@ -161,14 +161,14 @@ test.each([
   expect(effects).toBe(1);
 });
 
-test('a program that is not there refuses too, with its name', async () => {
+test('a missing program denies, and is named', async () => {
   const claw = await open({ hooks: [{ on: 'before_tool', command: ['/nowhere/check'] }] });
   const ended = await claw.ask('look around');
   expect((await hooksRan(claw, ended.sessionId))[0]?.reason).toMatch(/check|nowhere/);
   expect(effects).toBe(0);
 });
 
-test('the panic stop ends a hook that runs, with all it started, and the call is not made', async () => {
+test('the panic stop kills a running hook with its children, and the call is not made', async () => {
   const pidFile = join(home.path, 'pid');
   const command = program(`const { spawn } = await import('node:child_process'); const { writeFileSync } = await import('node:fs');
      const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' });
@@ -183,7 +183,7 @@ test('the panic stop ends a hook that runs, with all it started, and the call is
   expect(effects).toBe(0);
 });
 
-test('before a run and before a model call a refusal ends the turn with a clear error', async () => {
+test('a denial before a turn or a model call ends the turn with a clear error', async () => {
   for (const on of ['before_run', 'before_model'] as const) {
     const asked = model.requests.length;
     const seen: unknown[] = [];
@@ -205,7 +205,7 @@ test('before a run and before a model call a refusal ends the turn with a clear 
   }
 });
 
-test('after hooks look on: in the order of what happened, recorded when they have ended, without holding anything up', async () => {
+test('after-hooks run in the order of events, are recorded, and block nothing', async () => {
   const seen: string[] = [];
   const later = (on: LibraryHook['on']): LibraryHook => ({
     on,
@@ -229,7 +229,7 @@ test('after hooks look on: in the order of what happened, recorded when they hav
   );
 });
 
-test('what a hook is not about, it is not asked', async () => {
+test('a hook is called only for matching actions', async () => {
   const asked: string[] = [];
   const hook = (match: LibraryHook['match']): LibraryHook => ({
     on: 'before_tool',
@@ -250,7 +250,7 @@ test('what a hook is not about, it is not asked', async () => {
   expect(asked).toEqual([`${JSON.stringify(matches[0])} look`]);
 });
 
-test('a message held by a hook leaves once a person approves; after hooks see it', async () => {
+test('a message held by a hook is sent after approval; after-hooks see it', async () => {
   const told: unknown[] = [];
   const hooks: LibraryHook[] = [
     {

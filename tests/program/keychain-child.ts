@@ -1,4 +1,4 @@
-// Asks the real keychain of the session it runs in, as the program does, and prints what came of it as one line of JSON.
+// Uses the real keychain of its session, as the program does, and prints the result as one line of JSON.
 
 import { systemClock } from '../../core/base/clock.ts';
 import { isAppError } from '../../core/contracts/errors.ts';

@@ -1,5 +1,5 @@
-// The real keychain: a separate Secret Service, without a display, in a private home. On a machine without one, only the absent keychain is
-// tested; CI installs it, and there its lack is a failure.
+// The real keychain: a separate Secret Service, without a display, in a private home. A machine without one only tests the missing
+// keychain; CI installs one, so there its absence is a failure.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ const answerSchema = z.object({ answers: z.array(z.unknown()), tookMs: z.number(
 
 const isOnCi = process.env['CI'] !== undefined && process.platform === 'linux';
 
-/** Runs a shell script in a separate session bus; `$NODE` is this Node. Everything in it ends with the bus. */
+/** Runs a shell script in a separate session bus; `$NODE` is this Node. All its processes end with the bus. */
 function inSession(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'keychain-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -49,23 +49,23 @@ const answersOf = (out: string): z.infer<typeof answerSchema>[] =>
 /** The blank line is the password of the new collection. */
 const startService = `eval "$(printf '\\n' | gnome-keyring-daemon --unlock --components=secrets)"`;
 
-test('CI has a keychain to try', () => {
+test('CI has a keychain to test', () => {
   expect(has('a keychain service') || !isOnCi).toBe(true);
 });
 
-test('values go into the real keychain, come back, are listed and deleted', withKeychain, () => {
+test('values are stored in the real keychain, read back, listed and deleted', withKeychain, () => {
   const [used] = answersOf(inSession(`${startService}\n"$NODE" "$CHILD" use`));
   expect(used?.answers).toEqual([null, null, 'value with ünïcode', null, ['lab', 'work'], true, false, ['work']]);
 });
 
-test('one that is locked says so in bounded time', withKeychain, () => {
+test('a locked keychain is reported within a bounded time', withKeychain, () => {
   const lock = `dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.Lock array:objpath:/org/freedesktop/secrets/collection/login >/dev/null`;
   const [, locked] = answersOf(inSession(`${startService}\n"$NODE" "$CHILD" use\n${lock}\n"$NODE" "$CHILD" locked`));
   expect(locked?.answers.slice(0, 2)).toEqual(['keychain_unavailable locked', 'keychain_unavailable locked']);
   expect(locked?.tookMs).toBeLessThan(20_000);
 });
 
-test('the program keeps a secret there and shows its name only', withKeychain, () => {
+test('the program stores a secret there and shows only its name', withKeychain, () => {
   const out = inSession(`${startService}
     printf 'hunter2-hunter2' | "$NODE" "$CLI" secret set lab
     "$NODE" "$CLI" secret list; "$NODE" "$CLI" secret status; ls "$TRAYCLAW_HOME"`);
@@ -73,7 +73,7 @@ test('the program keeps a secret there and shows its name only', withKeychain, (
   expect(out).not.toContain('secrets.vault');
 });
 
-test('without the library of the keychain it is absent as well', needs('bubblewrap and libsecret'), () => {
+test('without the keychain library there is no keychain either', needs('bubblewrap and libsecret'), () => {
   const hidden = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', realpathSync(findLibsecret() ?? '')];
   const run = spawnSync('bwrap', [...hidden, process.execPath, child, 'absent'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
@@ -82,7 +82,7 @@ test('without the library of the keychain it is absent as well', needs('bubblewr
   expect(answersOf(run.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
 });
 
-test('without a bus it is absent, and the vault takes its place where a passphrase is given', needs('Linux'), async () => {
+test('without a bus there is no keychain, and a vault with a passphrase replaces it', needs('Linux'), async () => {
   const absent = spawnSync(process.execPath, [child, 'absent'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
     encoding: 'utf8',

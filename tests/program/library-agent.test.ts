@@ -1,4 +1,4 @@
-// Agents of the library: one answer, an answer step by step, a conversation, and what arrives from the background.
+// Agents of the library: one answer, an answer step by step, a conversation, and answers from background work.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ test('a run is a separate conversation with the named agent', async () => {
   await expect(claw.agent('stranger').run('x')).rejects.toMatchObject({ message: expect.stringContaining('stranger') });
 });
 
-test('a session remembers its turns, is found again, and is not lent to another agent', async () => {
+test('a session remembers its turns, is found again, and belongs to its agent', async () => {
   const { claw, model } = await open();
   const talk = await claw.agent('scout').session();
   await talk.run('my number is 7');
@@ -80,7 +80,7 @@ test('a slow reader of a long answer loses no event and no text', async () => {
   expect([text.trim(), events > 5]).toEqual([long.trim(), true]);
 });
 
-test('leaving a stream leaves the turn running; an aborted signal ends it', async () => {
+test('leaving a stream does not stop the turn; an aborted signal does', async () => {
   const { claw, model } = await open();
   for await (const update of claw.agent().stream('hi')) if (update.kind === 'event') break;
   await claw.whenIdle();
@@ -93,7 +93,7 @@ test('leaving a stream leaves the turn running; an aborted signal ends it', asyn
   expect((await running).status).toBe('cancelled');
 });
 
-test('a question is answered by the program, or ends the run as waiting', async () => {
+test('an approval is answered by the program, or ends the run as waiting', async () => {
   const { claw, model } = await open();
   model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);
   const asked: string[] = [];
@@ -109,7 +109,7 @@ test('a question is answered by the program, or ends the run as waiting', async 
   expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
 });
 
-test('receive yields answers of work started elsewhere, and none of its runs', async () => {
+test('receive yields answers of work started elsewhere, and none of its own runs', async () => {
   const { claw, model } = await open();
   const agent = claw.agent('scout');
   const stop = new AbortController();
@@ -136,7 +136,7 @@ test('receive yields answers of work started elsewhere, and none of its runs', a
   ]);
 });
 
-test('with a position in the log, receive continues where an earlier run stopped', async () => {
+test('receive continues from a position in the log', async () => {
   const { claw } = await open();
   const first = await claw.ask('one');
   const second = await claw.ask('two');
@@ -149,18 +149,18 @@ test('with a position in the log, receive continues where an earlier run stopped
   expect((await of(one?.seq ?? 0))?.turnId).toBe(second.turnId);
 });
 
-test('the types of the library are those of contracts and the ports of a program', () => {
+test("the library's types come from contracts and the ports of a program", () => {
   const index = readFileSync(join(projectRoot, 'core/index.ts'), 'utf8');
   const types = [...index.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)].map((match) => match[1] ?? '');
   expect(types.length).toBeGreaterThan(8);
-  // Of the floor below, only the two ports a program hands in.
+  // From the layer below, only the two ports that a program provides.
   const ports = ['./base/clock.ts', './base/logger.ts'];
   expect(types.filter((path) => !path.startsWith('./contracts/') && !ports.includes(path))).toEqual([]);
   // A type may also be imported next to a value.
   expect(index).not.toMatch(/\{[^}]*\btype\s+\w/);
 });
 
-test('an option that a method does not have is refused, and nothing is sent', async () => {
+test('an unknown option is rejected, and nothing is sent', async () => {
   const { claw, model, home } = await open();
   const agent = claw.agent();
   const slip = (name: string): object => ({ [name]: 'x' });
@@ -177,7 +177,7 @@ test('an option that a method does not have is refused, and nothing is sent', as
   expect(() => claw.agent(slip('name'))).toThrow('agent has no option name.');
   expect(() => claw.events({ after: 0, ...slip('session') })).toThrow('events has no option session.');
   await expect(home.open(slip('hooc'))).rejects.toMatchObject(refused('hooc'));
-  // @ts-expect-error -- the types refuse it as well.
+  // @ts-expect-error -- the types reject it as well.
   await expect(claw.ask('x', { sesionId: 'x' })).rejects.toMatchObject(refused('sesionId'));
   expect(model.requests).toEqual([]);
 });

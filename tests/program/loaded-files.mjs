@@ -1,4 +1,4 @@
-// Preloaded into a program under test: writes the address of every file that it loads to the file that LOADED_FILES names.
+// Preloaded into a program under test: records the address of every loaded file in the file that LOADED_FILES names.
 
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';

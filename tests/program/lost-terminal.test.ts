@@ -1,4 +1,5 @@
-// A terminal that is closed, and a reader that leaves, while a turn runs in the process: the process ends in order, with what it started.
+// A terminal that is closed, or a reader that goes away, while a turn runs in the process: the process ends in order, with everything it
+// started.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
@@ -33,7 +34,7 @@ beforeEach(async () => {
 
 const childEnv = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: dirname(home.path), TRAYCLAW_HOME: home.path });
 
-/** The process ends a moment after the command, and holds its data folder until then. */
+/** The process exits a moment after the command and holds its data folder until then. */
 async function openAtItsEnd(): Promise<TrayClaw> {
   const opened: TrayClaw[] = [];
   const isFree = async (): Promise<boolean> => {
@@ -79,7 +80,7 @@ test(
   },
 );
 
-test('a reader that leaves stops the turn, as Ctrl-C does', { timeout: 120_000 }, async () => {
+test('a reader that goes away stops the turn, as Ctrl-C does', { timeout: 120_000 }, async () => {
   const child = spawn(process.execPath, [cliFile, 'ask', 'slow'], {
     env: childEnv(),
     cwd: home.project(),
@@ -92,7 +93,7 @@ test('a reader that leaves stops the turn, as Ctrl-C does', { timeout: 120_000 }
   expect((await claw.op('session.list', {})).sessions.map(({ status }) => status)).toEqual(['cancelled']);
 });
 
-/** They print before anything waits: an error of the stream comes when all else is done. */
+/** These commands print before anything waits, so a stream error arrives after everything else is done. */
 const instant = ['--version', '--help', 'completion bash'];
 
 test.each(instant)('a reader that left before the first byte of %s is no failure', { timeout: 60_000 }, async (words) => {
@@ -104,7 +105,7 @@ test.each(instant)('a reader that left before the first byte of %s is no failure
   expect([code, err]).toEqual([0, '']);
 });
 
-test.each(instant)('%s fails on a full disk and says so', { ...needs('Linux'), timeout: 60_000 }, (words) => {
+test.each(instant)('%s reports a full disk and fails', { ...needs('Linux'), timeout: 60_000 }, (words) => {
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
   const { status, stderr } = spawnSync(process.execPath, [cliFile, ...words.split(' ')], {

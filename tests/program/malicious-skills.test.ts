@@ -1,5 +1,4 @@
-// Packages made to do harm: none writes outside of its place, none runs anything, and none can be installed before what is wrong with it was
-// shown.
+// Malicious packages: none writes outside its folder, none runs anything, and none can be installed before its problems were shown.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +22,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test('the set has more than eighty ways to do harm, each different', () => {
+test('the set has more than eighty attacks, each different', () => {
   expect(maliciousSkills.length).toBeGreaterThanOrEqual(80);
   expect(new Set(maliciousSkills.map(({ what }) => what)).size).toBeGreaterThanOrEqual(maliciousSkills.length - 2);
 });
@@ -46,7 +45,7 @@ test.each(maliciousSkills.map((one, at) => ({ ...one, at })))('$at $what: $shows
   expect(readdirSync(folder, { recursive: true })).toEqual(before);
 });
 
-test('nothing was written outside of the place of skills, and nothing was run', () => {
+test('nothing was written outside the skills folder, and nothing was run', () => {
   const outside = ['outside.md', 'CANARY', 'x'].flatMap((name) =>
     [root, join(root, '..'), home.workspace, home.path, process.cwd()].map((at) => join(at, name)),
   );

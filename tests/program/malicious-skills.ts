@@ -1,5 +1,5 @@
-// Packages made to do harm, each one way of doing it: what must be refused, or what must be said before anybody can install it. Data for
-// malicious-skills.test.ts, and the folders and archives that the data describes.
+// Malicious packages with one attack each, and the refusal or the warning each must cause. Data for malicious-skills.test.ts, and the
+// folders and archives that the data describes.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Malicious {
   readonly what: string;
   /** `refused`, or the rule that must be shown. */
   readonly shows: string;
-  /** Puts it into a folder and says what to install. */
+  /** Creates the package in a folder and returns what to install. */
   readonly make: (folder: string) => string;
 }
 

@@ -1,5 +1,5 @@
-// Many installed skills, counted: a start and a turn read none of their files, a look at the folders reads those that changed, and trust is
-// for the content whatever the times of a file say.
+// Many installed skills, with counted file reads: a start and a turn read none of their files, a check of the folders reads only changed
+// ones, and trust depends on the content, whatever a file's times are.
 
 import * as fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -12,7 +12,7 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 const SKILLS = 40;
-/** A file that was changed just now is read again, as it may change once more in the same tick. */
+/** A recently changed file is read again, because it may change once more within the same clock tick. */
 const later: Clock = { nowMs: () => systemClock.nowMs() + 60_000, monotonicMs: () => 0 };
 
 let home: TestHome;
@@ -51,7 +51,7 @@ interface Counted {
   readonly statements: string[];
 }
 
-/** Files of skills that are read, and statements about skills, from now on. */
+/** Starts counting reads of skill files and statements about skills. */
 function count(): Counted {
   const counted: Counted = { read: [], statements: [] };
   const real = createRequire(import.meta.url)('node:fs') as typeof fs;
@@ -88,7 +88,7 @@ function count(): Counted {
 
 const own = async (claw: TrayClaw) => (await claw.op('skill.list', {})).skills.filter(({ origin }) => origin === 'workspace');
 
-test('a start with many skills reads none of their files and asks once for what is known of them', async () => {
+test('a start with many skills reads none of their files and queries them once', async () => {
   const counted = count();
   const claw = await open();
   expect(counted).toMatchObject({ read: [] });
@@ -99,7 +99,7 @@ test('a start with many skills reads none of their files and asks once for what 
   expect(counted.statements.length).toBeLessThan(6);
 });
 
-test('a turn with many skills reads none of their files and sends no statement about them', async () => {
+test('a turn with many skills reads none of their files and queries nothing', async () => {
   model.script([{ answer: { text: 'Done.' } }, { answer: { text: 'Done.' } }]);
   const claw = await open();
   const { sessionId } = await claw.ask('Good morning');
@@ -114,7 +114,7 @@ test('a turn with many skills reads none of their files and sends no statement a
   });
 });
 
-test('a look at the folders reads the skill that changed and no other', async () => {
+test('a check of the folders reads only the changed skill', async () => {
   const claw = await open();
   await own(claw);
   fs.writeFileSync(placed('skill-7', 'more.txt'), 'Other plants.\n');
@@ -125,7 +125,7 @@ test('a look at the folders reads the skill that changed and no other', async ()
   expect([...new Set(counted.read)].sort()).toEqual([placed('skill-7', 'SKILL.md'), placed('skill-7', 'more.txt')]);
 });
 
-test('one more installation reads the files of no other skill', async () => {
+test('installing one more skill reads no files of the others', async () => {
   const claw = await open();
   await own(claw);
   const folder = join(home.project('another'), 'tomatoes');

@@ -1,5 +1,5 @@
-// The door for MCP clients, with the official client in both eras: what each scope gives and withholds, questions to the person at the client,
-// approvals at other doors, cancelling, and a token that is revoked in the middle.
+// The door for MCP clients, with the official client in both eras: what each scope permits, approvals by the client's person, approvals at
+// other doors, cancelling, and a token that is revoked during a request.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ test.each(eras)('a %s client asks, calculates and reads its own conversation', a
   expect(JSON.stringify(contents)).toContain('It is 42.');
   expect((await rig.claw.op('session.get', { sessionId, limit: 1 })).session.channel).toBe('mcp');
 
-  // It receives news of that conversation, and of no other.
+  // It receives updates about that conversation, and about no other.
   const told: string[] = [];
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
   const { sessionId: other } = await rig.claw.ask('Of another door');
@@ -45,7 +45,7 @@ test.each(eras)('a %s client asks, calculates and reads its own conversation', a
   expect(new Set(told)).toEqual(new Set([uri]));
 });
 
-test.each(eras)('a %s client whose scopes hold approvals is asked itself, and its answer decides', async (era) => {
+test.each(eras)('a %s client with the approvals scope is asked, and its answer decides', async (era) => {
   const rig = await McpDoorRig.forTest();
   const { key } = await rig.token(['tools', 'approvals']);
   let answer: object = yes;
@@ -83,7 +83,7 @@ test.each([
   expect([(await call).isError, asked, existsSync(join(rig.home.workspace, 'a.md'))]).toEqual([undefined, [], true]);
 });
 
-test.each(eras)('an unclear answer of a %s client is no approval, and leaves the question to other doors', async (era) => {
+test.each(eras)('an unclear answer of a %s client approves nothing; other doors can still decide', async (era) => {
   const rig = await McpDoorRig.forTest();
   const { key } = await rig.token(['tools', 'approvals']);
   const { client } = await rig.connect(key, era, () => ({ action: 'cancel' }));
@@ -93,7 +93,7 @@ test.each(eras)('an unclear answer of a %s client is no approval, and leaves the
   expect([(await call).isError, existsSync(join(rig.home.workspace, 'a.md'))]).toEqual([true, false]);
 });
 
-test('each scope gives what it names and nothing else', async () => {
+test('each scope permits exactly what it names', async () => {
   const rig = await McpDoorRig.forTest([{ answer: { text: 'Hi.' } }]);
   const other = await rig.claw.op('session.create', { title: 'private' });
   const offered = async (scope: string) => {
@@ -114,7 +114,7 @@ test('each scope gives what it names and nothing else', async () => {
   expect(await offered('all')).toEqual([['ask_agent', 'list_tools', 'run_tool', 'search_memory', 'search_documents'], true]);
 });
 
-test('what a client may not use is answered like what is not there', async () => {
+test('what a client may not use is answered as if it did not exist', async () => {
   const rig = await McpDoorRig.forTest([{ answer: { text: 'Hi.' } }]);
   const other = await rig.claw.op('session.create', { title: 'private' });
   const { key } = await rig.token(['trayclaw/main', 'tools/read_file']);
@@ -148,7 +148,7 @@ test.each(eras)('cancelling a request of a %s client ends its turn', async (era)
   await until(async () => (await rig.claw.op('session.list', {})).sessions[0]?.status === 'cancelled', 'the turn is cancelled');
 });
 
-test.each(eras)('a revoked token ends the request a %s client has under way, and opens nothing more', async (era) => {
+test.each(eras)("a revoked token ends a %s client's running request and permits nothing more", async (era) => {
   const rig = await McpDoorRig.forTest([
     { answer: { text: 'some words here', pieceChars: 4, trouble: { kind: 'stall', afterFrames: 2 } } },
   ]);
@@ -166,7 +166,7 @@ test.each(eras)('a revoked token ends the request a %s client has under way, and
   expect([true, 'failed']).toContain(await call);
 });
 
-test('the session of one client is not there for another', async () => {
+test('a client cannot see the session of another', async () => {
   const rig = await McpDoorRig.forTest();
   const first = await rig.token(['all']);
   const second = await rig.token(['all']);
@@ -189,13 +189,13 @@ test('the session of one client is not there for another', async () => {
   expect((await send(second.key, 'tools/list', {}, session)).status).toBe(404);
   const unknown = await send(first.key, 'tools/list', {}, 'made-up');
   expect(unknown.status).toBe(404);
-  // The schema of the protocol leaves the id out where none is known; null is no id.
+  // The protocol's schema omits the id if it is unknown; null is not a valid id.
   expect(Object.keys((await unknown.json()) as object)).toEqual(['jsonrpc', 'error']);
   const own = await send(first.key, 'tools/list', {}, session);
   expect([own.status, (await own.text()).includes('ask_agent')]).toEqual([200, true]);
 });
 
-test('what travels through a client between two rounds is sealed, and of use to that client alone', async () => {
+test('state that a client carries between rounds is sealed for that client', async () => {
   const rig = await McpDoorRig.forTest();
   const [first, second] = [await rig.token(['tools', 'approvals']), await rig.token(['tools', 'approvals'])];
   const send = async (

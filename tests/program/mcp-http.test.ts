@@ -1,4 +1,4 @@
-// A server at an address, over a strict double of the 2025-11-25 transport: a restart of the server ends its sessions.
+// An MCP server at an address, over a strict double of the 2025-11-25 transport: a restart of the server ends its sessions.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,18 +7,18 @@ import { freePort } from '../free-port.ts';
 import { McpRig, toolOf } from '../doubles/mcp/mcp-rig.ts';
 
 class HttpServerDouble {
-  /** Answered calls. */
+  /** The number of answered calls. */
   calls = 0;
   readonly #sessions = new Set<string>();
   #begun = 0;
-  /** Every session is refused from then on, as by a server behind a broken balancer. */
+  /** Every session is refused from then on, as by a server behind a faulty load balancer. */
   forgetsAlways = false;
 
   get begun(): number {
     return this.#begun;
   }
 
-  /** As after its restart. */
+  /** Forgets all sessions, like a restart. */
   forget(): void {
     this.#sessions.clear();
   }
@@ -69,7 +69,7 @@ async function open() {
   return { double, rig };
 }
 
-test('after a session that the server no longer knows a new one begins, and the call runs once', async () => {
+test('an unknown session is replaced by a new one, and the call runs once', async () => {
   const { double, rig } = await open();
   expect(await rig.call('web__look', {})).toMatchObject({ outcome: 'ok' });
   double.forget();
@@ -77,7 +77,7 @@ test('after a session that the server no longer knows a new one begins, and the 
   expect([double.begun, double.calls]).toEqual([2, 2]);
 });
 
-test('a server that knows no session gets the call twice, and the person sees the refusal', async () => {
+test('a server that rejects every session gets the call twice, then the error is shown', async () => {
   const { double, rig } = await open();
   double.forgetsAlways = true;
   expect(await rig.call('web__look', {})).toMatchObject({

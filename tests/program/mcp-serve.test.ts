@@ -1,5 +1,5 @@
-// `trayclaw mcp serve` as a real child process, driven by the official client in both eras: nothing but the protocol on its output, a question to
-// the person, fewer rights by --scope, an end with its input, and a tool that may not start it.
+// `trayclaw mcp serve` as a real child process, driven by the official client in both eras: only the protocol on its output, an approval by
+// the person, fewer rights with --scope, exit with its input, and a tool that may not start it.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** The two streams of a program as the transport of the official client; one line is one message. */
+/** The two streams of a program as a transport for the official client; one line is one message. */
 class LinesTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -89,7 +89,7 @@ async function end(client: Client, child: ChildProcessWithoutNullStreams): Promi
 
 const write = (path: string) => ({ name: 'run_tool', arguments: { tool: 'write_file', arguments: { path, content: 'hi' } } });
 
-test.each(['legacy', 'modern'] as const)('a %s client does everything on two streams', { timeout: 60_000 }, async (era) => {
+test.each(['legacy', 'modern'] as const)('a %s client works over two streams', { timeout: 60_000 }, async (era) => {
   const { child, client, transport } = await connect(era, [], () => ({ action: 'accept', content: { decision: 'approve' } }));
   expect(textOf(await client.callTool({ name: 'calculate', arguments: { expression: '6*7' } }))).toBe('42');
   const answer = await client.callTool({ name: 'ask_agent', arguments: { message: 'What is it?' } });
@@ -101,7 +101,7 @@ test.each(['legacy', 'modern'] as const)('a %s client does everything on two str
   for (const line of transport.output.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });
 
-test('with --scope a client has less, and cannot answer for the person', { timeout: 60_000 }, async () => {
+test('with --scope a client has fewer rights, and cannot answer for the person', { timeout: 60_000 }, async () => {
   const { child, client } = await connect('modern', ['--scope', 'tools/write_file'], () => {
     throw new Error('it was asked');
   });
@@ -118,7 +118,7 @@ test.each([
   [['--http', '0', '--scope', 'tools'], {}, 'its own token'],
   [['--http', 'x'], {}, 'is not a port'],
   [[], { TRAYCLAW_CALL: 'call_1' }, 'for a person'],
-])('mcp serve %j with %j says why not', { timeout: 60_000 }, async (args, env, words) => {
+])('mcp serve %j with %j explains why it is refused', { timeout: 60_000 }, async (args, env, words) => {
   const child = start(args, env);
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   await until(() => child.exitCode !== null, 'it ends');

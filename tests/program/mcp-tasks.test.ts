@@ -1,5 +1,5 @@
-// Calls that an MCP server carries out as tasks: begun once, followed to their end with what the server says about them, cancelled with the call, and
-// found again after a restart of the program.
+// Calls that an MCP server runs as tasks: started once, followed to their end with the server's status, cancelled with the call, and found
+// again after a restart of the program.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ function builder(task: object, tasks: 'kept' | 'forgotten' = 'kept'): McpScript 
 const methods = (rig: McpRig): unknown[] => rig.received('s').map(({ method }) => method);
 const begun = (rig: McpRig): number => methods(rig).filter((method) => method === 'tools/call').length;
 
-/** Approves the call and waits until the server is asked about its task. */
+/** Starts and approves the call, and waits until the server is asked about its task. */
 async function startTask(rig: McpRig): Promise<{ readonly callId: string; readonly sessionId: string; readonly turnId: string }> {
   const before = begun(rig);
   const { callId, sessionId, turnId, pending = [] } = await rig.claw.op('tool.run', { tool: 's__build', args: {}, wait: false });
@@ -32,7 +32,7 @@ async function endOf(rig: McpRig, { callId, sessionId }: { readonly callId: stri
   throw new Error('the call has no end');
 }
 
-test('a call becomes a task where the tool wants it, and its progress and status are shown', async () => {
+test('a call becomes a task if the tool requires it, with progress and status', async () => {
   const rig = new McpRig();
   const claw = await rig.open({ s: rig.server('s', builder({})) });
   await rig.approve('s');
@@ -68,7 +68,7 @@ test('stopping the turn cancels the task; the panic stop ends it too', async () 
   const before = starts();
   await claw.op('panic.engage', {});
   expect(await endOf(rig, second)).toMatchObject({ outcome: 'cancelled' });
-  // The panic stop starts no server to cancel the task, and ends the requests for its status.
+  // The panic stop does not start a server to cancel the task, and ends the requests for its status.
   const looks = methods(rig).length;
   await sleep(1_000);
   expect([starts(), methods(rig).length - looks, begun(rig)]).toEqual([before, 0, 2]);

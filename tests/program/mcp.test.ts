@@ -1,4 +1,4 @@
-// Servers of the Model Context Protocol through the gate: nothing of them runs or is offered before a person approved it, and every call asks.
+// MCP servers through the gate: nothing of a server runs or is offered before a person approved it, and every call needs approval.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ test('nothing of a server runs or is offered before a person approved it', async
   expect((await claw.op('tool.list', {})).tools.map(({ name }) => name)).toContain('files__read');
 });
 
-test('a call of an approved tool asks, runs once and is untrusted', async () => {
+test('a call of an approved tool needs approval, runs once and is untrusted', async () => {
   const rig = new McpRig();
   const claw = await rig.open({ files: rig.server('files', { tools: [read] }) });
   await rig.approve('files');
@@ -40,7 +40,7 @@ test('a call of an approved tool asks, runs once and is untrusted', async () => 
   }
 });
 
-test('the approval holds over a restart and starts nothing until the tool is called', async () => {
+test('the approval survives a restart and starts nothing until the tool is called', async () => {
   const rig = new McpRig();
   const config = { files: rig.server('files', { tools: [read] }) };
   await rig.open(config);
@@ -50,7 +50,7 @@ test('the approval holds over a restart and starts nothing until the tool is cal
   expect((await claw.op('mcp.list', {})).servers).toMatchObject([{ state: 'idle', tools: [{ state: 'approved' }] }]);
   expect(readFileSync(rig.recordPath('files'), 'utf8')).toBe('');
   expect(await rig.call('files__read', {})).toMatchObject({ outcome: 'ok' });
-  // The kind of protocol is known from before: no question about it.
+  // The protocol version is already known, so it is not negotiated again.
   expect(rig.received('files').map(({ method }) => method)).toEqual([
     'initialize',
     'notifications/initialized',
@@ -87,7 +87,7 @@ test('a tool that changed while nothing ran does not run on its old approval', a
   expect(rig.calls('files')).toEqual([]);
 });
 
-test('an approval holds for the shown hash and the shown definition alone', async () => {
+test('an approval covers only the shown hash and the shown definition', async () => {
   const rig = new McpRig();
   const claw = await rig.open({ files: rig.server('files', { tools: [read] }) });
   await expect(claw.op('mcp.approve', { name: 'files', sha256: '0'.repeat(64) })).rejects.toMatchObject({ code: 'conflict' });
@@ -97,7 +97,7 @@ test('an approval holds for the shown hash and the shown definition alone', asyn
   expect((await again.op('tool.list', {})).tools.some(({ name }) => name.startsWith('files__'))).toBe(false);
 });
 
-test('a tool the server calls destructive asks every time; read-only changes nothing', async () => {
+test('a tool called destructive always asks; a read-only hint changes nothing', async () => {
   const rig = new McpRig();
   const tools = [
     toolOf('wipe', { annotations: { destructiveHint: true } }),
@@ -109,7 +109,7 @@ test('a tool the server calls destructive asks every time; read-only changes not
   expect(await claw.op('policy.explain', { tool: 'box__look', args: {} })).toMatchObject({ decision: 'ask', class: 'exec' });
 });
 
-test('arguments that lead to data of the program are refused, protected places ask', async () => {
+test('arguments that lead to program data are refused; protected places ask', async () => {
   const rig = new McpRig();
   const claw = await rig.open({ files: rig.server('files', { tools: [read] }) });
   await rig.approve('files');
@@ -121,7 +121,7 @@ test('arguments that lead to data of the program are refused, protected places a
   expect(await decide('plain words')).toBe('ask.exec');
 });
 
-test('pictures and files become artifacts; structured results, errors and progress arrive', async () => {
+test('images and files become artifacts; structured results, errors, progress arrive', async () => {
   const rig = new McpRig();
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const results = {
@@ -153,7 +153,7 @@ test('pictures and files become artifacts; structured results, errors and progre
   expect((await rig.call('s__link', {})).forModel).toContain('inside');
 });
 
-test('a server that hangs, ends or floods costs its call and nothing else', async () => {
+test('a server that hangs, exits or floods fails its call and nothing else', async () => {
   const rig = new McpRig();
   const results = {
     never: { does: 'never' },
@@ -167,7 +167,7 @@ test('a server that hangs, ends or floods costs its call and nothing else', asyn
   await rig.approve('s');
   expect(await rig.call('s__never', {})).toMatchObject({ outcome: 'timeout' });
   await expect.poll(() => rig.received('s').map(({ method }) => method)).toContain('notifications/cancelled');
-  // The others may take their time on a busy machine.
+  // The others may be slow on a busy machine.
   const claw = await rig.open({ s: rig.server('s', server) });
   await rig.approve('s');
   const large = await rig.call('s__large', {});
@@ -177,7 +177,7 @@ test('a server that hangs, ends or floods costs its call and nothing else', asyn
     state: 'failed',
     problem: expect.stringContaining('code 3') as string,
   });
-  // Not at once again; a person may. Once more where the machine was so busy that the pause of a second was over.
+  // It is not started again at once, except by a person. Retried in case the machine was so busy that the pause of a second was over.
   const askedAtOnce = async (): Promise<string> => {
     await rig.call('s__exit', {});
     return (await rig.call('s__fine', {})).forModel;
@@ -201,7 +201,7 @@ test('the panic stop ends servers, and none starts until it is released', async 
   expect((await claw.op('mcp.test', { name: 's' })).server.state).toBe('connected');
 });
 
-test('a question of a server is answered by a person, and checked before it is sent', async () => {
+test('a question of a server is answered by a person, and validated before it is sent', async () => {
   const rig = new McpRig();
   const requestedSchema = {
     type: 'object',
@@ -226,7 +226,7 @@ test('a question of a server is answered by a person, and checked before it is s
   expect((await claw.op('mcp.list', {})).questions).toEqual([]);
 });
 
-test('resources become artifacts, prompts become text, for a person alone', async () => {
+test('resources become artifacts, prompts become text, only for a person', async () => {
   const rig = new McpRig();
   const script = {
     tools: [read],
@@ -247,7 +247,7 @@ test('resources become artifacts, prompts become text, for a person alone', asyn
   expect(await claw.op('mcp.prompt', { name: 's', prompt: 'review', args: { file: 'a' } })).toEqual({ text: 'Prompt review {"file":"a"}' });
 });
 
-test('a definition that is wrong, or holds a secret itself, is refused by name', async () => {
+test('an invalid definition, or one that contains a secret, is refused by name', async () => {
   const rig = new McpRig();
   const wrong = [
     [{ command: 'x', url: 'https://a.example' }, 'either command'],
@@ -262,7 +262,7 @@ test('a definition that is wrong, or holds a secret itself, is refused by name',
   await expect(rig.open({ My_Server: { command: 'x' } })).rejects.toThrow('My_Server');
 });
 
-test('a server that cannot start says why, with its last words', async () => {
+test('a server that cannot start is reported with its last output', async () => {
   const rig = new McpRig();
   const claw = await rig.open({
     gone: { command: 'no-such-program-here' },
@@ -276,10 +276,10 @@ test('a server that cannot start says why, with its last words', async () => {
   ]);
 });
 
-test('the servers of another program are added, and their secrets do not stay in the file', async () => {
+test('servers of another program are imported, and their secrets leave the file', async () => {
   const rig = new McpRig();
   const path = join(rig.home, 'mcp.json');
-  // Other programs on Windows begin such a file with a byte order mark.
+  // On Windows, other programs start such a file with a byte order mark.
   writeFileSync(
     path,
     '\uFEFF' +
@@ -303,7 +303,7 @@ test('the servers of another program are added, and their secrets do not stay in
   expect(existsSync(rig.recordPath('my-files'))).toBe(false);
 });
 
-test('many tools do not fill the request: the model sees a search, and what it found', async () => {
+test('with many tools the model sees a search and the tools it found', async () => {
   const rig = new McpRig();
   const topics = ['invoice', 'calendar', 'weather', 'ticket', 'photo', 'contact', 'backup', 'song', 'recipe', 'flight'];
   const tools = topics.flatMap((topic) =>
@@ -323,6 +323,6 @@ test('many tools do not fill the request: the model sees a search, and what it f
   expect(names.filter((name) => name.startsWith('s__')).length).toBeLessThanOrEqual(8);
   expect(names).toContain('s__share_calendar');
   expect((await bytes()) - before).toBeLessThan(8000);
-  // A tool that is not shown can be called by its name, and asks.
+  // A tool that is not shown can be called by its name, with approval.
   expect(await rig.call('s__rename_song', {})).toMatchObject({ asked: 1, outcome: 'ok' });
 });

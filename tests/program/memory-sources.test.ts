@@ -1,4 +1,5 @@
-// An embedding program provides memories: they are recalled together with the built-in ones, as untrusted content; its store receives kept ones.
+// An embedding program provides memories: they are recalled together with the built-in ones, as untrusted content; its store receives kept
+// memories.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { MemorySource, RememberedText } from '../../core/index.ts';
@@ -11,7 +12,7 @@ const notes = new Map([
   ['n2', 'Otto repairs the bikes.'],
 ]);
 
-/** As an outside developer would write it: by the exported types alone. */
+/** Written as an external developer would, with the exported types alone. */
 const notebook: MemorySource = {
   name: 'notebook',
   recall: ({ text, limit }) => {
@@ -50,7 +51,7 @@ test('a source is recalled with the built-in memory, and the model sees each ori
   expect((await claw.op('memory.list', {})).memories).toHaveLength(1);
 });
 
-test('a source that fails, hangs or throws at once takes nothing from the others', async () => {
+test('a source that fails, hangs or throws does not affect the others', async () => {
   let stopped = false;
   const failing: MemorySource = { name: 'failing', recall: () => Promise.reject(new Error('gone')) };
   const throwing: MemorySource = {
@@ -75,11 +76,11 @@ test('a source that fails, hangs or throws at once takes nothing from the others
   expect(stopped).toBe(true);
 });
 
-test('two sources of one name are refused at the start', async () => {
+test('two sources with the same name are refused at the start', async () => {
   await expect(open(notebook, { ...notebook })).rejects.toMatchObject({ code: 'invalid_config' });
 });
 
-/** A store as an outside developer would write it: it keeps what it receives, under its own ids. */
+/** A store as an external developer would write it: it keeps what it receives, under its own ids. */
 function storeOf(kept: Map<string, RememberedText>, failing: { times: number } = { times: 0 }): MemorySource {
   return {
     name: 'archive',
@@ -123,7 +124,7 @@ test('a store receives kept memories, not candidates, and learns of forgotten on
   expect([...kept.values()].map(({ text }) => text)).toEqual(['Otto repairs the bikes.']);
 });
 
-test('a store that is added later or refuses finally receives everything, once', { timeout: 40_000 }, async () => {
+test('a store that is added later or fails at first receives everything, once', { timeout: 40_000 }, async () => {
   const { claw, home, config } = await open();
   await claw.op('memory.add', { text: 'The garage is painted green.' });
   await home.close(claw);

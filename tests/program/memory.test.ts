@@ -1,4 +1,4 @@
-// Memory and documents on the whole program: what the agent may keep, its marks of untrusted content, and the decisions of a person.
+// Memory and documents in the whole program: what the agent may store, marks of untrusted content, and the decisions of a person.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const toldOf = (events: readonly { type: string; body: unknown }[]): string =>
 const memories = async (claw: TrayClaw) =>
   (await claw.op('memory.list', {})).memories.map(({ text, state, untrusted }) => ({ text, state, untrusted }));
 
-test('in a conversation of the person alone the agent keeps something, without a question, and finds it in another one', async () => {
+test('in an untainted conversation the agent stores a memory and recalls it elsewhere', async () => {
   const { claw, turn } = await open();
   await turn('remember', { text: 'The deploy key is rotated in May.' }, { text: 'Please keep that' });
   expect(await memories(claw)).toEqual([{ text: 'The deploy key is rotated in May.', state: 'kept', untrusted: [] }]);
@@ -65,7 +65,7 @@ test('untrusted content is only proposed; accepted, it still marks conversations
   expect(recalled.events.find(({ type }) => type === 'taint.marked')?.body).toMatchObject({ sources: candidate?.untrusted });
 });
 
-test('the slash commands keep and find; a forgotten memory is not found', async () => {
+test('the slash commands store and find; a forgotten memory is not found', async () => {
   const { claw } = await open();
   const said = await claw.op('command.run', { line: '/remember I prefer short answers.' });
   const memoryId = /mem_\w+/.exec(said.text)?.[0] ?? '';
@@ -75,7 +75,7 @@ test('the slash commands keep and find; a forgotten memory is not found', async 
   await expect(claw.op('memory.get', { memoryId })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('memories are there after a restart, and Activity shows what became of them', async () => {
+test('memories survive a restart, and Activity shows their history', async () => {
   const { claw, home, model } = await open();
   await claw.op('memory.add', { text: 'My editor is vim.', pinned: true });
   await claw.close();
@@ -85,7 +85,7 @@ test('memories are there after a restart, and Activity shows what became of them
   expect(await again.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('documents are searched with their place; those from outside of the workspace mark the conversation', async () => {
+test('documents are found with their source; those outside the workspace taint', async () => {
   const outside = mkdtempSync(join(tmpdir(), 'trayclaw-outside-'));
   onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
   writeFileSync(join(outside, 'memo.md'), 'The turbine is inspected in October.\n');
@@ -116,13 +116,13 @@ test('a changed document is reindexed automatically', async () => {
   expect((await claw.op('knowledge.search', { query: 'train' })).evidence).toMatchObject([{ path: 'later.md' }]);
 });
 
-test("the program's own data is no document", async () => {
+test("the program's own data cannot be a document", async () => {
   const { claw } = await open({ knowledge: { sources: { own: { kind: 'directory', path: '..' } } } });
   await claw.op('knowledge.reindex', {});
   expect((await claw.op('knowledge.list', {})).sources).toMatchObject([{ documents: 0, problem: expect.stringContaining('own data') }]);
 });
 
-test('the budget of the day covers embedding; when it is spent, words still search', async () => {
+test("the day's budget covers embedding; once it is spent, full-text search works", async () => {
   const server = await startEmbeddingServer();
   onTestFinished(() => server.close());
   server.toldTokens = 60;
@@ -173,7 +173,7 @@ test('with a real encoder a question finds the memory it is about, and no other'
   expect(await found(claw, 'What is my pet called?')).toEqual([cat]);
   expect(await found(claw, 'cat')).toEqual([cat]);
   expect(await found(claw, 'How do I get to the airport?')).toEqual([]);
-  // Words find what meaning does not.
+  // Full-text search finds what vector search does not.
   expect(await found(claw, 'Minka')).toContain(cat);
   await claw.ask('How do I get to the airport?');
   expect(JSON.stringify(model.requests.at(-1))).not.toContain('Minka');

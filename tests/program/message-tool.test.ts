@@ -1,4 +1,4 @@
-// The message tool on the whole program: chats without a question, chats that ask, and that no message arrives twice.
+// The message tool in the whole program: chats without approval, chats that need approval, and that no message arrives twice.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ interface Rig {
   readonly claw: TrayClaw;
   readonly channel: LoopbackChannel;
   readonly home: TestHome;
-  /** The model calls the tool with these arguments, then says `text`. */
+  /** Makes the model call the tool with these arguments, then say `text`. */
   readonly say: (args: Readonly<Record<string, unknown>>, text?: string) => void;
   readonly shown: (count: number) => Promise<string[]>;
-  /** The gate's decision on the last call. */
+  /** The gate's decision about the last call. */
   readonly decided: (sessionId: string) => Promise<{ decision: string; ruleId: string; reason: string }>;
 }
 
@@ -38,7 +38,7 @@ async function open(): Promise<Rig> {
     },
     shown: async (count) => {
       await until(() => channel.shown.length >= count, `${count} messages arrived`);
-      // A surplus message has the time to arrive.
+      // Gives a surplus message the time to arrive.
       await until(async () => (await claw.op('outbox.list', {})).items.length === 0, 'nothing is on its way');
       expect(channel.shown).toHaveLength(count);
       return channel.shown.map(({ text, item }) => `${item.to.chatId} ${item.kind}: ${text}`);
@@ -56,7 +56,7 @@ async function write(rig: Rig, text = 'go', chatId = '7'): Promise<{ sessionId: 
   return rig.claw.op('turn.wait', { turnId: receipt.turnId });
 }
 
-test('to the chat the message came from it leaves without a question, and is the answer', async () => {
+test('to the chat of the message it is sent without approval, and is the answer', async () => {
   const rig = await open();
   rig.say({ content: 'Working on it.' });
   const turn = await write(rig);
@@ -64,7 +64,7 @@ test('to the chat the message came from it leaves without a question, and is the
   expect(await rig.decided(turn.sessionId)).toMatchObject({ decision: 'allow', ruleId: 'message.same-chat' });
 });
 
-test('to another chat it asks; what is said there does not take the place of the answer here', async () => {
+test('to another chat it needs approval, and does not replace the answer here', async () => {
   const rig = await open();
   await write(rig, 'hi', 'other');
   rig.say({ content: 'Dinner?', channel: 'loopback', chat_id: 'other' }, 'I asked.');
@@ -89,7 +89,7 @@ test('a chat without known people is refused, whatever a person would say', asyn
   expect(await rig.shown(1)).toEqual(['7 reply: It was refused.']);
 });
 
-test('from the window it goes to the chat last used, after a question', async () => {
+test('from the window it goes to the last used chat, after approval', async () => {
   const rig = await open();
   await write(rig, 'hi', 'first');
   await write(rig, 'hi', 'second');
@@ -104,7 +104,7 @@ test('from the window it goes to the chat last used, after a question', async ()
   expect((await rig.shown(3)).at(-1)).toBe('second message: From the desk.');
 });
 
-test('files of the workspace and kept ones go along; one from outside is asked about', async () => {
+test('workspace files and artifacts are sent along; one from outside needs approval', async () => {
   const rig = await open();
   mkdirSync(rig.home.workspace, { recursive: true });
   writeFileSync(join(rig.home.workspace, 'notes.md'), '# Notes');
@@ -123,7 +123,7 @@ test('files of the workspace and kept ones go along; one from outside is asked a
   expect((await write(rig)).status).toBe('waiting');
 });
 
-test('there is no such tool where there is no channel', async () => {
+test('without a channel the tool does not exist', async () => {
   await using home = new TestHome();
   const claw = await home.open({ config: { models: { default: 'demo/offline' } } });
   expect((await claw.op('tool.list', {})).tools.map(({ name }) => name)).not.toContain('message');

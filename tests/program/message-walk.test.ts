@@ -1,5 +1,5 @@
-// Counts the work for one message: its text is searched for secrets once, a call is parsed and checked once, an event is serialised once,
-// and a turn sends the statements named here to the database. Features that are not used add none.
+// Counts the work for one message: its text is searched for secrets once, a call is parsed and validated once, an event is serialised once,
+// and a turn sends exactly the database statements listed here. Unused features add none.
 
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { TestHome } from '../faults/test-home.ts';
 const text = 'Please weigh the apples of the orchard';
 const what = 'the apples of basket forty-two';
 
-/** No time passes: the work of quiet moments, which a slow machine may begin within a turn, is not counted. */
+/** Time stands still, so that idle-time work, which a slow machine may start within a turn, is not counted. */
 const neverQuiet: Clock = { nowMs: () => systemClock.nowMs(), monotonicMs: () => 0 };
 
 let home: TestHome;
@@ -34,7 +34,7 @@ interface Counted {
   sent: number;
 }
 
-/** Replaces a method so that it also tells what it was called with and what it answered. */
+/** Replaces a method so that it also reports its arguments and its result. */
 function watch<T extends object>(
   owner: T,
   name: keyof T & string,
@@ -50,7 +50,7 @@ function watch<T extends object>(
   restores.push(() => Object.defineProperty(owner, name, { value: was, configurable: true, writable: true }));
 }
 
-/** `SELECT sessions`: what a statement does to which table. */
+/** Names a statement by verb and table: `SELECT sessions`. */
 function nameOf(sql: string): string {
   const [verb = ''] = sql.trim().split(/\s/);
   const table = /\b(?:FROM|INTO|UPDATE)\s+(\w+)/i.exec(sql.replaceAll(/\(SELECT [^()]*\) (?=AS)/g, ''))?.[1];
@@ -96,7 +96,7 @@ beforeEach(async () => {
       if (counted === null) return;
       const { source } = self as Database.Statement;
       const key = nameOf(source);
-      // One statement inserts several events: the rows are counted here.
+      // One statement inserts several events, so the rows are counted.
       const rows = key === 'INSERT events' ? source.split('unhex').length - 1 : 1;
       counted.statements[key] = (counted.statements[key] ?? 0) + rows;
       counted.sent += 1;
@@ -112,7 +112,7 @@ afterEach(async () => {
   await model.close();
 });
 
-/** Everything one turn of a session that has been used before does. */
+/** All the work of one turn, in a session that was used before. */
 async function walk(message: string): Promise<Counted> {
   model.script([
     { user: 'weigh', results: 0, answer: { calls: [{ tool: 'weigh', args: { what } }] } },
@@ -129,17 +129,17 @@ async function walk(message: string): Promise<Counted> {
 }
 
 const having = (texts: readonly string[], part: string): number => texts.filter((one) => one.includes(part)).length;
-/** An event body, and not the request to the model or the answer of the double. */
+/** Texts of an event body, excluding the request to the model and the answer of the double. */
 const ofLog = (texts: readonly string[], field: string, part: string): number =>
   texts.filter((one) => one.startsWith(`{"${field}"`) && one.includes(part)).length;
 
-test('the text of a message is searched for secrets once, and serialised once for the log', async () => {
+test('a message is searched for secrets once, and serialised once for the log', async () => {
   const { searched, serialised } = await walk(text.replace('weigh', 'count'));
   const said = text.replace('weigh', 'count');
   expect({ searched: having(searched, said), logged: ofLog(serialised, 'text', said) }).toEqual({ searched: 1, logged: 1 });
 });
 
-test('a text in which a new secret may be is searched again', async () => {
+test('a text that may contain a new secret is searched again', async () => {
   const said = text.replace('weigh', 'count');
   await walk(said);
   await claw.op('secret.set', { name: 'orchard', value: 'an orchard with a wall' });
@@ -147,21 +147,24 @@ test('a text in which a new secret may be is searched again', async () => {
   expect(having(again.searched, said)).toBe(1);
 });
 
-test('the arguments of a call are checked once, and parsed for the call and for the next request', async () => {
+test("a call's arguments are validated once, and parsed for call and next request", async () => {
   const { searched, parsed, checks } = await walk(text);
   const ofArguments = parsed.filter((one) => one === JSON.stringify({ what }));
   expect({ searched: having(searched, what), parsed: ofArguments.length, checks }).toEqual({ searched: 1, parsed: 2, checks: 1 });
 });
 
-/** The most commits of a turn: its message, the steps before the request has left, each further request, its end. */
+/**
+ * Removes the transactions from the counts and returns the number of commits. A turn commits its message, the steps before the request is
+ * sent, each further request, and its end.
+ */
 function commitsOf(statements: Record<string, number>): number {
   const { COMMIT: commits = 0 } = statements;
-  // A matter of time: two steps may share a commit.
+  // The number depends on timing: two steps may share a commit.
   for (const name of ['BEGIN', 'COMMIT']) delete statements[name];
   return commits;
 }
 
-/** A message, one request to the model and an answer. Features that have nothing ask nothing, and what is only looked at is counted later. */
+/** A message, one model request and an answer. Features without data send no statements, and lazy work is counted later. */
 const plain: Readonly<Record<string, number>> = {
   'INSERT events': 11,
   'INSERT heads': 2,
@@ -170,33 +173,33 @@ const plain: Readonly<Record<string, number>> = {
   'UPDATE sessions': 2,
 };
 
-test('the statements of a plain turn are these', async () => {
+test('a plain turn sends these statements', async () => {
   const before = claw.syncMeter().count;
   const { statements, sent } = await walk(text.replace('weigh', 'count'));
-  // With those of the transactions and one insert of events in each.
+  // Including transactions, and one insert of events in each.
   expect(sent).toBeLessThanOrEqual(15);
   expect(commitsOf(statements)).toBeLessThanOrEqual(3);
   expect(statements).toEqual(plain);
-  // Both turns of the walk: each waits for its message alone.
+  // Both turns of the walk wait for the disk only for their message.
   expect(claw.syncMeter().count - before).toBe(2);
 });
 
-test('a turn with one call of a tool adds these', async () => {
+test('a turn with one tool call adds these statements', async () => {
   const { statements } = await walk(text);
   expect(commitsOf(statements)).toBeLessThanOrEqual(5);
   const added = Object.entries(statements).map(([name, count]) => [name, count - (plain[name] ?? 0)] as const);
   expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).toEqual({
     'INSERT events': 12,
-    // Whether a grant or an earlier call with the same key concerns it.
+    // Checks whether a grant or an earlier call with the same key applies.
     'SELECT grants': 1,
     'SELECT tool_calls': 1,
   });
 });
 
-test('traces to a receiver add nothing to a turn: no statement, and nothing that listens', async () => {
+test('traces to a receiver add no statements and no listeners to a turn', async () => {
   let listening = 0;
   watch(SessionLog.prototype, 'onCommitted', () => (listening += 1));
-  // The sender reads the log every few seconds, which a slow machine may do within a turn; here it finds nothing.
+  // The exporter reads the log every few seconds, which a slow machine may do within a turn; here it finds nothing.
   const step = Object.getOwnPropertyDescriptor(ExportQueue.prototype, 'step') ?? {};
   Object.defineProperty(ExportQueue.prototype, 'step', { ...step, value: () => Promise.resolve({ kind: 'idle' }) });
   restores.push(() => Object.defineProperty(ExportQueue.prototype, 'step', step));
@@ -220,7 +223,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Record<string
   return walked.statements;
 }
 
-test('a task with one criterion adds these to the turn of its attempt', async () => {
+test("a task with one criterion adds these statements to its attempt's turn", async () => {
   model.script([{ answer: { text: '["Hello."]' } }]);
   const turn = () => claw.ask('Hello');
   const task = () => claw.op('work.run', { task: { goal: 'Hello', criteria: [{ schema: { type: 'array' } }], strategy: 'single' } });
@@ -228,19 +231,19 @@ test('a task with one criterion adds these to the turn of its attempt', async ()
   const alone = await statementsOf(turn);
   const before = claw.syncMeter().count;
   const checked = await statementsOf(task);
-  // Its beginning and its message go to the disk while the model is asked.
+  // Its start and its message are written to the disk while the model is called.
   expect(claw.syncMeter().count - before).toBe(2);
-  // Its beginning, and what it came to: the attempt, the check and the end in one.
+  // Its start, and its result: the attempt, the check and the end in one commit.
   expect(commitsOf(checked) - commitsOf(alone)).toBeLessThanOrEqual(3);
   const added = Object.entries(checked).map(([name, count]) => [name, count - (alone[name] ?? 0)] as const);
   expect(Object.fromEntries(added.filter(([, count]) => count !== 0))).toEqual({
-    // work.started, work.attempted, work.checked, work.finished, and the skills that fit the longer message.
+    // work.started, work.attempted, work.checked, work.finished, and the skills that match the longer message.
     'INSERT events': 5,
     'INSERT heads': 1,
     'INSERT work_tasks': 1,
     'UPDATE work_tasks': 1,
     'UPDATE sessions': 1,
-    // The attempt is met again after a crash.
+    // The attempt is recognised by its key after a crash.
     'SELECT inbound': 1,
     'INSERT inbound': 1,
     // The content of the session, and the cost of the turn.

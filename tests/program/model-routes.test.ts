@@ -1,4 +1,4 @@
-// Routes and keys in a whole runtime: where a route may be named, what a choice says, and what stays as it was without them.
+// Routes and keys in a whole runtime: where a route may be named, how a choice is explained, and unchanged behaviour without them.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
@@ -52,7 +52,7 @@ test('a route can be named as default, by an agent, for a session and for one me
   expect((await claw.op('turn.wait', { turnId: sent.turnId })).text).toBe('far');
 });
 
-test('a route that is not there is refused where it is named, and says which there are', async () => {
+test('an unknown route is refused where it is named, with the list of routes', async () => {
   const claw = await home.open({ config: config({ everyday: { candidates: both } }) });
   await expect(claw.op('message.send', { text: 'hi', model: 'route/none' })).rejects.toMatchObject({ code: 'model_unknown' });
   await expect(claw.op('model.route', { text: 'hi', model: 'route/none' })).rejects.toMatchObject({
@@ -66,7 +66,7 @@ test('a route in a list of models shows what every candidate can do', async () =
   expect(models[0]).toMatchObject({ ref: 'route/everyday', kind: 'route', isDefault: true, inputUsdPerMillion: 1, outputUsdPerMillion: 2 });
 });
 
-test('the explanation asks no model and names each candidate, its state and its price', async () => {
+test('the explanation calls no model and lists candidates, their state and price', async () => {
   const claw = await home.open({
     config: config({ everyday: { candidates: [...both, { model: 'near/large', when: { contextOver: 90_000 } }, 'gone/x'] } }),
   });
@@ -84,7 +84,7 @@ test('the explanation asks no model and names each candidate, its state and its 
   expect([near.requests.length, far.requests.length]).toEqual([0, 0]);
 });
 
-test('the log, the turn and the command line say why a model was asked', async () => {
+test('the log, the turn and the command line say why a model was chosen', async () => {
   near.script([{ answer: { refuse: 'overloaded' } }]);
   const claw = await home.open({ config: config({ everyday: { candidates: both } }) });
   const ended = await runCase(claw, 'main', 'hi');
@@ -109,7 +109,7 @@ test('the log, the turn and the command line say why a model was asked', async (
   ]);
 });
 
-test('the next turn leaves alone what failed, and a start later still does', async () => {
+test('the next turn skips a failed candidate, also after a restart', async () => {
   near.script([{ answer: { refuse: 'overloaded' }, times: 1 }, { answer: { text: 'near' } }]);
   const given = config({ everyday: { candidates: both } });
   const claw = await home.open({ config: given });
@@ -129,7 +129,7 @@ test('a model that is named directly is never replaced', async () => {
   expect([status, error?.code, far.requests.length]).toEqual(['failed', 'model_unavailable', 0]);
 });
 
-test('private data goes to no candidate that is to have none', async () => {
+test('private data is not sent to a candidate that may not receive it', async () => {
   const candidates = [{ model: 'far/m', when: { private: false } }, 'near/m'];
   const claw = await home.open({ config: config({ everyday: { candidates } }) });
   expect((await claw.ask('hi')).text).toBe('far');
@@ -138,7 +138,7 @@ test('private data goes to no candidate that is to have none', async () => {
   expect((await claw.op('turn.wait', { turnId })).text).toBe('near');
 });
 
-test('if no candidate may be used the turn says why, and asks none', async () => {
+test('if no candidate may be used the turn says why, and calls none', async () => {
   const claw = await home.open({ config: config({ everyday: { candidates: [{ model: 'far/m', when: { contextOver: 900_000 } }] } }) });
   const { status, error } = await claw.ask('hi');
   expect([status, error?.code]).toEqual(['failed', 'no_model']);
@@ -146,13 +146,13 @@ test('if no candidate may be used the turn says why, and asks none', async () =>
   expect(far.requests).toHaveLength(0);
 });
 
-test('a budget that cannot pay one candidate pays another', async () => {
+test('if the budget is too small for one candidate, another is used', async () => {
   const routes: Routes = { everyday: { candidates: both } };
   const claw = await home.open({ config: config(routes, { budget: { perTurnUsd: 0.002 } }) });
   expect((await claw.ask('hi')).text).toBe('far');
 });
 
-test('the next key is used when one is refused, and stays in use', async () => {
+test('after a key is rejected the next one is used, and stays in use', async () => {
   const keyed = await ScriptedModel.start([{ answer: { text: 'well' } }], { key: 'second-key-value' });
   try {
     home.env['FIRST'] = 'first-key-value';
@@ -171,7 +171,7 @@ test('the next key is used when one is refused, and stays in use', async () => {
   }
 });
 
-test('with one key, a refused key fails the call at once as before', async () => {
+test('with a single key, a rejected key fails the call at once', async () => {
   const keyed = await ScriptedModel.start([{ answer: { text: 'well' } }], { key: 'right' });
   try {
     home.env['ONLY'] = 'wrong-key-value';
@@ -184,7 +184,7 @@ test('with one key, a refused key fails the call at once as before', async () =>
   }
 });
 
-test('a summary by a route goes to the next candidate as well', async () => {
+test('a summary through a route also falls back to the next candidate', async () => {
   near.script([{ answer: { refuse: 'server-error' } }]);
   const closed = await freePort();
   const claw = await home.open({

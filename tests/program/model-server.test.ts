@@ -1,4 +1,4 @@
-// The server of a GGUF file belongs to the program: the panic stop ends it as well, with what it started.
+// The server of a GGUF file belongs to the program: the panic stop kills it too, with everything it started.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,7 +31,7 @@ const isThere = (pid: number): boolean => {
   }
 };
 
-test('the panic stop ends the model server and what it started', { ...needs('a Unix system'), timeout: 60_000 }, async () => {
+test('the panic stop kills the model server and its children', { ...needs('a Unix system'), timeout: 60_000 }, async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   const file = join(dirname(home.path), 'llama-server.cjs');

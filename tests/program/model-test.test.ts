@@ -1,4 +1,4 @@
-// A model tried out live: an answer, and clear words for each way it can go wrong; counted, and bound in time.
+// A live test of a model: an answer, and a clear message for each failure; counted in the usage, and limited in time.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ToolDefinition } from '../../core/index.ts';
@@ -17,7 +17,7 @@ async function open(answer: Parameters<typeof ScriptedModel.start>[0], tools: re
   return { model, claw };
 }
 
-test('a model that answers is fine, is asked for little, and the call is counted', async () => {
+test('a model that answers passes, is asked for little, and the call is counted', async () => {
   const { model, claw } = await open([{ answer: { text: 'ok', usage: { input: 7, output: 1 } } }]);
   expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({
     ok: true,
@@ -43,7 +43,7 @@ test.each([
   expect(error?.hint).toEqual(expect.any(String));
 });
 
-test('no server, and no such provider', async () => {
+test('reports a missing server and an unknown provider', async () => {
   const { model, claw } = await open([]);
   const provider = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } as const;
   expect((await claw.op('model.test', { model: 'gone/x', provider })).error?.code).toBe('model_unavailable');
@@ -52,7 +52,7 @@ test('no server, and no such provider', async () => {
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('the tools of a turn are sent, and a refusal of them is shown as the server says', async () => {
+test("a turn's tools are sent, and the server's rejection of them is shown", async () => {
   const shaky = freeTool('shaky', { idempotency: () => 'pure', run: () => Promise.resolve({ forModel: 'done' }) });
   const { model, claw } = await open([{ answer: { text: 'ok' } }], [shaky]);
   expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
@@ -73,7 +73,7 @@ test('the tools of a turn are sent, and a refusal of them is shown as the server
   expect(model.requests.length).toBe(asked);
 });
 
-test('a window too small for all tools is tried without them, as a turn leaves some out', async () => {
+test('a window too small for all tools is tested without some, as in a turn', async () => {
   const { model, claw } = await open([
     { when: ({ toolNames }) => toolNames.length > 0, answer: { refuse: 'context-overflow' } },
     { answer: { text: 'ok' } },
@@ -82,7 +82,7 @@ test('a window too small for all tools is tried without them, as a turn leaves s
   expect(model.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, false]);
 });
 
-test('of more tools than a request takes each turn sends those it needs, and health and the test say so', async () => {
+test('with more tools than a request allows, each turn and the test say what they send', async () => {
   const done = () => Promise.resolve({ forModel: 'done' });
   const more = Array.from({ length: 140 }, (_, at) => freeTool(`more_${at}`, { idempotency: () => 'pure', run: done }));
   const { model, claw } = await open(
@@ -102,7 +102,7 @@ test('of more tools than a request takes each turn sends those it needs, and hea
   expect(checks.find(({ id }) => id === 'tools')).toMatchObject({ ok: true, detail: expect.stringContaining(`${count} tools`) as unknown });
 });
 
-test('a tool that config.yaml refuses is not sent with the test either', async () => {
+test('a tool disabled in config.yaml is not sent with the test either', async () => {
   const home = new TestHome();
   const model = await ScriptedModel.start([{ answer: { text: 'ok' } }]);
   const claw = await home.open({ config: { ...model.config('openai'), policy: { denyTools: ['exec'] } } });
@@ -115,7 +115,7 @@ test('a tool that config.yaml refuses is not sent with the test either', async (
   expect(model.requests[0]?.toolNames).toContain('read_file');
 });
 
-test('the quick look asks nothing that costs, and says whether a turn works only where it is known', async () => {
+test('the quick check makes no paid request, and reports turns only if known', async () => {
   const { model, claw } = await open([{ answer: { text: 'ok' } }]);
   const turnCheck = async (full = false) =>
     (await claw.op('health.check', full ? { full } : {})).checks.find(({ id }) => id === 'model.turn');
@@ -125,7 +125,7 @@ test('the quick look asks nothing that costs, and says whether a turn works only
     ok: true,
     detail: expect.stringMatching(/takes the tools of a turn \(\d+ ms, 120 tokens, 0 US\$\)/) as unknown,
   });
-  // An answer without a turn is no turn.
+  // An answer without a turn does not count.
   expect((await turnCheck())?.fix).toBeDefined();
   await claw.ask('hello');
   const known = await turnCheck();
@@ -139,7 +139,7 @@ test('the quick look asks nothing that costs, and says whether a turn works only
   });
 });
 
-test('the quick look finds a key that the server refuses, without a request', async () => {
+test('the quick check finds a rejected key without a request', async () => {
   const model = await ScriptedModel.start([], { key: 'right' });
   const home = new TestHome();
   home.env['MODEL_KEY'] = 'wrong';
@@ -152,7 +152,7 @@ test('the quick look finds a key that the server refuses, without a request', as
   expect([ok, checks.find(({ id }) => id === 'model.turn')?.ok, model.requests.length]).toEqual([false, false, 0]);
 });
 
-test('the quick look tells of a model that its server does not list', async () => {
+test('the quick check reports a model that its server does not list', async () => {
   const home = new TestHome();
   const model = await ScriptedModel.start();
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
-// A model that obeys every instruction it reads, over classes of places and wordings of instructions: none of its calls takes
-// effect before a person has approved it, and the text of a file, a page or a name leaves no fence.
+// A model that obeys every instruction it reads, for classes of places and wordings of instructions: none of its calls takes effect before
+// a person approved it, and the text of a file, a page or a name cannot leave its fence.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -77,7 +77,7 @@ const places: Readonly<Record<string, (rig: Rig, text: string) => { call: Script
   }),
 };
 
-/** The calls an attacker wants. The test looks for the trace of each. */
+/** The calls an attacker wants. The test checks for the trace of each. */
 const wants = (web: string): readonly ScriptedCall[] => [
   call('write_file', { path: 'owned.txt', content: 'owned' }),
   call('exec', { action: 'run', command: 'touch owned.txt' }),
@@ -107,7 +107,7 @@ async function startWeb(): Promise<Omit<Rig, 'folder'> & { readonly stolen: stri
   return { web: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pages, stolen };
 }
 
-/** Reads what the person wanted read: only reading calls are approved. */
+/** Runs the turn; only the reading calls that the person wanted are approved. */
 async function endOf(claw: TrayClaw, turnId: string, reads: string) {
   for (;;) {
     const ended = await claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
@@ -125,7 +125,7 @@ async function endOf(claw: TrayClaw, turnId: string, reads: string) {
   }
 }
 
-/** Messages that show the text elsewhere than in a result or between the marks of an attached file, or marks within those. */
+/** Messages that contain the text outside a tool result and outside the marks of an attached file, or that contain marks inside those. */
 function outsideOfFences(sent: readonly { readonly role: string; readonly content: unknown }[], text: string): string[] {
   const told = sent
     .filter(({ role }) => role !== 'tool' && role !== 'system')
@@ -147,7 +147,7 @@ test.each(Object.keys(places))('%s: an obedient model changes nothing without an
     await model.close();
   });
   const claw = await home.open({
-    // Files of the folder are the person's: there the usual policy asks.
+    // Files of the folder belong to the person, so the usual policy asks there.
     config: {
       ...model.config('openai'),
       policy: { ...(inFolder.has(place) ? {} : { mode: 'workspace-free' }), allowDomains: [new URL(web).host] },
@@ -182,7 +182,7 @@ test.each(Object.keys(places))('%s: an obedient model changes nothing without an
   expect(marked.length).toBeGreaterThanOrEqual(inFolder.has(place) ? 0 : cases);
 });
 
-test('a model whose calls are text obeys as little, and does not call when it quotes', { timeout: 120_000 }, async () => {
+test('a model whose calls are text changes nothing either, and quotes without calling', { timeout: 120_000 }, async () => {
   const { web, pages, stolen } = await startWeb();
   const model = await ScriptedModel.start([], { vendor: 'llamacpp' });
   const home = new TestHome();

@@ -1,4 +1,4 @@
-// Model servers as they are found on people's machines, through the whole program: a small window, an answer without an end.
+// Model servers as found on people's machines, in the whole program: a small context window, an answer that never ends.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,23 +36,23 @@ test('an unstated window of 4,096 tokens works from the first "hi", as in LM Stu
     turnIds.push(turnId);
     expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'done', text: 'hello' });
   }
-  // The first is refused and made smaller; the second knows the window.
+  // The first request is refused and shortened; for the second the window is known.
   expect(model.requests).toHaveLength(3);
   expect(model.requests[1]?.toolNames).toEqual(expect.arrayContaining(['read_file', 'list_dir']));
-  // The sent pack is on record, as for any other pack.
+  // The pack that was sent is recorded like any other.
   const pack = await claw.op('pack.get', { packId: `${turnIds[0]}-p2` });
   expect(JSON.stringify(pack)).toContain('the window of this model is too small for all tools');
 });
 
-test('every tool named by need exists', async () => {
+test('every tool in the priority list exists', async () => {
   const claw = await open({});
   const names = new Set((await claw.op('tool.list', {})).tools.map(({ name }) => name));
-  // Offered only where there is something for them to reach.
+  // Offered only if there is something for them to use.
   const optional = ['web_search', 'knowledge_search', 'message'];
   expect(toolPriority.filter((name) => !names.has(name) && !optional.includes(name))).toEqual([]);
 });
 
-test('an answer that does not end ends the turn with a clear error, and little of it is kept', { timeout: 60_000 }, async () => {
+test('an endless answer ends the turn with a clear error, and little of it is kept', { timeout: 60_000 }, async () => {
   const frame = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(4_096) } }] })}\n\n`);
   let sentBytes = 0;
   const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
-// Ollama's own client library at the door that speaks its API, unchanged but for the header with the token: list, show, chat, stream, tools, forms,
-// generate, embeddings, errors, abort.
+// Ollama's own client library at the door that implements its API, unchanged except for the header with the token: list, show, chat,
+// stream, tools, output formats, generate, embeddings, errors, abort.
 
 import { Ollama } from 'ollama';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ test.each(['trayclaw', pass])('chat and stream of %s', async (model) => {
   expect(text).toBe('Hello there');
 });
 
-test('tools of the program come back unexecuted, and their results go to the model', async () => {
+test("the client's tools are returned unexecuted, and their results reach the model", async () => {
   const asked = { role: 'user', content: 'What is the weather?' };
   const { message } = await client.chat({ model: pass, messages: [asked], tools: [tool] });
   expect(message.tool_calls?.map((call) => call.function)).toEqual([{ name: 'get_weather', arguments: { city: 'Oslo' } }]);
@@ -67,7 +67,7 @@ test('tools of the program come back unexecuted, and their results go to the mod
   await expect(client.chat({ model: 'trayclaw', messages: [asked], tools: [tool] })).rejects.toThrow('An agent has its own tools');
 });
 
-test('a wanted form, a prompt without messages, and a model that is only loaded', async () => {
+test('an output format, a prompt without messages, and a request that only loads', async () => {
   const { message } = await client.chat({ model: pass, messages: [{ role: 'user', content: 'a town' }], format: parameters });
   expect(JSON.parse(message.content)).toEqual({ city: 'Oslo' });
   expect((await client.generate({ model: 'trayclaw', prompt: 'Hi', system: 'Be brief.' })).response).toBe('Hello there');
@@ -77,12 +77,12 @@ test('a wanted form, a prompt without messages, and a model that is only loaded'
   expect(await client.generate({ model: 'trayclaw', prompt: '' })).toMatchObject({ done: true, done_reason: 'load' });
 });
 
-test('embeddings are those of the model in the settings', async () => {
+test('embeddings come from the model in the settings', async () => {
   const { embeddings } = await client.embed({ model: 'trayclaw/embeddings', input: ['a', 'b'] });
   expect(embeddings.map((one) => one.length)).toEqual([8, 8]);
 });
 
-test('errors are words of the door: unknown model, wrong token, one in the middle of a stream', async () => {
+test('errors: unknown model, wrong token, failure in the middle of a stream', async () => {
   const messages = [{ role: 'user', content: 'Hi' }];
   await expect(client.chat({ model: 'llama', messages })).rejects.toMatchObject({
     status_code: 404,
@@ -98,7 +98,7 @@ test('errors are words of the door: unknown model, wrong token, one in the middl
   ).rejects.toThrow(/model|server|stream/i);
 });
 
-test('a client that goes away stops its turn', async () => {
+test('a client that disconnects stops its turn', async () => {
   const stream = await client.chat({ model: 'trayclaw', messages: [{ role: 'user', content: 'slow' }], stream: true });
   await expect(
     (async () => {

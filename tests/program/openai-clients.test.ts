@@ -1,5 +1,5 @@
-// The official client libraries at the door for programs: OpenAI's own, the AI SDK and LangChain. They are the judges: what they read, raise
-// and assemble is what programs of people do.
+// The official client libraries at the door for programs: OpenAI's own, the AI SDK and LangChain. They are the judges: people's programs do
+// what these libraries read, raise and assemble.
 
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -58,7 +58,7 @@ afterAll(async () => {
   await embedder.close();
 });
 
-test('openai: models are listed, and one is found by its encoded id', async () => {
+test('openai: models are listed, and one is retrieved by its encoded id', async () => {
   const ids = (await client.models.list()).data.map(({ id }) => id);
   expect(ids).toEqual(expect.arrayContaining([agent, 'trayclaw/main', pass, 'trayclaw/embeddings']));
   expect((await client.models.retrieve('trayclaw/main')).id).toBe('trayclaw/main');
@@ -74,7 +74,7 @@ test.each([agent, pass])('openai: chat and stream of %s', async (model) => {
   expect((await stream.totalUsage()).total_tokens).toBe(12);
 });
 
-test('openai: passed-through tools come back unexecuted, and their results go to the model', async () => {
+test('openai: client tools are returned unexecuted, and their results reach the model', async () => {
   const tools = [{ type: 'function' as const, function: { name: 'get_weather', parameters: weather } }];
   const asked = { role: 'user' as const, content: 'What is the weather?' };
   const first = await client.chat.completions.create({ model: pass, messages: [asked], tools });
@@ -130,7 +130,7 @@ test.each([agent, pass])('openai: responses and their events of %s', async (mode
   expect((await stream.finalResponse()).output_text).toBe('Hello there');
 });
 
-test('openai: a response continues the one before it in the same session', async () => {
+test('openai: a response continues the previous one in the same session', async () => {
   const first = await client.responses.create({ model: agent, input: 'Please remember 7' });
   const second = await client.responses.create({ model: agent, input: 'What did I say? remember', previous_response_id: first.id });
   expect([first.output_text, second.output_text]).toEqual(['I was told 1', 'I was told 2']);
@@ -145,7 +145,7 @@ test('openai: embeddings, as base64 by default and as numbers on request', async
     for (const [i, value] of embedding.entries()) expect(binary.data[at]?.embedding[i]).toBeCloseTo(value, 6);
 });
 
-test('openai: errors are raised as the class they mean', async () => {
+test('openai: errors are raised as the right class', async () => {
   const stranger = new OpenAI({ baseURL: rig.baseUrl, apiKey: 'tcd-wrong', maxRetries: 0 });
   const messages = [{ role: 'user' as const, content: 'Hi' }];
   await expect(stranger.models.list()).rejects.toMatchObject({

@@ -1,5 +1,5 @@
-// The door for programs, rule by rule: what its requests may hold, whose session they reach, approvals inside a request, budgets, revocation,
-// and that the two modes never mix.
+// The door for programs, rule by rule: what requests may contain, which session they reach, approvals during a request, budgets,
+// revocation, and that the two modes never mix.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,7 +93,7 @@ test('stop words are refused with the reason', async () => {
   expect((await errorOf(await chat(say('Hi', { stop: ['x'] })))).message).toContain('stop words are not passed on');
 });
 
-test('a session is continued by its header, and only by the token that began it', async () => {
+test('a session is continued by its header, and only with the token that started it', async () => {
   const headers = { 'x-trayclaw-session': 'my-chat' };
   const first = await chat(say('count'), headers);
   expect(first.headers.get('x-trayclaw-session')).toBe('my-chat');
@@ -106,7 +106,7 @@ test('a session is continued by its header, and only by the token that began it'
   expect((await chat(say('count'), { 'x-trayclaw-session': sessionId })).status).toBe(404);
 });
 
-test('a history that was answered here continues its session; any other one is sent along', async () => {
+test('an answered history continues its session; any other one is sent as context', async () => {
   const asked = [{ role: 'user', content: 'count one' }];
   const first = await chat({ model: 'trayclaw', messages: asked });
   const history = [...asked, { role: 'assistant', content: await textOf(first) }, { role: 'user', content: 'count two' }];
@@ -137,7 +137,7 @@ test.each(['/v1/chat/completions', '/v1/responses'])(
   },
 );
 
-test('a stream waits for an approval given elsewhere; the tool runs in our gate', async () => {
+test('a stream waits for an approval given elsewhere; the tool runs behind our gate', async () => {
   const response = await chat(say('please write', { stream: true }));
   let approvalId = '';
   await until(async () => {
@@ -163,7 +163,7 @@ test('without streaming the wait ends with an error that names the approval', as
   await rig.claw.op('turn.wait', { turnId: approvals[0]?.turnId ?? '' });
 });
 
-test('what a token may not use is not there for it', async () => {
+test('what a token may not use does not exist for it', async () => {
   const { key } = await rig.token({ name: 'narrow', scope: ['trayclaw/main'] });
   const headers = { authorization: `Bearer ${key}` };
   const { data } = (await (await rig.send('/v1/models', undefined, headers)).json()) as { data: { id: string }[] };
@@ -179,7 +179,7 @@ test('embeddings without an embedding model say what to set up', async () => {
   expect(error).toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('config.yaml') });
 });
 
-test('revoking a token ends its requests under way and refuses the next ones', async () => {
+test('revoking a token ends its running requests and refuses further ones', async () => {
   const { key, name } = await rig.token({ name: 'short' });
   const headers = { authorization: `Bearer ${key}` };
   const response = await chat(say('hang', { stream: true }), headers);
@@ -190,7 +190,7 @@ test('revoking a token ends its requests under way and refuses the next ones', a
   expect((await chat(say('Hi'), headers)).status).toBe(401);
 });
 
-test('a passed-through call is in the log and in the usage, without its text', async () => {
+test('a passed-through call is in the log and the usage, without its text', async () => {
   expect((await chat({ ...say('Hi'), model: pass })).status).toBe(200);
   const inLog: unknown[] = [];
   for await (const event of rig.claw.events({ after: 0 })) {

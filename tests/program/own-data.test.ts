@@ -1,4 +1,4 @@
-// TrayClaw's own data folder, asked of the whole program: the tools say what a path is, the gate refuses, and neither knows the other.
+// TrayClaw's own data folder in the whole program: the tools classify a path, the gate refuses it, and neither depends on the other.
 
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ test('no tool may read or write TrayClaw’s data, even with approval', async ()
       expect([tool, decision, ruleId]).toEqual([tool, 'deny', 'path.own-data']);
     }
     expect(await claw.op('policy.explain', { tool: 'list_dir', args: { path: '.' } })).toMatchObject({ decision: 'allow' });
-    // A command is judged by a person, who sees what it reads or reaches.
+    // A person judges a command, seeing what it reads or contacts.
     for (const command of [`cat ${join(home, 'instance.json')}`, 'curl -s http://127.0.0.1:4870/api/ops/panic.release -d {}']) {
       expect(await claw.op('policy.explain', { tool: 'exec', args: { command } })).not.toMatchObject({ decision: 'allow' });
     }

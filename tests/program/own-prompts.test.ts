@@ -21,7 +21,7 @@ async function rig() {
   return { home, open, lastRequest: () => JSON.stringify(model.requests.at(-1)) };
 }
 
-test('every own prompt is listed with its use and shown, and a new text is in the next turn', async () => {
+test('every prompt is listed with its use and shown; a new text is in the next turn', async () => {
   const { open, lastRequest } = await rig();
   const claw = await open();
   const { prompts } = await claw.op('prompt.list', { own: true });
@@ -42,7 +42,7 @@ test('every own prompt is listed with its use and shown, and a new text is in th
   expect((await claw.op('prompt.get', { name: 'trayclaw-system', version: 0 })).text).toContain('You are TrayClaw');
 });
 
-test('a text with a slot that nothing fills in is refused, and what is in use stays', async () => {
+test('a text with an unknown slot is refused, and the current text stays', async () => {
   const { open } = await rig();
   const claw = await open();
   await expect(claw.op('prompt.set', { name: 'trayclaw-system', text: 'It is {{time}}.' })).rejects.toMatchObject({
@@ -52,7 +52,7 @@ test('a text with a slot that nothing fills in is refused, and what is in use st
   expect(await claw.op('prompt.get', { name: 'trayclaw-system' })).toMatchObject({ version: 0 });
 });
 
-test('the host program gives its text, and a file in the data folder beats it', async () => {
+test('the host program provides a text, and a file in the data folder overrides it', async () => {
   const { home, open, lastRequest } = await rig();
   let claw = await open({ 'trayclaw-system': 'You are the clerk of a shop.' });
   await claw.ask('hello');

@@ -1,4 +1,4 @@
-// Pipelines over the whole program: routing, parallel branches, a review that asks for more, restarts at every event, and comparisons.
+// Pipelines in the whole program: routing, parallel branches, a review that sends text back, restarts at every event, and comparisons.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ let model: ScriptedModel;
 eachTest((made) => ({ home, model } = made));
 
 const isJudge = (request: unknown): boolean => JSON.stringify(request).includes('You check a piece of work');
-/** Of a text that does not say the total yet. */
+/** Matches a judge's request about the text that does not contain the total yet. */
 const judgesFirst = (request: unknown): boolean => isJudge(request) && JSON.stringify(request).includes('It is a lot.');
 const judgement = (met: boolean) => ({ text: JSON.stringify({ points: [{ met, quote: met ? '42' : '', why: 'So.' }] }) });
 
@@ -61,7 +61,7 @@ async function eventsOf(claw: TrayClaw, sessionId: string): Promise<readonly Any
   return (await claw.op('session.get', { sessionId, limit: 500 })).events as readonly AnyEvent[];
 }
 
-test('branches run as the plan says, and a review sends the text back once', async () => {
+test('branches run as planned, and a review sends the text back once', async () => {
   const claw = await open(rules());
   const done = await claw.op('pipeline.run', { pipeline: file(graph), text: 'How much?' });
   expect([done.status, done.text, done.quality]).toEqual(['done', 'The total is 42.', 1]);
@@ -79,7 +79,7 @@ test('branches run as the plan says, and a review sends the text back once', asy
   await home.close(claw);
 });
 
-test('a run that is interrupted after any event runs no node twice and answers the same', { timeout: 600_000 }, async () => {
+test('a run interrupted after any event runs no node twice and ends the same', { timeout: 600_000 }, async () => {
   const path = file(graph);
   for (let events = 1; events < 100; events += isSoak ? 1 : 13) {
     let claw = await open(rules());
@@ -113,7 +113,7 @@ test('a run that is interrupted after any event runs no node twice and answers t
   }
 });
 
-test('a node whose turns fail for good ends the run, and what was done stays', async () => {
+test('a node whose turns keep failing ends the run, and finished work is kept', async () => {
   const claw = await open([{ answer: { status: 401, raw: '{"error":{"message":"no"}}' } }]);
   const done = await claw.op('pipeline.run', {
     pipeline: file({ nodes: { only: { ask: '{{input}}', retries: 1 } }, output: 'only' }),
@@ -124,7 +124,7 @@ test('a node whose turns fail for good ends the run, and what was done stays', a
   await home.close(claw);
 });
 
-test('a node that takes what another read is marked with where it came from', async () => {
+test("a node that uses another's untrusted result is marked with its source", async () => {
   model.script([{ user: /^READ/, results: 0, answer: { calls: [{ tool: 'look', args: {} }] } }, { answer: { text: 'Read.' } }]);
   const look = defineTool({
     name: 'look',
@@ -148,7 +148,7 @@ test('a node that takes what another read is marked with where it came from', as
   await home.close(claw);
 });
 
-test('a comparison measures a pipeline and a single turn by the same points', async () => {
+test('a comparison measures a pipeline and a single turn by the same criteria', async () => {
   const claw = await open([{ when: isJudge, answer: judgement(true) }, { answer: { text: 'It is 42.' } }]);
   const path = file({ nodes: { first: { ask: 'A {{input}}' }, second: { ask: 'B {{first}}' } }, output: 'second' });
   const { rows } = await claw.op('pipeline.compare', { text: 'How much?', with: [path, 'agent:main'], rubric: 'It says the total' });
@@ -159,7 +159,7 @@ test('a comparison measures a pipeline and a single turn by the same points', as
   await home.close(claw);
 });
 
-test('a comparison gives the reason of one that failed, and the others still run', async () => {
+test('a comparison reports a failure with its reason, and the others still run', async () => {
   const judges: Rule = { when: isJudge, answer: judgement(true) };
   const claw = await open([judges, { times: 1, answer: { refuse: 'rejected', message: 'too small' } }, { answer: { text: 'It is 42.' } }]);
   const compare = (names: string[]) => claw.op('pipeline.compare', { text: 'How much?', with: names });
@@ -180,7 +180,7 @@ test.each<[string, object, string]>([
   ['a slot that nothing fills', { nodes: { a: { ask: '{{c}}' } }, output: 'a' }, 'a names c, which is no node'],
   ['no such output', { nodes: { a: { ask: 'x' } }, output: 'z' }, 'output names z'],
   ['an unknown key', { nodes: { a: { aks: 'x' } }, output: 'a' }, 'nodes'],
-])('a file with %s is refused before anything runs', async (_what, wrong, why) => {
+])('a file with %s is rejected before anything runs', async (_what, wrong, why) => {
   const claw = await open([]);
   await expect(claw.op('pipeline.run', { pipeline: file(wrong), text: 'x' })).rejects.toMatchObject({
     code: 'invalid_params',

@@ -1,5 +1,5 @@
-// Plan first over the whole program: in such a session only reads run until a person approves a plan, whatever the model, the rules and the
-// grants say; step by step if wanted; the same after a restart and in every helper. And jobs an agent proposes to repeat.
+// Plan-first in the whole program: in such a session only reads run until a person approves a plan, whatever the model, the rules and the
+// grants say; optionally step by step; unchanged by a restart and in every subagent. Also recurring jobs that an agent proposes.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ let model: ScriptedModel;
 
 eachTest((made) => ({ home, model } = made));
 
-/** Everything is allowed by rules: only the plan holds. */
+/** Rules allow everything, so only the plan holds calls back. */
 const free: ConfigInput = {
   policy: { rules: [{ when: { tools: ['write_file', 'exec', 'plan', 'schedule', 'message'] }, then: 'allow' }] },
   sandbox: { mode: 'off' },
@@ -59,7 +59,7 @@ async function decisions(claw: TrayClaw, sessionId: string): Promise<string[]> {
   return events.flatMap((event) => (event.type === 'policy.decided' ? [`${event.body.tool} ${event.body.ruleId}`] : []));
 }
 
-test('before the plan only reads run, though rules allow the rest; after a yes, in the same turn, everything does', async () => {
+test('before the plan only reads run despite rules; after approval everything does', async () => {
   const claw = await open([
     [write('early.txt'), call('exec', { action: 'run', command: 'touch early-too.txt' }), call('read_file', { path: 'notes.txt' })],
     [propose('Read notes.txt', 'Write late.txt'), write('beside.txt')],
@@ -83,7 +83,7 @@ test('before the plan only reads run, though rules allow the rest; after a yes, 
   await home.close(claw);
 });
 
-test('a denied plan holds on, also after a restart; another session is not held and is offered no plan', async () => {
+test('a denied plan still holds, also after a restart; other sessions are not affected', async () => {
   let claw = await open([[propose('Write a.txt')], { text: 'As you wish.' }, [write('b.txt')]]);
   const sessionId = await begin(claw, 'whole');
   await ask(claw, sessionId);
@@ -99,7 +99,7 @@ test('a denied plan holds on, also after a restart; another session is not held 
   await home.close(claw);
 });
 
-test('step by step: each needs a yes, none is skipped or reworded, and between them only reads run', async () => {
+test('step by step: each needs approval in order, and between them only reads run', async () => {
   const claw = await open([
     [propose('Write 1.txt', 'Write 2.txt', 'Write 3.txt')],
     [write('1.txt')],
@@ -124,7 +124,7 @@ test('step by step: each needs a yes, none is skipped or reworded, and between t
   await home.close(claw);
 });
 
-test('a subagent is held like the turn that called it, and freed with it', async () => {
+test('a subagent is held like the turn that called it, and released with it', async () => {
   const claw = await open([
     [call('subagent', { task: 'Help' })],
     [write('helped-early.txt')],
@@ -150,7 +150,7 @@ test('every door: /plan in a chat, and the command line', async () => {
   expect([ended.code, ended.json]).toMatchObject([0, { planFirst: 'whole' }]);
 });
 
-test('a recurring job is asked about with its next times and bounds, kept only after a yes, and never made by one', async () => {
+test('a recurring job is shown with times and limits, and kept only after approval', async () => {
   const job = { action: 'repeat', prompt: 'Sum up notes/', cron: '30 7 * * *', zone: 'UTC', usd: 0.1, tools: ['read_file'] };
   const claw = await open(
     [[call('schedule', { ...job, cron: '* * * * *' }), call('schedule', { ...job, everyMinutes: 60 })], [call('schedule', job)]],
@@ -165,7 +165,7 @@ test('a recurring job is asked about with its next times and bounds, kept only a
   await answer(claw, 'approve');
   const [made] = (await claw.op('schedule.list', {})).schedules;
   expect(made).toMatchObject({ spec: { kind: 'cron', zone: 'UTC' }, bounds: { usd: 0.1, tools: ['read_file'], grants: false }, depth: 1 });
-  // Its own turn may read, and make no further job.
+  // Its own turn may read, but may not create a further job.
   model.script([
     { times: 1, answer: { calls: [call('schedule', job), call('calc', { expression: '1' })] } },
     { answer: { text: 'Done.' } },

@@ -1,4 +1,4 @@
-// Features from an embedding program or an approved file: their additions, and that nothing of them runs before a person approved it.
+// Features from an embedding program or an approved file: what they add, and that nothing of them runs before a person approved it.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 
 const noted = z.object({ city: z.string(), degrees: z.number() });
 
-/** A tool, an operation, a setting, an event and rows. */
+/** A feature with a tool, an operation, a setting, an event and rows. */
 const weather = defineFeature({
   name: 'weather',
   settings: z.strictObject({ unit: z.enum(['celsius', 'fahrenheit']).default('celsius') }),
@@ -78,7 +78,7 @@ class Place {
     return claw;
   }
 
-  /** It leaves a mark in the process when it runs. */
+  /** The source leaves a mark in the process when it runs. */
   write(mark: string, file = this.file): void {
     const source = `globalThis.trayclawTestMarks = [...(globalThis.trayclawTestMarks ?? []), ${JSON.stringify(mark)}];
       export const feature = { name: 'greeter', create: () => ({ tools: [] }) };`;
@@ -89,13 +89,13 @@ class Place {
 const marks = (): readonly string[] => (globalThis as { trayclawTestMarks?: readonly string[] }).trayclawTestMarks ?? [];
 const only = async (claw: TrayClaw) => (await claw.op('plugin.list', {})).plugins[0];
 
-test('a feature of a program adds an operation, a tool behind the gate, an event, rows and a setting', async () => {
+test('a feature adds an operation, a tool behind the gate, an event, rows, a setting', async () => {
   const place = new Place();
   const options = { features: [weather], config: { plugins: { settings: { weather: { unit: 'fahrenheit' } } } } };
   const claw = await place.start([], options);
   expect(await claw.call('weather.report', { city: 'Oslo' })).toEqual({ degrees: null, unit: 'fahrenheit' });
   const asked = await claw.op('tool.run', { tool: 'note_weather', args: { city: 'Oslo', degrees: 21 }, wait: false });
-  // There is no grant yet: it asks like every tool that writes.
+  // There is no grant yet, so it needs approval like every tool that writes.
   expect([asked.outcome, asked.pending?.length]).toEqual(['waiting', 1]);
   await claw.op('approval.decide', { approvalId: asked.pending?.[0]?.approvalId ?? '', decision: 'approve' });
   await claw.whenIdle();
@@ -110,7 +110,7 @@ test('a feature of a program adds an operation, a tool behind the gate, an event
   expect(await again.call('weather.report', { city: 'Oslo' })).toMatchObject({ degrees: 21 });
 });
 
-test('what does not fit is refused by name: parameters, operations, settings, names', async () => {
+test('invalid parameters, operations, settings and names are rejected by name', async () => {
   const place = new Place();
   const claw = await place.start([], { features: [weather] });
   await expect(claw.call('weather.report', { town: 'Oslo' })).rejects.toMatchObject({ code: 'invalid_params' });
@@ -123,7 +123,7 @@ test('what does not fit is refused by name: parameters, operations, settings, na
   await expect(place.start([], { features: [{ ...weather, migrations: stranger }] })).rejects.toMatchObject({ code: 'invalid_config' });
 });
 
-test('a file runs only once a person approved it, and not when it has changed since', async () => {
+test('a file runs only once a person approved it, and not after it changed', async () => {
   const place = new Place();
   place.write('first');
   const claw = await place.start([place.file]);
@@ -163,7 +163,7 @@ test('no door without a person behind it approves a plugin', async () => {
   await expect(claw.op('plugin.approve', shown)).rejects.toMatchObject({ code: 'panic_engaged' });
 });
 
-test('a command line that a tool started approves nothing and calls nothing', async () => {
+test('a command line started by a tool can neither approve nor call a plugin', async () => {
   const place = new Place();
   place.write('by a tool');
   const claw = await place.start([place.file]);
@@ -177,7 +177,7 @@ test('a command line that a tool started approves nothing and calls nothing', as
   expect((await only(await place.start([place.file])))?.state).toBe('waiting');
 });
 
-test('a file that names others is not loaded, and a broken one stops nothing', async () => {
+test('a file that imports others is not loaded, and a broken one stops nothing', async () => {
   const place = new Place();
   writeFileSync(place.file, "import './other.mjs';\nexport const feature = {};\n");
   const broken = join(place.folder, 'broken.mjs');
@@ -191,7 +191,7 @@ test('a file that names others is not loaded, and a broken one stops nothing', a
   expect((await second.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
 });
 
-/** A chat service that adds only its channel. */
+/** A feature whose only part is a channel. */
 const chatService = (channel: LoopbackChannel, name = channel.name) => defineFeature({ name, create: () => ({ channel }) });
 
 test('a plugin that is a channel receives and sends; one under another name is refused', async () => {
@@ -209,7 +209,7 @@ test('a plugin that is a channel receives and sends; one under another name is r
   });
 });
 
-/** Source of a plugin that offers a tool and an operation, with one part that is broken. */
+/** The source of a plugin with a tool and an operation, one part of which is broken. */
 const withBroken = (part: string): string => `const z = globalThis.trayclawTestZod;
   export const feature = {
     name: 'broken',

@@ -1,5 +1,5 @@
-// The public price list through the whole program: nothing is fetched unless a person asks, the difference comes first, and what was agreed to
-// holds at once and after a start.
+// The public price list in the whole program: nothing is downloaded unless a person asks, the difference is shown first, and the accepted
+// list is used at once and after a restart.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ async function priceOf(claw: TrayClaw) {
   return [found?.inputUsdPerMillion, found?.contextTokens];
 }
 
-test('a list is shown first, used when a person says so, and kept', async () => {
+test('a list is shown first, used once a person accepts it, and stored', async () => {
   const { home, list, start } = await open();
   const claw = await start();
   expect(await priceOf(claw)).toEqual([1.25, 400_000]);
@@ -65,7 +65,7 @@ test('a list is shown first, used when a person says so, and kept', async () => 
   expect(list.asked).toBe(2);
 });
 
-test('an odd list, an error page and the panic stop change nothing', async () => {
+test('an invalid list, an error page and the panic stop change nothing', async () => {
   const { list, start } = await open();
   const claw = await start();
   list.body = listOf(-3);
@@ -83,7 +83,7 @@ test('an odd list, an error page and the panic stop change nothing', async () =>
   expect([list.asked, await priceOf(claw)]).toEqual([2, [1.25, 400_000]]);
 });
 
-test('a command line that a tool started downloads and uses no list', async () => {
+test('a command line started by a tool can neither download nor accept a list', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.env['TRAYCLAW_CALL'] = 'call_1';

@@ -27,7 +27,7 @@ function commitAll(folder: string): void {
   git(folder, 'commit', '-qm', 'first');
 }
 
-test('instructions are followed once a person accepted them, and only in that form', async () => {
+test('instructions are followed once a person accepted them, and only in that version', async () => {
   const { claw, project, put, wait, shown } = await open();
   put('AGENTS.md', 'Answer in one line.\n');
   const found = await claw.op('project.get', { folder: project });
@@ -79,7 +79,7 @@ test('files are found for a mention and attached by their path in the folder', a
   await expect(attach('../x')).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a session gets a worktree, and its removal loses nothing unless a person says so', async () => {
+test('a session gets a worktree, and removing it loses nothing without consent', async () => {
   const { claw, project, put, wait } = await open(mayAdd, [
     { results: 0, answer: { calls: [{ tool: 'read_file', args: { path: 'plan.md' } }] } },
     { answer: { text: 'read' } },
@@ -120,7 +120,7 @@ test('a session gets a worktree, and its removal loses nothing unless a person s
   ]);
 });
 
-test('a worktree asks before it is made, and no setting of the repository runs', async () => {
+test('a worktree needs approval, and no setting of the repository runs', async () => {
   const { claw, home, project, put } = await open();
   put('plan.md', 'beans');
   commitAll(project);
@@ -136,7 +136,7 @@ test('a worktree asks before it is made, and no setting of the repository runs',
   await claw.op('turn.wait', { turnId: begun.turnId });
   await claw.op('worktree.list', { folder: project });
   expect([existsSync(begun.path), existsSync(trace)]).toEqual([true, false]);
-  // The same repository with plain git: the hook is one that runs.
+  // Control: with plain git the hook of the same repository does run.
   git(project, 'checkout', '-q', '-b', 'other');
   expect(existsSync(trace)).toBe(true);
   await expect(claw.op('worktree.begin', { folder: join(home.path, '..') })).rejects.toMatchObject({ code: 'denied' });

@@ -1,4 +1,5 @@
-// Guided recovery over the whole program: a plan changes nothing and says what is lost, only what was planned is run, once, and is recorded.
+// Guided recovery in the whole program: a plan changes nothing and says what would be lost; only the planned steps run, once, and are
+// recorded.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ async function run(claw: TrayClaw, params: OpParams<'recovery.plan'>) {
   return { plan, done: await claw.op('recovery.run', { planId: plan.planId }) };
 }
 
-test('every way back is listed, and a plan is run once and for ten minutes', async () => {
+test('every plan is listed, and a plan runs once, within ten minutes', async () => {
   const clock = new ManualClock();
   const claw = await open({ clock });
   await claw.ask('hello');
@@ -51,7 +52,7 @@ test('every way back is listed, and a plan is run once and for ten minutes', asy
   await expect(claw.op('recovery.run', { planId: stopped.planId })).rejects.toMatchObject({ code: 'panic_engaged' });
 });
 
-test('a restarted agent keeps its conversations in the archive', async () => {
+test('a reset agent keeps its conversations in the archive', async () => {
   const claw = await open();
   const { sessionId } = await claw.ask('hello');
   const planned = await claw.op('recovery.plan', { kind: 'reset-agent' });
@@ -64,7 +65,7 @@ test('a restarted agent keeps its conversations in the archive', async () => {
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('rebuilt indexes find what they had lost, and count the same', async () => {
+test('rebuilt indexes find what they had lost, with the same counts', async () => {
   const first = await open();
   const { sessionId } = await first.ask('a marmalade sandwich');
   const before = await first.op('usage.get', { by: 'session' });
@@ -85,7 +86,7 @@ test('rebuilt indexes find what they had lost, and count the same', async () => 
   await expect(claw.op('recovery.plan', { kind: 'clear-session-cache', target: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('damaged artifacts are given up only as planned', async () => {
+test('damaged artifacts are removed only as planned', async () => {
   const claw = await open();
   const big = Buffer.from('kept '.repeat(1_000)).toString('base64');
   await claw.op('message.send', { text: 'see this', attachments: [{ name: 'a.txt', base64: big }] });
@@ -98,7 +99,7 @@ test('damaged artifacts are given up only as planned', async () => {
   expect((await claw.op('artifact.list', {})).artifacts).toEqual([]);
 });
 
-test('going back to a backup is done by hand, as the plan says; what it says works', { timeout: 60_000 }, async () => {
+test('a backup is restored by hand, and the instructions in the plan work', { timeout: 60_000 }, async () => {
   const claw = await open();
   await claw.ask('before');
   await expect(claw.op('recovery.plan', { kind: 'restore-backup' })).rejects.toMatchObject({ code: 'conflict' });
@@ -114,7 +115,7 @@ test('going back to a backup is done by hand, as the plan says; what it says wor
   expect((await again.op('session.list', {})).sessions.map(({ title }) => title)).toEqual(['before']);
 });
 
-test('an undo that was cut off is finished', async () => {
+test('an interrupted undo is finished', async () => {
   const claw = await open();
   await claw.op('tool.run', { tool: 'calc', args: { expression: '1+1' } });
   await expect(claw.op('recovery.plan', { kind: 'finish-undo' })).rejects.toMatchObject({ code: 'conflict' });
@@ -124,7 +125,7 @@ test('an undo that was cut off is finished', async () => {
   expect(readFileSync(join(home.workspace, 'a.txt'), 'utf8')).toBe('new');
   const { sessionId } = asked;
   await claw.close();
-  // As after a crash between the beginning of the undo and its end: begun on record, nothing put back.
+  // As after a crash during an undo: its start is recorded, but nothing was restored.
   const db = new Database(join(home.path, 'trayclaw.db'));
   const { seq } = db.prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number };
   db.prepare('INSERT INTO checkpoints (seq, call_id, session_id, turn_id, at_ms, closed, undoes) VALUES (?, ?, ?, ?, ?, 0, ?)').run(

@@ -1,6 +1,6 @@
-// How well the person's documents are found: more than 200 questions over a fixed copy of this project's own documents, and 40 asked in other
-// words than the documents have; by words, by vectors, and by both. Every run of the tests asks a quarter of the questions with hashed
-// vectors, which are weak and must take nothing from the words. The long run asks all, with a real sentence encoder.
+// How well the person's documents are found: more than 200 questions about a fixed copy of this project's own documents, and 40 asked in
+// other words than the documents use; by full-text search, by vectors, and by both. Every run asks a quarter of the questions with hashed
+// vectors, which are weak and must not make full-text results worse. The long run asks all of them with a real sentence encoder.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const questionsIn = (file: string): Question[] =>
     .trim()
     .split('\n')
     .map((line) => line.split('\t') as [string, string])
-    // A phrase of one word says nothing.
+    // A phrase of one word proves nothing.
     .filter(([, phrase]) => phrase.length > 5);
 
 const every = questionsIn('questions.tsv');
@@ -100,7 +100,7 @@ const asking =
   async (query) =>
     (await claw.op('knowledge.search', { query, limit: DEPTH })).evidence;
 
-/** The nearest passages alone, out of the same file. */
+/** The nearest passages by vector alone, from the same database. */
 function askVectors(): Ask {
   const storage = Storage.open({ home: homes[1] ?? '', migrations: [], lock: false });
   ended.push(() => storage.dispose());
@@ -120,7 +120,7 @@ test('there are enough questions, and the documents contain every answer', () =>
   expect([...every, ...otherWords].filter(([, phrase]) => !all.includes(phrase))).toEqual([]);
 });
 
-test('most is among the first five', { timeout: 240_000 }, async () => {
+test('most answers are among the first five results', { timeout: 240_000 }, async () => {
   const nearest = askVectors();
   const say = (name: string, { recall, mrr }: Figures): string => `${name}: recall@${DEPTH} ${recall.toFixed(3)}, MRR ${mrr.toFixed(3)}`;
   const figures = async (asked: readonly Question[]) => ({
@@ -137,13 +137,13 @@ test('most is among the first five', { timeout: 240_000 }, async () => {
     process.stdout.write(`${asked.length} questions. ${say('words', lexical)}; ${say('vectors', vector)}; ${say('both', hybrid)}\n`);
   }
   expect(plain.lexical.recall).toBeGreaterThan(0.9);
-  // Both kinds of vectors are weak on these texts; next to the words they must not remove results.
+  // Both kinds of vectors are weak on these texts; combined with full-text search they must not remove results.
   expect(plain.hybrid.recall).toBeGreaterThan(plain.lexical.recall - 0.02);
   expect(plain.hybrid.mrr).toBeGreaterThan(plain.lexical.mrr - 0.05);
   expect(other.hybrid.recall).toBeGreaterThanOrEqual(Math.max(other.lexical.recall, other.vector.recall));
 });
 
-test('every citation names the lines at which the passage stands', { timeout: 240_000 }, async () => {
+test('every citation names the lines of its passage', { timeout: 240_000 }, async () => {
   let cited = 0;
   for (const [query] of questions) {
     const { evidence } = await both.op('knowledge.search', { query, limit: DEPTH });

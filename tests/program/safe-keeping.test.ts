@@ -1,4 +1,4 @@
-// Automatic protection of the log from loss: the write-ahead log stays small, backups are made, damage is found and reported.
+// Automatic protection of the log: the write-ahead log stays small, backups are made, damage is found and reported.
 
 import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ async function talk(claw: TrayClaw, turns: number): Promise<string> {
   return sessionId;
 }
 
-/** So many events, quickly. */
+/** Quickly writes this many events. */
 async function fill(claw: TrayClaw, events: number): Promise<void> {
   for (let i = 0; i < events; i += 1) await claw.op('session.create', { title: `session ${i}` });
 }
@@ -30,11 +30,11 @@ const backupsOf = (home: TestHome): string[] => {
   }
 };
 
-test('after many turns without a rest the database file holds most of the log', async () => {
+test('after many turns without a pause most of the log is in the database file', async () => {
   await using home = new TestHome();
   home.configure(demo);
   const claw = await home.open();
-  // A checkpoint comes after two hundred commits at the latest, however busy the turns are; a turn has two.
+  // A checkpoint follows after at most two hundred commits, however busy the turns are; a turn has two commits.
   await talk(claw, 150);
   const alone = join(home.path, 'copy');
   mkdirSync(alone);
@@ -55,13 +55,13 @@ function count(file: string): number {
   }
 }
 
-/** Closing gives a backup two seconds: on a busy machine one that is due may be left to the next time. */
+/** Closing waits two seconds for a backup; on a busy machine a due backup may be postponed to the next time. */
 async function closeUntil(home: TestHome, claw: TrayClaw, isMade: () => boolean, clock?: Clock): Promise<void> {
   await claw.close();
   for (let i = 0; i < 5 && !isMade(); i += 1) await (await home.open(clock === undefined ? {} : { clock })).close();
 }
 
-test('closing makes a backup where one is due, and keeps the newest few', async () => {
+test('closing makes a due backup, and keeps the newest few', async () => {
   await using home = new TestHome();
   home.configure({ ...demo, backup: { keep: 1 } });
   const small = await home.open();
@@ -76,7 +76,7 @@ test('closing makes a backup where one is due, and keeps the newest few', async 
   expect([first, more]).toEqual([expect.stringMatching(/^trayclaw-auto-.*\.db$/), []]);
   expect(count(join(home.path, 'backups', first ?? ''))).toBeGreaterThan(500);
 
-  // A day later nothing was said: nothing is due. Then something was.
+  // A day later nothing was said, so no backup is due; then something was said.
   const dayMs = 86_400_000;
   const later = { nowMs: () => Date.now() + dayMs + 60_000, monotonicMs: () => performance.now() };
   const idle = await home.open({ clock: later });
@@ -90,12 +90,12 @@ test('closing makes a backup where one is due, and keeps the newest few', async 
   const again = await home.open({ clock: threeDaysOn });
   await fill(again, 1);
   await closeUntil(home, again, () => !backupsOf(home).includes(first ?? ''), threeDaysOn);
-  // The one a person made stays, of the automatic ones the newest.
+  // The manual backup stays, and of the automatic ones the newest.
   expect(backupsOf(home).filter((name) => name.includes('auto'))).toEqual([expect.not.stringMatching(first ?? '')]);
   expect(backupsOf(home)).toHaveLength(2);
 }, 120_000);
 
-test('none is made where the settings say so', async () => {
+test('no backup is made if the settings disable it', async () => {
   await using home = new TestHome();
   home.configure({ ...demo, backup: { automatic: false } });
   const claw = await home.open();
@@ -104,7 +104,7 @@ test('none is made where the settings say so', async () => {
   expect(backupsOf(home)).toEqual([]);
 });
 
-test('emptied pages are found, and a reader that meets them says what to do', async () => {
+test('emptied pages are detected, and a read that meets them says what to do', async () => {
   await using home = new TestHome();
   home.configure(demo);
   const claw = await home.open();
@@ -136,7 +136,7 @@ test('a start that meets a damaged page says what to do', async () => {
   ]);
 }, 120_000);
 
-/** Leaves of a table or index, from the middle of it. */
+/** Empties leaf pages of a table or index, from the middle of it. */
 function emptyPages(file: string, name: string, pages: number): void {
   const db = new Database(file, { readonly: true });
   const size = db.pragma('page_size', { simple: true }) as number;

@@ -1,5 +1,4 @@
-// The sandbox in the whole program: what a call's result says, what the record of health says, and what explain says, with and
-// without one on the machine.
+// The sandbox in the whole program: what a call's result, the health check and explain report, with and without a sandbox on the machine.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ const open = (
 ): Promise<TrayClaw> =>
   home.open({ config: { models: { default: 'demo/offline' }, ...(sandbox === undefined ? {} : { sandbox }) }, environment });
 
-/** Runs a command that a person says yes to. */
+/** Runs a command that a person approves. */
 async function runApproved(claw: TrayClaw, command: string): Promise<OpResult<'tool.run'>> {
   const asked = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
   const approvalId = asked.pending?.[0]?.approvalId ?? '';
@@ -37,7 +36,7 @@ async function runApproved(claw: TrayClaw, command: string): Promise<OpResult<'t
 
 const sandboxCheck = async (claw: TrayClaw) => (await claw.op('health.check', {})).checks.find(({ id }) => id === 'sandbox');
 
-test('required confines what a person approved as well; auto hides its own data alone from it', needs('bubblewrap'), async () => {
+test("`required` confines approved commands too; `auto` only hides the program's data", needs('bubblewrap'), async () => {
   const command = 'grep -c . /proc/net/dev; ls -A .. | tr "\\n" " "; echo made > made';
   const seen: string[] = [];
   for (const mode of ['required', 'auto'] as const) {
@@ -54,7 +53,7 @@ test('required confines what a person approved as well; auto hides its own data 
   expect(seen).toEqual(['required ok does not see the data folder', 'auto ok does not see the data folder']);
 });
 
-test('without a sandbox required runs nothing and says what to install; auto runs, and health says how it stands', async () => {
+test('without a sandbox `required` runs nothing and says what to install; `auto` runs', async () => {
   const required = await open({ mode: 'required' }, withoutPrograms);
   const refused = await runApproved(required, 'touch ran');
   expect(refused).toMatchObject({

@@ -1,5 +1,5 @@
-// Second thoughts over the whole program: a verifier before a spend call, what the governor says, a panel that disagrees, and what all of it
-// costs; and that a program without any of it does what it did.
+// Second opinions in the whole program: a verifier before a spend call, the governor's findings, a panel that disagrees, and their cost;
+// and an unchanged program without any of them.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -55,7 +55,7 @@ async function eventsOf(claw: TrayClaw, sessionId: string): Promise<readonly Any
   return (await claw.op('session.get', { sessionId, limit: 200 })).events as readonly AnyEvent[];
 }
 
-test('an invalid call does not run, its verdict is on record, and its cost is counted', async () => {
+test('an invalid call does not run, its verdict is recorded, and its cost is counted', async () => {
   model.script([
     { times: 1, answer: { calls: [{ tool: 'pay', args: { usd: 20 } }] } },
     { times: 1, answer: { text: '{"verdict":"INVALID","reason":"Nobody asked to pay."}', usage: { input: 100, output: 10 } } },
@@ -90,7 +90,7 @@ test('the governor explains a turn, tries past ones, and writes nothing for that
   await home.close(claw);
 });
 
-test('a panel that disagrees is recorded in the turn, and read again after a restart', async () => {
+test('a panel that disagrees is recorded in the turn, and readable after a restart', async () => {
   model.script([
     { times: 1, answer: { text: 'Berlin has 3.7 million people.' } },
     { times: 1, answer: { text: 'Berlin has 3.9 million people.' } },
@@ -115,7 +115,7 @@ test('a panel that disagrees is recorded in the turn, and read again after a res
   await home.close(again);
 });
 
-test('the panic stop ends an opinion that a person asked for', async () => {
+test('the panic stop ends an opinion that a person requested', async () => {
   model.script([{ times: 1, answer: { text: 'Yes.' } }, { answer: { silent: true } }]);
   const claw = await open({ models: { panels: { careful: { members: ['lab/other'], judge: 'lab/judge' } } } });
   const { turnId } = await claw.ask('Is it so?');

@@ -1,5 +1,5 @@
-// TrayClaw under a service manager, as a whole program: what is installed is a unit systemd takes, what the unit says runs, and no token is in
-// the log. systemctl is a double; where systemd is on the machine, its own check reads the unit as well.
+// TrayClaw under a service manager, as a whole program: the installed unit is valid for systemd, its command runs, and no token is in the
+// log. systemctl is a double; if the machine has systemd, its own check reads the unit too.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ function open(hasSystemctl = true): Rig {
   };
 }
 
-test('the service is installed, shown and removed again', { ...onLinux, timeout: 120_000 }, async () => {
+test('the service is installed, shown and removed', { ...onLinux, timeout: 120_000 }, async () => {
   const { home, unitFile, state, folder } = open();
   expect(await home.cli(['service', 'status'])).toMatchObject({ code: 1, json: { installed: false, running: false } });
   expect(await home.cli(['service', 'install'])).toMatchObject({ code: 0, json: { file: unitFile, installed: true }, stderr: '' });
@@ -53,7 +53,7 @@ test('the service is installed, shown and removed again', { ...onLinux, timeout:
     env: { TRAYCLAW_HOME: home.path, PATH: join(folder, 'bin') },
   });
 
-  // The same again changes nothing; another unit is loaded and takes the place of the running one.
+  // Installing again changes nothing; a different unit is loaded and replaces the running one.
   const before = state().calls.length;
   expect((await home.cli(['service', 'install'])).code).toBe(0);
   expect(state().calls.slice(before)).not.toContain('daemon-reload');
@@ -66,7 +66,7 @@ test('the service is installed, shown and removed again', { ...onLinux, timeout:
   expect(await home.cli(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: false } });
 });
 
-test('where systemd does not answer nothing is written', onLinux, async () => {
+test('if systemd does not answer nothing is written', onLinux, async () => {
   const without = open(false);
   const missing = await without.home.cli(['service', 'install']);
   expect(missing).toMatchObject({
@@ -83,7 +83,7 @@ test('where systemd does not answer nothing is written', onLinux, async () => {
   expect(existsSync(unitFile)).toBe(false);
 });
 
-test('a unit of the person stays, and a tool installs none', onLinux, async () => {
+test("a person's own unit is not touched, and a tool cannot install one", onLinux, async () => {
   const { home, unitFile } = open();
   mkdirSync(dirname(unitFile), { recursive: true });
   writeFileSync(unitFile, '[Service]\nExecStart=/bin/true\n');
@@ -100,7 +100,7 @@ test('a unit of the person stays, and a tool installs none', onLinux, async () =
 
 const oddNames = ['plain', 'with space', 'per%cent', 'dollar$HOME', 'quo"te', "apo'strophe", 'back\\slash', 'semi;colon', 'ümlaut'];
 
-test.each(oddNames)('a program and a data folder in %j are read as they are', (name) => {
+test.each(oddNames)('a program and a data folder in %j are read correctly', (name) => {
   const { folder } = open();
   const place = join(folder, name);
   mkdirSync(place);
@@ -124,7 +124,7 @@ test.each(oddNames)('a program and a data folder in %j are read as they are', (n
   expect([verified.status, verified.stderr.split('\n').filter((line) => line.includes('trayclaw'))]).toEqual([0, []]);
 });
 
-test('the check of systemd itself refuses a unit that is wrong', needs('systemd'), () => {
+test('the check of systemd itself rejects an invalid unit', needs('systemd'), () => {
   const { folder } = open();
   const file = join(folder, 'trayclaw.service');
   const text = systemdUnit({ command: [join(folder, 'no-such-node')], home: null, path: '/usr/bin', port: null }).replace(
@@ -140,14 +140,14 @@ test('the check of systemd itself refuses a unit that is wrong', needs('systemd'
   expect(verified.stderr).toMatch(/kill mode specification[^]*is not executable/);
 });
 
-test('what the unit runs serves, ends cleanly, and its log has no token', { timeout: 60_000 }, async () => {
+test("the unit's command serves, ends cleanly, and its log has no token", { timeout: 60_000 }, async () => {
   const { home, folder } = open();
   const text = ((await home.cli(['service', 'install', '--print'])).json as { text: string }).text;
   const { argv, env } = readUnit(text);
   const log = join(folder, 'journal');
   const handle = openSync(log, 'w');
   const { dev, ino } = fstatSync(handle);
-  // As systemd starts it, but for the flag: also by hand in a unit of one's own the token must not be there.
+  // As systemd starts it, but without the flag: a unit written by hand must not log the token either.
   const [program = '', ...args] = argv.filter((word) => word !== '--no-print-token');
   const service = { ...env, HOME: folder, JOURNAL_STREAM: `${dev}:${ino}`, INVOCATION_ID: 'f'.repeat(32) };
   const child = spawn(program, args, { env: service, stdio: ['ignore', handle, handle], cwd: folder });

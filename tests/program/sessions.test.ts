@@ -11,7 +11,7 @@ let model: ScriptedModel;
 beforeEach(async () => {
   model = await ScriptedModel.start([{ answer: ({ index }) => ({ text: `answer ${index}` }) }]);
   const home = new TestHome();
-  // The conversation is compared word for word: no skill is offered in it.
+  // The conversation is compared word for word, so no skill may be offered in it.
   claw = await home.open({ config: { ...model.config('openai'), budget: { perDayUsd: 100 }, skills: { shortlist: 0 } } });
   onTestFinished(async () => {
     await home.dispose();
@@ -19,7 +19,7 @@ beforeEach(async () => {
   });
 });
 
-/** Who said what, as the model was shown it last. */
+/** The messages of the model's last request. */
 function shown(seen: ModelRequestSeen | undefined = model.requests.at(-1)): string[] {
   const messages = (seen?.body['messages'] ?? []) as { role: string; content: string }[];
   return messages.filter(({ role }) => role !== 'system').map(({ role, content }) => `${role}: ${content}`);
@@ -31,7 +31,7 @@ async function say(text: string, sessionId: string): Promise<string> {
   return turnId;
 }
 
-test('what is pinned stands first, and pages join without a gap', async () => {
+test('pinned sessions come first, and pages join without a gap', async () => {
   const ids: string[] = [];
   for (const title of ['a', 'b', 'c', 'd', 'e']) ids.push((await claw.op('session.create', { title })).sessionId);
   const [first = ''] = ids;
@@ -68,7 +68,7 @@ test('an unseen end is unread until a person looks or writes, also after a recou
   expect((await claw.op('session.list', {})).sessions).toMatchObject([{ sessionId: 's', unread: 1 }]);
 });
 
-test('a session has a separate model, until it is reset', async () => {
+test('a session has its own model, until it is reset', async () => {
   await claw.op('session.configure', { sessionId: (await claw.op('session.create', { title: 'x' })).sessionId, model: 'lab/other' });
   const { sessionId } = await claw.op('session.create', { title: 'y', model: 'lab/other' });
   await say('hello', sessionId);
@@ -81,7 +81,7 @@ test('a session has a separate model, until it is reset', async () => {
   await expect(claw.op('session.configure', { sessionId, model: 'nobody/x' })).rejects.toMatchObject({ code: 'model_unknown' });
 });
 
-test('pages of whole turns go back to the beginning, and types leave out the rest', async () => {
+test('pages of whole turns go back to the beginning, and types filter events', async () => {
   const turnIds: string[] = [];
   for (let i = 0; i < 7; i++) turnIds.push(await say(`message ${i}`, 's'));
   const types = ['user.message', 'assistant.message'];
@@ -103,7 +103,7 @@ test('pages of whole turns go back to the beginning, and types leave out the res
   expect(newest.earlierBefore).toBe(newest.events[0]?.seq);
 });
 
-test('a search box finds beginnings of words, titles first, each session once, and no title of before', async () => {
+test('search finds word beginnings, titles first, each session once, no old titles', async () => {
   await claw.op('session.create', { title: 'Gardening in spring' });
   await say('how do gardens grow? gardens!', 's');
   await say('gardens again', 's');
@@ -117,7 +117,7 @@ test('a search box finds beginnings of words, titles first, each session once, a
   await expect(claw.op('session.search', { query: 'x', sessionId: 'none' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('the last message runs again: the earlier answer stays in the log and no pack carries it', async () => {
+test('a retry keeps the earlier answer in the log but in no later request', async () => {
   await say('first', 's');
   const turnId = await say('second', 's');
   const again = await claw.op('turn.retry', { turnId, model: 'lab/other' });
@@ -138,7 +138,7 @@ test('the last message runs again: the earlier answer stays in the log and no pa
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('another text takes the place of the last message, and no pack carries the earlier one', async () => {
+test('an edited last message replaces the earlier one in every later request', async () => {
   await say('first', 's');
   const turnId = await say('second', 's');
   const again = await claw.op('turn.retry', { turnId, text: 'changed' });
@@ -149,7 +149,7 @@ test('another text takes the place of the last message, and no pack carries the 
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('running again carries no approval over, and what was said along the way stays said', async () => {
+test('a retry carries no approval over, and keeps what was said along the way', async () => {
   const write = { calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] };
   model.script([
     { when: ({ body }) => !JSON.stringify(body['messages']).includes('tool_call_id'), answer: write },
@@ -172,7 +172,7 @@ test('running again carries no approval over, and what was said along the way st
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('a branch holds everything before a message and leaves the original unchanged', async () => {
+test('a branch contains everything before a message and leaves the original unchanged', async () => {
   await say('first', 's');
   const turnId = await say('second', 's');
   await say('third', 's');
@@ -190,7 +190,7 @@ test('a branch holds everything before a message and leaves the original unchang
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
 });
 
-test('forwarded text does not become the person’s by a retry or a branch', async () => {
+test("forwarded text does not become the person's by a retry or a branch", async () => {
   const { turnId, sessionId } = await claw.op('message.send', { text: 'forwarded words', forwardedFrom: 'stranger' });
   await claw.op('turn.wait', { turnId });
   const marks = async (id: string, turn: string): Promise<unknown[]> => {
@@ -205,7 +205,7 @@ test('forwarded text does not become the person’s by a retry or a branch', asy
   expect(await marks(branch.sessionId, branch.turnId)).toEqual([[{ kind: 'message', where: 'stranger' }]]);
 });
 
-test('a conversation reread from the log shows the model the same after a retry', async () => {
+test('a conversation reread from the log is the same for the model after a retry', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   const first = await home.open({ config: model.config('openai') });

@@ -1,4 +1,4 @@
-// Skills from their beginning to their use: made, tested by their own cases, packed, and updated while a turn uses them.
+// The life of a skill: created, tested by its own cases, packed, and updated while a turn uses it.
 
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ function write(name: string, version: string): string {
   return at(name);
 }
 
-test('a skill is made, fails its own case, and is good once its text makes the case pass', { timeout: 60_000 }, async () => {
+test('a new skill fails its case, and passes once its text is right', { timeout: 60_000 }, async () => {
   const isTold = (request: object): boolean => JSON.stringify(request).includes('Say the day.');
   const claw = await rig.open([{ when: isTold, answer: { text: 'It is on Tuesday.' } }, { answer: { text: 'It is soon.' } }]);
   await claw.op('skill.new', { name: 'note-taker', into: root });
@@ -50,7 +50,7 @@ test('the same files make the same archive, byte for byte', async () => {
   expect(plan.skills).toMatchObject([{ sha256: first.contentSha256, source: { verified: 'The archive has the SHA-256 that you gave.' } }]);
 });
 
-test('a turn that has not ended keeps the version it began with', { timeout: 60_000 }, async () => {
+test('a running turn keeps the version it began with', { timeout: 60_000 }, async () => {
   const gate = new Gate();
   const open = call('skill', { action: 'open', name: 'notes' });
   const claw = await rig.open(

@@ -1,6 +1,6 @@
-// Whole collections of skills, installed one by one from a mirror: found, planned, scanned, approved, placed, locked and trusted, byte by byte
-// what was published. A made sample in every run; `TRAYCLAW_COLLECTIONS=FOLDER npm test -- skill-collections` takes a folder of real ones and
-// prints what was refused and what the scan says.
+// Whole collections of skills, installed one by one from a mirror: found, planned, scanned, approved, placed, locked and trusted, byte for
+// byte as published. Every run uses a generated sample; `TRAYCLAW_COLLECTIONS=FOLDER npm test -- skill-collections` uses a folder of real
+// ones and prints refusals and scan findings.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function put(path: string, content: string | Uint8Array): void {
 const head = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: Does the work of ${name} when it is asked for.\n${more}---\n\n`;
 
-/** Lines of published skills that look like harm and are none. */
+/** Lines of published skills that look harmful but are not. */
 const honest = [
   '| Open Targets | `curl -X POST -H "Content-Type: application/json" -d \'{"query":"..."}\' https://api.example.com/graphql` |',
   "left = sjoin(one, two, how='left')  # Keep all from left",
@@ -45,7 +45,7 @@ const honest = [
   'An unescaped pipe silently adds a column.',
 ];
 
-/** The shapes in which collections are published, with the words that honest skills use and malware uses too. */
+/** The layouts in which collections are published, with words that both honest skills and malware use. */
 function makeSample(): string {
   // One folder each below skills/, with a licence, scripts and office files.
   put(
@@ -63,7 +63,7 @@ function makeSample(): string {
   put('plugins/plugins/again/skills/audit/SKILL.md', `${head('audit')}# Audit\n\nAnother one.\n`);
   put('plugins/plugins/linked/skills/linked/SKILL.md', `${head('linked')}# Linked\n`);
   symlinkSync('../../../../README.md', join(root, 'made', 'plugins/plugins/linked/skills/linked/more.md'));
-  // At the top, in hidden folders, with a small file name, with a name that is none.
+  // At the top level, in hidden folders, with a lower-case file name, with an invalid name.
   put('hidden/skills/.curated/deploy/skill.md', `${head('deploy')}# Deploy\n\nRun \`npm run deploy\`.\n`);
   put('hidden/Other Skill/SKILL.md', `${head('Other Skill')}# Other\n`);
   put('hidden/broken/SKILL.md', 'There is no head.\n');
@@ -87,7 +87,7 @@ async function installAll(claw: TrayClaw, market: string, skills: readonly Mirro
       continue;
     }
     note(report, plan);
-    // The person has read what was found, and approves it.
+    // The person has read the findings and approves.
     await claw.op('skill.install', { planId: plan.planId ?? '', ...(plan.isDangerous ? { despiteDangers: true } : {}) });
     await assertPlaced(claw, skill, plan);
     report.installed += 1;
@@ -104,7 +104,7 @@ function note(report: Report, { skills }: SkillPlan): void {
   }
 }
 
-/** On the disk what was published, in the lock, and trusted for exactly this. */
+/** Asserts that the published files are on the disk, locked, and trusted with exactly this content. */
 async function assertPlaced(claw: TrayClaw, skill: MirroredSkill, { skills: [planned] }: SkillPlan): Promise<void> {
   const name = planned?.name ?? '';
   const { state, lock } = await claw.op('skill.info', { name });
@@ -126,7 +126,7 @@ async function assertPlaced(claw: TrayClaw, skill: MirroredSkill, { skills: [pla
 }
 
 test(
-  'every skill of a collection is installed as it was published, or refused with a reason',
+  'every skill of a collection is installed as published, or refused with a reason',
   { timeout: given === undefined ? 60_000 : 3_600_000 },
   async () => {
     const mirror = new SkillMirror(given ?? makeSample(), join(root, 'mirror'));

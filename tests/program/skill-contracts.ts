@@ -1,17 +1,17 @@
-// The contract of each bundled skill, as real work: a task in words, the files before, the calls of its steps, and the files afterwards. `WEB`
-// is replaced by the address of the test's server.
+// The contract of each bundled skill, as real work: a task in words, the files before, the calls of its steps, and the files afterwards.
+// `WEB` is replaced by the address of the test's server.
 
 import type { ScriptedCall } from '../doubles/scripted-model.ts';
 
 export interface SkillContract {
-  /** As a person would say it. */
+  /** The task as a person would phrase it. */
   readonly task: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** Steps of calls, each step in one answer of the model. */
+  /** The calls of each step; each step is one answer of the model. */
   readonly steps: readonly (readonly ScriptedCall[])[];
-  /** Pieces of results, in the order of the calls; null where any will do. */
+  /** Parts of the results, in the order of the calls; null accepts any result. */
   readonly results: readonly (string | RegExp | null)[];
-  /** Files afterwards, with a piece of each; null for one that must not be there. */
+  /** Files afterwards, each with a part of its content; null for a file that must not exist. */
   readonly leaves?: Readonly<Record<string, string | null>>;
 }
 

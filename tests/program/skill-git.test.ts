@@ -1,5 +1,5 @@
-// Skills out of git repositories, from git's own server: the commit that a branch or tag means is resolved, locked and fetched again; what
-// moved is shown; links, submodules and files of LFS are refused.
+// Skills from git repositories, through git's own server: the commit of a branch or tag is resolved, locked and fetched again; changes are
+// shown; links, submodules and LFS files are refused.
 
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ async function install(claw: TrayClaw, want: string): Promise<SkillPlan> {
   return plan;
 }
 
-/** Long and alike, so that git sends the second as what differs from the first. */
+/** Long and similar texts, so that git sends the second as a delta of the first. */
 const long = Array.from({ length: 400 }, (_, at) => `Line ${at} of a long text, ${(at * 7919) % 1009}.`).join('\n');
 
 function twoSkills(): string {
@@ -47,7 +47,7 @@ function twoSkills(): string {
   return commitFiles(repository(), { ...files, 'kept/notes/b.txt': `${long}\nMore.`, 'kept/other/SKILL.md': skill('other', 'Else.') });
 }
 
-test('a tag is resolved to its commit, which is locked and fetched again on another machine', async () => {
+test('a tag is resolved to its commit, locked, and fetched again on another machine', async () => {
   const commit = twoSkills();
   git(repository(), 'tag', '--annotate', 'v1', '--message', 'One');
   git(repository(), 'repack', '-adfq');
@@ -71,7 +71,7 @@ test('a tag is resolved to its commit, which is locked and fetched again on anot
   }
 });
 
-test('a branch that has a new commit is outdated, and its update shows what changed', async () => {
+test('a branch with a new commit is outdated, and its update shows what changed', async () => {
   twoSkills();
   const claw = await open();
   await install(claw, address('notes@main'));
@@ -83,7 +83,7 @@ test('a branch that has a new commit is outdated, and its update shows what chan
   expect(update.skills[0]?.changes.map(({ path }) => path)).toEqual(['SKILL.md']);
 });
 
-test('links, submodules, files of LFS and what the repository does not have are refused; nothing is written', async () => {
+test('links, submodules, LFS files and missing paths are refused; nothing is written', async () => {
   twoSkills();
   const claw = await open();
   const refused = (why: string) => ({ message: expect.stringContaining(why) as string });
@@ -103,7 +103,7 @@ test('links, submodules, files of LFS and what the repository does not have are 
   expect(existsSync(join(home.workspace, 'skills/notes'))).toBe(false);
 });
 
-test('hooks, filters and settings of the repository run nothing, and a server that sends other objects is refused', async () => {
+test('hooks, filters and settings of the repository run nothing; false objects fail', async () => {
   const marker = join(root, 'ran');
   twoSkills();
   const filtered = { '.gitattributes': '* filter=evil\n', '.gitmodules': '[submodule "x"]\n\tupdate = !touch ran\n' };

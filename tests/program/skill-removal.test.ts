@@ -1,5 +1,5 @@
-// A skill taken out of the workspace: it is gone at once and comes back by undo as it was; what must stay is refused with the reason, and
-// then nothing was changed.
+// Removing a skill from the workspace: it is gone at once and restored by undo; a skill that must stay is refused with the reason, and
+// nothing changes.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,7 +29,7 @@ async function firstRemoval(claw: TrayClaw): Promise<unknown> {
 
 const skill = (name: string, more = ''): string => `---\nname: ${name}\ndescription: Does ${name} for a test.\n${more}---\n\nDo it.\n`;
 
-test('a removed skill is gone at once, and undo brings back every file and the trust in it', async () => {
+test('a removed skill is gone at once, and undo restores every file and its trust', async () => {
   const claw = await rig.open([]);
   put('weather/SKILL.md', skill('weather'));
   put('weather/scripts/run.sh', 'true\n');
@@ -51,7 +51,7 @@ test('a removed skill is gone at once, and undo brings back every file and the t
   expect(await claw.op('skill.get', { name: 'weather' })).toMatchObject({ sha256, trust: 'content' });
 });
 
-test('what must stay is refused with the reason, and nothing is changed', async () => {
+test('a skill that must stay is refused with the reason, and nothing changes', async () => {
   const claw = await rig.open([]);
   put('weather/SKILL.md', skill('weather'));
   put('trip/SKILL.md', skill('trip', 'metadata:\n  trayclaw-skills: weather\n'));
@@ -71,7 +71,7 @@ test('what must stay is refused with the reason, and nothing is changed', async 
   expect(readdirSync(at())).toEqual([]);
 });
 
-test('of two with one name the one in the workspace goes, and the bundled one is there as before', async () => {
+test("of two with one name the workspace's is removed, and the bundled one is used", async () => {
   const claw = await rig.open([]);
   put('csv-summary/SKILL.md', skill('csv-summary'));
   expect((await claw.op('skill.remove', { name: 'csv-summary' })).path).toBe(at('csv-summary'));

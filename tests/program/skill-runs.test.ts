@@ -1,5 +1,5 @@
-// Composed skills in the whole program: their steps call tools and other skills, each behind the gate, within the caller's bounds and budget;
-// what is not trusted, runs itself or goes too deep is refused.
+// Composed skills in the whole program: their steps call tools and other skills, each behind the gate, within the caller's limits and
+// budget; a skill that is untrusted, recursive or nested too deeply is refused.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -56,7 +56,7 @@ const run = (name: string, input: Record<string, unknown> = {}) => call('skill',
 const runDirectly = (claw: TrayClaw, name: string, input: Record<string, unknown> = {}) =>
   claw.op('tool.run', { tool: 'skill', args: { action: 'run', name, input } });
 
-test('a skill of skills performs its steps as separate calls; its output is the result', { timeout: 60_000 }, async () => {
+test('a composed skill runs its steps as separate calls; its output is the result', { timeout: 60_000 }, async () => {
   const claw = await rig.open([{ results: 0, answer: { calls: [run('twice')] } }, { answer: { text: 'end' } }], free);
   put('a.md', 'hello');
   await skill(claw, 'copy-note', copy);
@@ -78,7 +78,7 @@ test('a skill of skills performs its steps as separate calls; its output is the 
   expect(rig.model.requests).toHaveLength(2);
 });
 
-test('a step asks like any call: denied, the skill stops there and says so; nothing after it is done', { timeout: 60_000 }, async () => {
+test('a denied step stops the skill with a message; no later step runs', { timeout: 60_000 }, async () => {
   const claw = await rig.open([]);
   put('a.md', 'hello');
   await skill(claw, 'copy-note', copy);
@@ -93,7 +93,7 @@ test('a step asks like any call: denied, the skill stops there and says so; noth
   expect(existsSync(join(rig.home.workspace, 'b.md'))).toBe(false);
 });
 
-test('an untrusted skill is not run, nor one that changed since', { timeout: 60_000 }, async () => {
+test('an untrusted skill is not run, nor one that has changed', { timeout: 60_000 }, async () => {
   const claw = await rig.open([], free);
   put('a.md', 'hello');
   await skill(claw, 'copy-note', copy);
@@ -103,7 +103,7 @@ test('an untrusted skill is not run, nor one that changed since', { timeout: 60_
   expect(existsSync(join(rig.home.workspace, 'b.md'))).toBe(false);
 });
 
-test('a skill that leads back to itself, one too deep, and an odd input are refused with the reason', { timeout: 60_000 }, async () => {
+test('a recursive skill, one nested too deeply, and invalid input are refused', { timeout: 60_000 }, async () => {
   const claw = await rig.open([], { ...free, skills: { depth: 2 } });
   put('a.md', 'hello');
   await skill(claw, 'there', 'steps:\n  - skill: back\n');
@@ -124,7 +124,7 @@ test('a skill that leads back to itself, one too deep, and an odd input are refu
   await expect(claw.op('skill.remove', { name: 'copy-note' })).rejects.toMatchObject({ code: 'conflict' });
 });
 
-test('text a step read from elsewhere stays untrusted in all that follows', { timeout: 60_000 }, async () => {
+test('untrusted text read by a step taints everything that follows', { timeout: 60_000 }, async () => {
   const claw = await rig.open([], free);
   await skill(claw, 'fetch', "input: { path: a file }\nsteps:\n  - tool: read_file\n    with: { path: '{{input.path}}' }\n");
   const outside = join(dirname(rig.home.path), `outside-${process.pid}.txt`);
@@ -140,7 +140,7 @@ test('text a step read from elsewhere stays untrusted in all that follows', { ti
   expect(marks).toHaveLength(2);
 });
 
-test('steps that cannot be right are findings of the linter', async () => {
+test('the linter finds invalid steps', async () => {
   const claw = await rig.open([]);
   put('skills/odd/SKILL.md', '---\nname: odd\ndescription: Does odd things for a test.\n---\n\nRun it.\n');
   put('skills/odd/steps.yaml', "steps:\n  - tool: read_file\n    skill: other\n  - tool: calc\n    with: { expression: '{{later}}' }\n");
@@ -149,7 +149,7 @@ test('steps that cannot be right are findings of the linter', async () => {
   expect(results[0]?.findings.map(({ rule, severity }) => [rule, severity])).toEqual([['steps-form', 'error']]);
 });
 
-test('the tools that a skill declares are the bounds of its steps and of the skills in them', async () => {
+test("a skill's declared tools limit its steps and the skills in them", async () => {
   const claw = await rig.open([], free);
   put('a.md', 'one');
   await skill(claw, 'copy-note', copy);

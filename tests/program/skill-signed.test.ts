@@ -1,5 +1,5 @@
-// Signed skills through the whole program: the signature next to an archive is verified without a network, its publisher stays the same, and
-// what does not hold is refused.
+// Signed skills in the whole program: the signature next to an archive is verified without a network, its publisher must stay the same, and
+// an invalid one is refused.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ afterEach(async () => {
 const open = (): Promise<TrayClaw> =>
   home.open({ config: { skills: { markets: [{ name: 'team', url: market }], trustRoots: [join(market, 'root.json')] } } });
 
-/** Publishes the version, with this signature next to it. */
+/** Publishes the version with this signature next to it. */
 function publish(which: number, bundle: unknown): void {
   const bytes = Buffer.from(signed.archives[which] ?? '', 'base64');
   const path = `notes-${which}.zip`;
@@ -55,7 +55,7 @@ async function install(claw: TrayClaw): Promise<unknown> {
 
 const denied = (why: string) => ({ code: 'denied', message: expect.stringContaining(why) as string });
 
-test('the publisher of the first version is the only one whose later versions are taken', async () => {
+test('later versions must be signed by the publisher of the first version', async () => {
   const claw = await open();
   publish(0, signed.bundles[0]);
   const identity = 'https://github.com/ann/skills/.github/workflows/release.yml@refs/tags/v1.0.0';
@@ -68,7 +68,7 @@ test('the publisher of the first version is the only one whose later versions ar
   expect(await install(claw)).toEqual({ identity: identity.replace('1.0.0', '1.1.0'), issuer });
 });
 
-test('a signature over another file, of an unknown service or with a changed byte is refused; none is said plainly', async () => {
+test('a signature that is invalid is refused, and a missing one is reported', async () => {
   const claw = await open();
   publish(0, signed.bundles[1]);
   await expect(install(claw)).rejects.toMatchObject(denied('does not hold'));

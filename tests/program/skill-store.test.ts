@@ -1,5 +1,5 @@
-// The store of skills through the whole program: the published vectors of the layers market, archives and addresses, updates that turn bad,
-// requirements, withdrawals, the lock file, and a market of one's own.
+// The skill store in the whole program: the published vectors of the layers market, archives and addresses, harmful updates, requirements,
+// withdrawals, the lock file, and a private market.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
@@ -43,7 +43,7 @@ interface Written {
   readonly more?: string;
 }
 
-/** The folder of a skill. */
+/** Writes a skill and returns its folder. */
 function write(name: string, { version = '1.0.0', requires, body = 'Read the notes.', more = '' }: Written = {}): string {
   const needs = requires === undefined ? '' : `  trayclaw-requires: ${JSON.stringify(requires)}\n`;
   const head = `name: ${name}\ndescription: Does the work of ${name} for a test.\nmetadata:\n  version: "${version}"\n${needs}${more}`;
@@ -63,7 +63,7 @@ async function install(claw: TrayClaw, ...wants: readonly string[]): Promise<Ski
 const publish = (claw: TrayClaw, name: string, what: Written, more: { revoke?: string } = {}) =>
   claw.op('skill.publish', { path: write(name, what), to: at('market'), ...more });
 
-test('the published packages of the layers market are installed with what they need', async () => {
+test('the published packages of the layers market are installed with requirements', async () => {
   const fixture = new URL('../fixtures/layers-market.json', import.meta.url);
   for (const [path, text] of Object.entries(JSON.parse(readFileSync(fixture, 'utf8')) as Record<string, string>)) put(path, text);
   const claw = await open({ name: 'layers', url: at('marketplace') });
@@ -92,7 +92,7 @@ test('a package with one changed byte is refused, and nothing is written', async
   expect(readdirSync(home.workspace)).not.toContain('skills');
 });
 
-test('a market of one’s own: published, found, installed with its requirements, updated with a difference', async () => {
+test('a private market: published, found, installed with requirements, updated', async () => {
   const claw = await open({ name: 'team', url: at('market') });
   await publish(claw, 'notes', {});
   await publish(claw, 'digest', { requires: 'notes ^1.0.0' });
@@ -119,7 +119,7 @@ test('a market of one’s own: published, found, installed with its requirements
   expect(await claw.op('skill.remove', { name: 'notes' })).toMatchObject({ unneeded: [] });
 });
 
-test('a change of an installed file takes the trust away, and a repair brings it back', async () => {
+test('changing an installed file removes the trust, and a repair restores it', async () => {
   const claw = await open({ name: 'team', url: at('market') });
   await publish(claw, 'notes', {});
   await install(claw, 'notes');
@@ -132,7 +132,7 @@ test('a change of an installed file takes the trust away, and a repair brings it
   expect(await claw.op('skill.get', { name: 'notes' })).toMatchObject({ trust: 'content' });
 });
 
-test('an update that turns bad is shown as such and needs another word', async () => {
+test('a harmful update is shown as such and needs a second confirmation', async () => {
   const claw = await open({ name: 'team', url: at('market') });
   await publish(claw, 'notes', {});
   await install(claw, 'notes');
@@ -146,7 +146,7 @@ test('an update that turns bad is shown as such and needs another word', async (
   expect(await claw.op('skill.get', { name: 'notes' })).toMatchObject({ version: '1.0.0' });
 });
 
-test('a version that comes again with other content, an older one and another origin are dangers', async () => {
+test('changed content under the same version, downgrades and new origins are dangers', async () => {
   const claw = await open({ name: 'team', url: at('market') }, { name: 'other', url: at('other') });
   await publish(claw, 'notes', { version: '1.1.0' });
   await install(claw, 'notes');
@@ -162,7 +162,7 @@ test('a version that comes again with other content, an older one and another or
   expect(rulesOf(await claw.op('skill.plan', { wants: ['other/notes'] }))).toEqual(['other-origin']);
 });
 
-test('a name that two markets offer has to be said in full; what is withdrawn is not installed', async () => {
+test('an ambiguous name needs its market; a withdrawn skill is not installed', async () => {
   const claw = await open({ name: 'team', url: at('market') }, { name: 'other', url: at('other') });
   await publish(claw, 'notes', {});
   cpSync(at('market'), at('other'), { recursive: true });
@@ -174,7 +174,7 @@ test('a name that two markets offer has to be said in full; what is withdrawn is
   await expect(install(claw, 'team/notes')).rejects.toMatchObject({ code: 'denied', message: 'notes was withdrawn: it leaks.' });
 });
 
-test('an index that contradicts itself, names files elsewhere or pins nothing is refused', async () => {
+test('an index that is contradictory, names outside files or pins nothing is refused', async () => {
   const claw = await open({ name: 'team', url: at('market') });
   await publish(claw, 'notes', {});
   const index = JSON.parse(readFileSync(at('market/index.json'), 'utf8')) as { skills: Record<string, unknown>[] };
@@ -192,7 +192,7 @@ test('an index that contradicts itself, names files elsewhere or pins nothing is
   expect(existsSync(installed('notes'))).toBe(false);
 });
 
-test('files that are swapped between the plan and the installation are not what is installed', async () => {
+test('files swapped between plan and installation are not installed', async () => {
   const claw = await open();
   const folder = write('notes');
   const plan = await claw.op('skill.plan', { wants: [folder] });
@@ -227,7 +227,7 @@ test('the lock file brings the same skills to another machine without a network'
   }
 });
 
-test('a deprecated skill says so before it is installed, and is not offered', async () => {
+test('a deprecated skill is reported before installation, and is not offered', async () => {
   const claw = await open();
   const folder = write('old', { more: '  status: deprecated\n  replaced-by: fresh\n  remove-after: "2099-12-31"\n' });
   const plan = await install(claw, folder);
@@ -237,7 +237,7 @@ test('a deprecated skill says so before it is installed, and is not offered', as
   expect(await claw.op('skill.get', { name: 'old' })).toMatchObject({ isOffered: false, replacedBy: 'fresh' });
 });
 
-/** A static file server, as a team would have. */
+/** A static file server, as a team would use. */
 async function serve(
   answers: (path: string, url: URL) => { status?: number; type?: string; body: string | Buffer } | null,
 ): Promise<{ url: string; server: Server }> {
@@ -251,7 +251,7 @@ async function serve(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-test('a static file server is a market; one that the settings do not name is not reached', async () => {
+test('a static file server is a market; servers outside the settings are not contacted', async () => {
   const { url, server } = await serve((path) =>
     existsSync(at('market', path)) && path !== '/' ? { body: readFileSync(at('market', path)) } : null,
   );

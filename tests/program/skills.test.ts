@@ -1,5 +1,5 @@
-// Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; an untrusted one
-// is neither believed nor run; an agent that must change nothing changes nothing.
+// Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; an untrusted
+// one is neither trusted nor run; a read-only agent changes nothing.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,7 +51,7 @@ function put(path: string, content: string): void {
   writeFileSync(target, content);
 }
 
-/** Says yes to every question until the turn has ended. */
+/** Approves every call until the turn has ended. */
 async function approveAll(claw: TrayClaw, turnId: string) {
   for (;;) {
     const ended = await claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
@@ -63,12 +63,12 @@ async function approveAll(claw: TrayClaw, turnId: string) {
 
 const free = (): ConfigInput => ({ policy: { mode: 'workspace-free', allowDomains: [new URL(web).host] } });
 
-test('every bundled skill has a contract and cases, and every contract its skill', () => {
+test('every bundled skill has a contract and cases, and every contract has a skill', () => {
   expect(Object.keys(contracts).sort()).toEqual(readdirSync(bundled).sort());
   for (const name of readdirSync(bundled)) expect(existsSync(join(bundled, name, 'evals'))).toBe(true);
 });
 
-test('every bundled skill is clean, is offered where its programs are, and names tools there are', async () => {
+test('bundled skills are clean, offered if their programs exist, name existing tools', async () => {
   const claw = await rig.open([], { ...free(), web: { search: { provider: 'searxng', baseUrl: web } } });
   const { results } = await claw.op('skill.lint', { path: bundled });
   expect(results.map(({ name, findings }) => [name, findings])).toEqual(
@@ -88,7 +88,7 @@ test('every bundled skill is clean, is offered where its programs are, and names
   expect(refused).toEqual([]);
 });
 
-/** The cases that come with it, by the same steps. A person names the skill. */
+/** Runs the cases included with the skill, with the same steps. The person's message names the skill. */
 async function runCasesOf(claw: TrayClaw, name: string): Promise<void> {
   const { isGood, run } = await claw.op('skill.test', { path: name });
   expect([isGood, run?.passed, run?.cases.filter(({ verdict }) => verdict !== 'pass')]).toEqual([true, 1, []]);
@@ -165,7 +165,7 @@ test('an untrusted skill marks the session, and its script is refused until trus
 
 const confined = { ...needs('bubblewrap, socat, ripgrep and bash'), timeout: 60_000 };
 
-test('a script has what its skill declares: the rest asks by the name of the skill, or is not reached', confined, async () => {
+test('a script may use what its skill declares; everything else asks or is blocked', confined, async () => {
   const other = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-other-')));
   const script = (name: string, text: string, head: string): void => {
     put(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does a thing for a test.\nmetadata:\n${head}---\n\nRun run.mjs.\n`);
@@ -199,29 +199,25 @@ test('a script has what its skill declares: the rest asks by the name of the ski
   rmSync(other, { recursive: true, force: true });
 });
 
-test(
-  'trust is only for what was shown, never for a folder the agent writes to, and it outlives a restart',
-  { timeout: 60_000 },
-  async () => {
-    let claw = await rig.open([]);
-    put('skills/weather/SKILL.md', foreign);
-    await claw.op('skill.reload', {});
-    const { sha256 } = await claw.op('skill.get', { name: 'weather' });
-    put('skills/weather/run.sh', 'true\n');
-    await expect(claw.op('skill.trust', { name: 'weather', sha256 })).rejects.toMatchObject({ code: 'conflict' });
-    await expect(claw.op('skill.trust', { folder: join(rig.home.workspace, 'skills') })).rejects.toMatchObject({ code: 'invalid_params' });
-    await expect(claw.op('skill.trust', { folder: dirname(rig.home.path) })).rejects.toMatchObject({ code: 'invalid_params' });
-    const now = await claw.op('skill.get', { name: 'weather' });
-    await claw.op('skill.trust', { name: 'weather', sha256: now.sha256 });
-    await claw.op('skill.configure', { name: 'csv-summary', enabled: false });
-    await rig.home.close(claw);
-    claw = await rig.open([]);
-    expect((await claw.op('skill.get', { name: 'weather' })).trust).toBe('content');
-    expect((await claw.op('skill.get', { name: 'csv-summary' })).whyNot).toBe('It is switched off.');
-  },
-);
+test('trust covers what was shown, never a writable folder, and survives a restart', { timeout: 60_000 }, async () => {
+  let claw = await rig.open([]);
+  put('skills/weather/SKILL.md', foreign);
+  await claw.op('skill.reload', {});
+  const { sha256 } = await claw.op('skill.get', { name: 'weather' });
+  put('skills/weather/run.sh', 'true\n');
+  await expect(claw.op('skill.trust', { name: 'weather', sha256 })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(claw.op('skill.trust', { folder: join(rig.home.workspace, 'skills') })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('skill.trust', { folder: dirname(rig.home.path) })).rejects.toMatchObject({ code: 'invalid_params' });
+  const now = await claw.op('skill.get', { name: 'weather' });
+  await claw.op('skill.trust', { name: 'weather', sha256: now.sha256 });
+  await claw.op('skill.configure', { name: 'csv-summary', enabled: false });
+  await rig.home.close(claw);
+  claw = await rig.open([]);
+  expect((await claw.op('skill.get', { name: 'weather' })).trust).toBe('content');
+  expect((await claw.op('skill.get', { name: 'csv-summary' })).whyNot).toBe('It is switched off.');
+});
 
-test('a skill that appears on the disk is there a moment later', { timeout: 30_000 }, async () => {
+test('a skill that appears on the disk is found a moment later', { timeout: 30_000 }, async () => {
   const claw = await rig.open([]);
   await claw.op('skill.list', {});
   put('skills/weather/SKILL.md', foreign);
@@ -230,7 +226,7 @@ test('a skill that appears on the disk is there a moment later', { timeout: 30_0
   expect((await claw.op('skill.get', { name: 'weather' })).trust).toBe('none');
 });
 
-test('an agent that is to change nothing is offered nothing that changes, and its direct wish is denied', { timeout: 60_000 }, async () => {
+test('a read-only agent is offered no changing tools, and a direct request is denied', { timeout: 60_000 }, async () => {
   const claw = await rig.open(
     [{ results: 0, answer: { calls: [call('write_file', { path: 'a.txt', content: 'x' })] } }, { answer: { text: 'end' } }],
     { policy: { mode: 'workspace-free' } },
@@ -248,7 +244,7 @@ test('an agent that is to change nothing is offered nothing that changes, and it
   expect(existsSync(join(rig.home.workspace, 'a.txt'))).toBe(true);
 });
 
-test('/skill lists, shows, and begins a turn that names the skill', { timeout: 60_000 }, async () => {
+test('/skill lists, shows, and starts a turn that names the skill', { timeout: 60_000 }, async () => {
   const claw = await rig.open([{ answer: { text: 'summed up' } }]);
   expect((await claw.op('command.run', { line: '/skill' })).text).toContain('`csv-summary`');
   expect((await claw.op('command.run', { line: '/skill csv-summary' })).text).toContain('# Summarize a table');

@@ -1,5 +1,5 @@
-// Values of a schema over every wire, from servers that refuse what their vendors refuse: the field that holds a model to the form, the
-// fall-back to words where a server does not know it, and the check of every answer.
+// Values of a schema over every wire format, from servers that refuse what their vendors refuse: the field that enforces the schema, the
+// fallback to a prompt if a server does not support it, and the validation of every answer.
 
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -88,14 +88,14 @@ describe.each(['openai', 'responses', 'anthropic', 'ollama'] as const)('over %s'
   test.each<[string, readonly Answer[], string]>([
     ['wrong twice', [reply(bad), reply(bad)], 'name must'],
     ['cut off', [{ text: good.slice(0, 12), finish: 'length' }], 'was cut off'],
-  ])('an answer that is %s gives none', async (_what, answers, why) => {
+  ])('an answer that is %s gives no value', async (_what, answers, why) => {
     const server = await scripted(answers);
     const answer = await ask(server.config(format));
     expect('refused' in answer && answer.refused).toContain(why);
     expect(server.requests).toHaveLength(answers.length);
   });
 
-  test('a server that refuses the field is asked in words from then on', async () => {
+  test('a server that rejects the field is prompted in words from then on', async () => {
     const server = await scripted([{ refuse: 'rejected', message: refusals[format] }, reply(good), reply(good)]);
     expect(await ask(server.config(format), 'lab/scripted', 2)).toMatchObject({ value: berlin });
     expect(server.requests.map(({ body }) => fields[format] in body)).toEqual([true, false, false]);
@@ -118,7 +118,7 @@ test.each<[Exclude<Vendor, 'anthropic' | 'ollama' | 'responses'>, string, readon
   ['mistral', 'mistral-large', [true]],
   ['gemini', 'gemini-3-pro', [true]],
   ['xai', 'grok-4', [true]],
-])('%s with %s takes the form, or does without it', async (vendor, model, sent) => {
+])('%s with %s accepts the schema, or works without it', async (vendor, model, sent) => {
   const server = await ScriptedModel.start([{ answer: reply(good) }], { vendor });
   onTestFinished(() => server.close());
   const config = strict(server, vendor as 'openai');
@@ -126,7 +126,7 @@ test.each<[Exclude<Vendor, 'anthropic' | 'ollama' | 'responses'>, string, readon
   expect(server.requests.map(({ body }) => 'response_format' in body)).toEqual(sent);
 });
 
-test('OpenAI gets the strict form: objects closed, every key required, optional ones nullable', async () => {
+test('OpenAI gets the strict form: closed objects, required keys, nullable options', async () => {
   const server = await ScriptedModel.start([{ answer: reply(JSON.stringify({ ...berlin, size: null, twins: null, notes: null })) }]);
   onTestFinished(() => server.close());
   expect(await ask(strict(server, 'openai'), 'lab/gpt-5.6')).toMatchObject({ value: berlin });
@@ -178,11 +178,11 @@ test.each([
   expect(server.requests).toHaveLength(1);
 });
 
-test('the offline demo makes up no value', async () => {
+test('the offline demo invents no value', async () => {
   await expect(ask({}, 'demo/offline')).rejects.toMatchObject({ code: 'model_rejected', data: { hint: expect.any(String) as unknown } });
 });
 
-test.each(['openai', 'anthropic', 'ollama'] as const)('an independent server takes the form over %s', async (kind) => {
+test.each(['openai', 'anthropic', 'ollama'] as const)('an independent server accepts the schema over %s', async (kind) => {
   const mock = new LLMock({ port: 0, chunkSize: 8, host: '127.0.0.1' });
   mock.on({ userMessage: 'Berlin' }, { content: good });
   await mock.start();

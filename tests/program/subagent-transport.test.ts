@@ -1,5 +1,5 @@
-// One contract for the two ways a subagent call travels: the queue of this machine, and a group of nodes over a real NATS server. What holds for the
-// one holds for the other. Then what only a group has: another node does the work, the server is killed, a node is away.
+// One contract for the two transports of a subagent call: the queue of this machine, and a group of nodes over a real NATS server. Both
+// must behave the same. Then the group's own cases: another node does the work, the server is killed, a node is away.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ const transports = [
 ] as const;
 
 for (const { name, needs: lacking, config } of transports) {
-  test(`${name}: calls run side by side, each once, and their answers come back`, lacking, async () => {
+  test(`${name}: calls run in parallel, each once, and their answers come back`, lacking, async () => {
     const rig = await rigFor();
     const gate = new Gate();
     gate.open();
@@ -73,7 +73,7 @@ for (const { name, needs: lacking, config } of transports) {
   });
 }
 
-test('nats: a task is held while it takes longer than the time to acknowledge, over a killed server', needs('nats-server'), async () => {
+test('nats: a long task is extended beyond its acknowledgement time', needs('nats-server'), async () => {
   const { server, config } = await groupConfig();
   const rig = await rigFor();
   const gate = new Gate();
@@ -82,7 +82,7 @@ test('nats: a task is held while it takes longer than the time to acknowledge, o
   await vi.waitFor(() => expect(gate.entered).toHaveLength(2), { timeout: 40_000 });
   await server.kill();
   await server.run();
-  // Longer than it may be unacknowledged: it is not given out again while it is held.
+  // Longer than the acknowledgement time: it is not redelivered while it is extended.
   await server.holds(8, 2);
   gate.open();
   const { status, text } = await claw.op('turn.wait', { turnId });
@@ -96,7 +96,7 @@ const asking: readonly Rule[] = [
   { user: /^go/, answer: ({ toolResults }) => ({ text: toolResults.map(({ text }) => text).join(' and ') }) },
 ];
 
-/** A node that asks and takes no work. */
+/** A node that submits tasks and takes none. */
 async function askingNode(config: ConfigInput): Promise<TrayClaw> {
   const rig = await rigFor();
   rig.model.script(asking);
@@ -118,7 +118,7 @@ test('nats: another node of the group does the work of one that takes none', nee
   expect(gate.entered).toHaveLength(2);
 });
 
-test('nats: a task of a node that is away is not done by another; it becomes a dead letter', needs('nats-server'), async () => {
+test('nats: a task for an absent node is not done by another; it becomes a dead letter', needs('nats-server'), async () => {
   const { server } = await groupConfig();
   const config: ConfigInput = { a2a: { transport: 'nats', nats: { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 3 } } };
   const [first, second] = [new Gate(), new Gate()];
@@ -135,35 +135,31 @@ test('nats: a task of a node that is away is not done by another; it becomes a d
   expect(second.entered).toEqual([]);
 });
 
-test(
-  'nats: what is given out for other reasons is no dead letter: the server is killed often, the node is stopped',
-  needs('nats-server'),
-  async () => {
-    const { server } = await groupConfig();
-    const config: ConfigInput = { a2a: { transport: 'nats', nats: { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 1 } } };
-    const gate = new Gate();
-    const there = await (await rigFor()).open(rules, { ...config, ...scout }, [gate.tool()]);
-    const here = await askingNode(config);
-    await there.op('panic.engage', {});
-    const { turnId } = await here.op('message.send', { text: 'go', sessionId: 'work' });
-    await vi.waitFor(async () => expect(await server.givenOut('agent-scout')).toBeGreaterThan(2), { timeout: 40_000, interval: 200 });
-    await there.op('panic.release', {});
-    await vi.waitFor(() => expect(gate.entered).toHaveLength(1), { timeout: 40_000 });
-    for (let kills = 0; kills < 2; kills += 1) {
-      await server.kill();
-      // Longer than it may be unacknowledged.
-      await sleep(1_100);
-      await server.run();
-      await server.holds(2, 1);
-    }
-    gate.open();
-    const { status, text } = await here.op('turn.wait', { turnId });
-    expect([status, text]).toEqual(['done', 'Part 1 done']);
-    expect(gate.entered).toHaveLength(1);
-  },
-);
+test('nats: repeated deliveries after kills and restarts are no dead letters', needs('nats-server'), async () => {
+  const { server } = await groupConfig();
+  const config: ConfigInput = { a2a: { transport: 'nats', nats: { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, deliveries: 1 } } };
+  const gate = new Gate();
+  const there = await (await rigFor()).open(rules, { ...config, ...scout }, [gate.tool()]);
+  const here = await askingNode(config);
+  await there.op('panic.engage', {});
+  const { turnId } = await here.op('message.send', { text: 'go', sessionId: 'work' });
+  await vi.waitFor(async () => expect(await server.givenOut('agent-scout')).toBeGreaterThan(2), { timeout: 40_000, interval: 200 });
+  await there.op('panic.release', {});
+  await vi.waitFor(() => expect(gate.entered).toHaveLength(1), { timeout: 40_000 });
+  for (let kills = 0; kills < 2; kills += 1) {
+    await server.kill();
+    // Longer than the acknowledgement time.
+    await sleep(1_100);
+    await server.run();
+    await server.holds(2, 1);
+  }
+  gate.open();
+  const { status, text } = await here.op('turn.wait', { turnId });
+  expect([status, text]).toEqual(['done', 'Part 1 done']);
+  expect(gate.entered).toHaveLength(1);
+});
 
-/** The connection of a node alone; `look` says how many tasks wait, or what is wrong. */
+/** Only the connection of a node; `look` returns how many tasks wait, or the error. */
 async function openGroup(config: {
   readonly servers: string;
   readonly user?: string;
@@ -196,50 +192,46 @@ async function openGroup(config: {
 
 const timersAndSockets = (): number => process.getActiveResourcesInfo().filter((name) => /^(?:Timeout|TCPSocketWrap)$/.test(name)).length;
 
-test('nats: a server that keeps no tasks leaves no connection behind, however often it is asked', needs('nats-server'), async () => {
+test('nats: a server without task storage leaves no connections behind', needs('nats-server'), async () => {
   const server = await NatsServer.start('accounts { PLAIN { users = [{ user: node, password: word }] } }');
   closing.push(server);
   const group = await openGroup({ servers: `127.0.0.1:${server.port}`, user: 'node', password: 'word' });
   const before = timersAndSockets();
   for (let asked = 0; asked < 3; asked += 1) expect(await group.look()).toMatch(/cannot be reached/);
-  // Handles of other tests may end meanwhile.
+  // Handles of other tests may close meanwhile.
   await until(() => timersAndSockets() <= before, 'no connection is left');
   await group.close();
 });
 
-test(
-  'nats: a node with its certificate and credentials works over TLS; without one of them the error says which',
-  needs('nats-server'),
-  async () => {
-    const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];
-    const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
-    closing.push(server);
-    const { ca, client } = certificates;
-    const tls = { ca, cert: client.cert, key: client.key };
-    const look = async (tried: object): Promise<string> => {
-      const group = await openGroup({ servers: `127.0.0.1:${server.port}`, ...tried });
-      const said = await group.look();
-      await group.close();
-      return said;
-    };
-    const credentials = members.credentials();
-    expect(await look({ credentials, tls })).toBe('0 wait');
-    expect(await look({ credentials: others.credentials(), tls })).toMatch(/refused the credentials/);
-    expect(await look({ tls })).toMatch(/refused the credentials/);
-    // The server hangs up on a node without a certificate.
-    expect(await look({ credentials, tls: { ca } })).toMatch(/cannot be reached|TLS/);
-    expect(await look({ credentials, tls: { ...tls, ca: testCertificates().ca } })).toMatch(/TLS/);
+test('nats: a node needs certificate and credentials for TLS, and errors say which', needs('nats-server'), async () => {
+  const [certificates, members, others] = [testCertificates(), new NatsIdentities(), new NatsIdentities()];
+  const server = await NatsServer.start(`${certificates.config}\n${members.config}`);
+  closing.push(server);
+  const { ca, client } = certificates;
+  const tls = { ca, cert: client.cert, key: client.key };
+  const look = async (tried: object): Promise<string> => {
+    const group = await openGroup({ servers: `127.0.0.1:${server.port}`, ...tried });
+    const said = await group.look();
+    await group.close();
+    return said;
+  };
+  const credentials = members.credentials();
+  expect(await look({ credentials, tls })).toBe('0 wait');
+  expect(await look({ credentials: others.credentials(), tls })).toMatch(/refused the credentials/);
+  expect(await look({ tls })).toMatch(/refused the credentials/);
+  // The server closes the connection to a node without a certificate.
+  expect(await look({ credentials, tls: { ca } })).toMatch(/cannot be reached|TLS/);
+  expect(await look({ credentials, tls: { ...tls, ca: testCertificates().ca } })).toMatch(/TLS/);
 
-    const rig = await rigFor();
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(rig.home.path, name), text, { mode: 0o600 });
-      return `file:${name}`;
-    };
-    const given = { credentials: file('node.creds', credentials), tls: { ...tls, key: file('node.key', client.key) } };
-    const gate = new Gate();
-    gate.open();
-    const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, ...given };
-    const claw = await rig.open(rules, { a2a: { transport: 'nats', nats } }, [gate.tool()]);
-    expect((await claw.ask('go', { sessionId: 'work' })).text).toBe('Part 1 done and Part 2 done');
-  },
-);
+  const rig = await rigFor();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(rig.home.path, name), text, { mode: 0o600 });
+    return `file:${name}`;
+  };
+  const given = { credentials: file('node.creds', credentials), tls: { ...tls, key: file('node.key', client.key) } };
+  const gate = new Gate();
+  gate.open();
+  const nats = { servers: `127.0.0.1:${server.port}`, ackSeconds: 1, ...given };
+  const claw = await rig.open(rules, { a2a: { transport: 'nats', nats } }, [gate.tool()]);
+  expect((await claw.ask('go', { sessionId: 'work' })).text).toBe('Part 1 done and Part 2 done');
+});

@@ -1,5 +1,5 @@
-// Files over Telegram, on the whole program: what the model sees of what a person sends, albums as one message, what the agent sends out, and
-// what is said of files that are too large.
+// Files over Telegram in the whole program: what the model sees of received files, albums as one message, files the agent sends, and
+// messages about files that are too large.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ test('an album is one message with all its pictures', async () => {
   expect(rig.double.updates.unconfirmed).toEqual([]);
 });
 
-test('an album in a group belongs to the picture with the mention; else it is skipped', async () => {
+test('an album in a group belongs to the photo with the mention; else it is skipped', async () => {
   const rig = await open({ telegram: { groups: 'mention' } });
   await rig.pair();
   const inGroup = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
@@ -68,9 +68,9 @@ test('an album in a group belongs to the picture with the mention; else it is sk
   expect((await messagesOf(rig)).map(({ attachments = [] }) => attachments.length)).toEqual([2]);
 });
 
-test('an album interrupted by the end of the program is still one message, once', async () => {
+test('an album interrupted by a restart is still one message, once', async () => {
   let isSlow = true;
-  // Before the end the album never comes to rest; after it, as ever.
+  // Before the restart the album never becomes idle; after it, as usual.
   const wait = (ms: number, signal: AbortSignal): Promise<boolean> => sleep(isSlow && ms === 1_000 ? 3_600_000 : ms, signal);
   const rig = await open({ program: { wait } });
   await rig.pair();
@@ -93,7 +93,7 @@ test('an album interrupted by the end of the program is still one message, once'
   expect(rig.ada.heard().filter((text) => text.startsWith('You said: all'))).toHaveLength(1);
 });
 
-test('what the agent sends arrives as it is: a picture as a picture, a file under its own name', async () => {
+test('sent files arrive unchanged: images as images, others under their names', async () => {
   const args = { content: 'Here they are.', files: ['dot.png', 'a list; of "things".csv'] };
   const rig = await open({
     rules: [
@@ -128,7 +128,7 @@ test('files over a limit are reported, and the rest of the message is not lost',
     ],
   });
   await rig.pair();
-  // The server gives out 20 MB and no more, whatever is allowed here.
+  // The server delivers at most 20 MB, whatever is allowed here.
   rig.ada.sendDocument('huge.bin', Buffer.alloc(21 * 1024 * 1024), 'look');
   await rig.hears(/^"huge\.bin" is larger than 20 MB\.\nSend a smaller one/);
   mkdirSync(rig.home.workspace, { recursive: true });

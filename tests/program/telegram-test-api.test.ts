@@ -1,5 +1,5 @@
-// The same conversation over telegram-test-api, an independent Bot API server: it knows neither drafts nor typing, honours no offset and holds
-// no poll. A smoke test; the double holds the rules of the real server.
+// The same conversation over telegram-test-api, an independent Bot API server: it supports neither drafts nor typing, ignores offsets and
+// holds no poll. A smoke test; the double enforces the rules of the real server.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { until } from '../until.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { freePort } from '../free-port.ts';
 
-// CommonJS: what Node gives as the default is the class itself, what the types say is a module that holds it.
+// CommonJS: Node's default import is the class itself, while the types declare a module that contains it.
 const TelegramServer = telegramTestApi.default as unknown as typeof telegramTestApi.default.default;
 const token = '7000002:a-token-for-tests-alone';
 
-test('pairing, a conversation, and a question of the desktop answered with a button', async () => {
+test('pairing, a conversation, and a desktop approval answered with a button', async () => {
   const server = new TelegramServer({ port: await freePort(), host: '127.0.0.1', storeTimeout: 60 });
   await server.start();
   const model = await ScriptedModel.start([

@@ -1,5 +1,5 @@
-// Unattended Telegram on the whole program: a schedule delivered to a chat, hours without a network, a token that was revoked and replaced,
-// another poller, floods, a clock that jumps. Time is simulated where it would be long.
+// Unattended Telegram in the whole program: a schedule delivered to a chat, hours without a network, a token that was revoked and replaced,
+// another poller, floods, a clock that jumps. Long waits are simulated.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ async function open(options: TelegramRigOptions = {}): Promise<TelegramRig> {
   return rig;
 }
 
-/** Real time, and on top of it what is waited for: an hour passes in a moment. */
+/** Real time plus all waits, which take no time: an hour passes in a moment. */
 class SimulatedTime implements Clock {
   readonly waits: number[] = [];
   #aheadMs = 0;
@@ -27,7 +27,7 @@ class SimulatedTime implements Clock {
   nowMs = (): number => systemClock.nowMs() + this.#aheadMs + this.#jumpedMs;
   monotonicMs = (): number => systemClock.monotonicMs() + this.#aheadMs;
 
-  /** The clock on the wall alone. */
+  /** Moves only the wall clock. */
   jump(ms: number): void {
     this.#jumpedMs += ms;
   }
@@ -52,7 +52,7 @@ const doctorOn = async ({ claw }: TelegramRig) => {
   return checks.find(({ id }) => id === 'telegram');
 };
 
-test('a scheduled turn asks in the chat, is denied by the clock, and its end with what was denied arrives there', async () => {
+test('a scheduled turn asks in the chat, times out, and reports what was denied', async () => {
   const rig = await open({
     config: { heartbeat: { everyMinutes: 0 } },
     rules: [
@@ -83,7 +83,7 @@ test('a scheduled turn asks in the chat, is denied by the clock, and its end wit
   expect(rig.ada.heard().filter((text) => text.startsWith('Everything is tidy.'))).toHaveLength(1);
 });
 
-test('hours without a network: it says so, asks at most once a minute, and then nothing is lost in either direction', async () => {
+test('hours without a network: polls at most once a minute, loses nothing afterwards', async () => {
   const { rig, time } = await openSimulated({ rules: [{ user: 'slowly', answer: { text: 'Slowly done.', firstDelayMs: 600 } }] });
   await rig.pair();
   rig.ada.write('slowly please');
@@ -131,7 +131,7 @@ test('a revoked token is reported, and the new one works without a restart', asy
 const first = new BotApiDouble().token;
 const write = (home: string, token: string): void => writeFileSync(join(home, 'bot-token'), token, { mode: 0o600 });
 
-test('another poller or a webhook: the cause, ever longer rests, automatic recovery', async () => {
+test('another poller or a webhook: the cause, growing delays, automatic recovery', async () => {
   const { rig, time } = await openSimulated();
   await rig.pair();
   time.waits.length = 0;
@@ -160,7 +160,7 @@ test('another poller or a webhook: the cause, ever longer rests, automatic recov
   await rig.hears('You said: with a webhook');
 });
 
-test('a flood limit is obeyed to the second, when polling, when sending and at the start', async () => {
+test('a flood limit is obeyed to the second when polling, sending and starting', async () => {
   const { rig, time } = await openSimulated();
   await rig.pair();
   const flood = { kind: 'refuse', status: 429, description: 'Too Many Requests', times: 1 } as const;
@@ -178,7 +178,7 @@ test('a flood limit is obeyed to the second, when polling, when sending and at t
   expect(time.waits).toContain(43_000);
 });
 
-test('a clock that jumps a day ahead and two days back loses nothing and repeats nothing', async () => {
+test('a clock that jumps a day ahead and two days back loses and repeats nothing', async () => {
   // The server's own clock does not jump.
   const { rig, time } = await openSimulated({ nowMs: Date.now });
   await rig.pair();

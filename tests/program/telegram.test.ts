@@ -1,4 +1,4 @@
-// Telegram on the whole program, over the double of the Bot API: pairing, conversation, files, questions answered from either side, commands.
+// Telegram in the whole program, over the Bot API double: pairing, conversation, files, approvals answered from either side, commands.
 
 import { readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const writes = (path: string) => [
   { user: 'write', results: 1, answer: { text: 'It is written.' } },
 ];
 
-test('nothing is heard before the desktop has confirmed; then a message is answered once', async () => {
+test('messages are ignored until the desktop confirms the pairing; then answered once', async () => {
   const rig = await open();
   const { ada, claw } = rig;
   ada.write('hello');
@@ -51,7 +51,7 @@ test('a stranger gets one line an hour and leaves nothing behind', async () => {
   expect(rig.model.requests).toEqual([]);
 });
 
-test('an answer is shown while it is written, and once when it is', async () => {
+test('an answer is shown as a draft while it is written, and once when it is done', async () => {
   const text = 'Word by word it comes. '.repeat(20).trim();
   const rig = await open({ rules: [{ user: 'slowly', answer: { text, pieceChars: 12, delayMs: 60 } }] });
   await rig.pair();
@@ -63,7 +63,7 @@ test('an answer is shown while it is written, and once when it is', async () => 
   expect(rig.ada.drafts()).toEqual([]);
 });
 
-test('where the server has no drafts, one message is edited until it is the answer', async () => {
+test('without drafts, one message is edited until it is the answer', async () => {
   const text = 'Word by word it comes. '.repeat(20).trim();
   const rig = await open({ without: ['sendMessageDraft'], rules: [{ user: 'slowly', answer: { text, pieceChars: 12, delayMs: 90 } }] });
   await rig.pair();
@@ -101,14 +101,14 @@ test('a long answer arrives in formatted parts; an invalid one arrives plain', a
   expect(await rig.hears('bold words')).toMatchObject({ entities: [] });
 });
 
-test('files come and go: a photo and a text arrive with the message, one too large is refused in words', async () => {
+test('photos and files arrive with their message; a too large one is explained', async () => {
   const rig = await open({ rules: [{ user: 'look', answer: { text: 'Seen.' } }] });
   await rig.pair();
   rig.ada.sendDocument('notes.txt', Buffer.from('the content of the notes'), 'look at this');
   rig.ada.write('and then?');
   await rig.hears('Seen.');
   await rig.hears('You said: and then?');
-  // In the order they were said.
+  // In the order in which they were sent.
   expect(rig.ada.heard().slice(-2)).toEqual(['Seen.', 'You said: and then?']);
   const { sessions } = await rig.claw.op('session.list', {});
   const { events } = await rig.claw.op('session.get', { sessionId: sessions[0]?.sessionId ?? '', types: ['user.message', 'taint.marked'] });
@@ -121,7 +121,7 @@ test('files come and go: a photo and a text arrive with the message, one too lar
   await rig.hears(/"huge\.bin" is larger than 5 MB/);
 });
 
-test('a question of a call started at the desktop is answered on Telegram, once', async () => {
+test('an approval of a call started at the desktop is answered on Telegram, once', async () => {
   const rig = await open({ rules: writes('a.md') });
   await rig.pair();
   const { turnId } = await rig.claw.op('message.send', { text: 'write it' });
@@ -148,7 +148,7 @@ function buttonData(call: Record<string, unknown>): string[] {
   return (markup?.inline_keyboard ?? []).flat().map((button) => button.callback_data);
 }
 
-test('a question of a call started on Telegram is answered at the desktop, and the chat says so', async () => {
+test('an approval of a Telegram call is answered at the desktop and shown in the chat', async () => {
   const rig = await open({ rules: writes('b.md') });
   await rig.pair();
   rig.ada.write('write it');
@@ -167,7 +167,7 @@ test('a question of a call started on Telegram is answered at the desktop, and t
   expect(existsSync(join(rig.home.workspace, 'b.md'))).toBe(false);
 });
 
-test('only the person who was asked, in the chat where it was asked, with the button of that question', async () => {
+test("only the asked person, in the same chat, with that approval's button, decides", async () => {
   const rig = await open({ rules: writes('c.md') });
   await rig.pair();
   const bob = new Person(rig.double, { id: 43, name: 'Bob' });
@@ -200,7 +200,7 @@ test('only the person who was asked, in the chat where it was asked, with the bu
   expect((await rig.claw.op('approval.list', {})).approvals).toHaveLength(1);
 });
 
-test('panic from Telegram goes through at once while a turn waits, and is released at the computer only', async () => {
+test('panic from Telegram works at once during a turn; only the computer releases it', async () => {
   const rig = await open({
     rules: [{ user: 'long', results: 0, answer: { calls: [{ tool: 'exec', args: { command: 'sleep 300' } }] } }],
   });
@@ -225,7 +225,7 @@ test('panic from Telegram ends every process at once, whatever was said before i
   await rig.hears(/setsid/);
   rig.ada.press('Approve once');
   await until(() => countProcesses(mark) >= 3, 'the processes run');
-  // Messages that wait in the chat behind it do not delay the stop.
+  // Earlier messages waiting in the chat do not delay the stop.
   for (let at = 0; at < 10; at++) rig.ada.write(`and then number ${at}`);
   const startedMs = ownNow();
   rig.ada.write('/panic');
@@ -236,7 +236,7 @@ test('panic from Telegram ends every process at once, whatever was said before i
   await rig.hears(/Everything is stopped/);
 });
 
-test('a flood of messages that is being taken does not hold the panic stop up', async () => {
+test('a flood of messages being accepted does not delay the panic stop', async () => {
   const mark = `7${process.pid}78`;
   const args = { command: `sleep ${mark}; true` };
   const rig = await open({ rules: [{ user: 'long', results: 0, answer: { calls: [{ tool: 'exec', args }] } }] });
@@ -246,7 +246,7 @@ test('a flood of messages that is being taken does not hold the panic stop up', 
   rig.ada.press('Approve once');
   await until(() => countProcesses(mark) > 0, 'it runs');
   for (let at = 0; at < 80; at++) rig.ada.write(`number ${at}`);
-  // The first of them are being taken: the stop is in none of what was fetched.
+  // The first messages are being accepted: no fetched batch contains the stop.
   await until(() => rig.double.updates.unconfirmed.length < 80, 'some are taken');
   const startedMs = ownNow();
   rig.ada.write('/panic');
@@ -284,7 +284,7 @@ test('commands: status, new, sessions, budget, help for the unknown, deny by num
   expect(existsSync(join(rig.home.workspace, 'd.md'))).toBe(false);
 });
 
-test('paused it neither hears nor says anything, also after a restart; resumed it has missed nothing', async () => {
+test('while paused it receives and sends nothing, also after a restart, without loss', async () => {
   const rig = await open();
   await rig.pair();
   await rig.claw.op('telegram.pause', {});
@@ -323,7 +323,7 @@ test('groups: a mention by a paired person is answered; other talk and people ar
   expect(sessions).toHaveLength(2);
 });
 
-test('in a forum the whole answer is in the topic of its question, and each topic is a conversation', async () => {
+test('in a forum the whole answer is in its topic, and each topic is a conversation', async () => {
   const long = { user: 'at length', answer: { text: 'word '.repeat(1_500) } };
   const rig = await open({ telegram: { groups: 'mention' }, rules: [long] });
   await rig.pair();
@@ -343,7 +343,7 @@ test('in a forum the whole answer is in the topic of its question, and each topi
   expect(sessions.filter(({ channel }) => channel === 'telegram')).toHaveLength(2);
 });
 
-test('a group that becomes a supergroup in the middle of an answer gets it there', async () => {
+test('a group that becomes a supergroup during an answer gets it there', async () => {
   const rig = await open({ telegram: { groups: 'mention' } });
   await rig.pair();
   const before = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
@@ -354,7 +354,7 @@ test('a group that becomes a supergroup in the middle of an answer gets it there
   expect(after.heard()).toHaveLength(1);
 });
 
-test('where groups are not allowed a mention is not heard', async () => {
+test('if groups are not allowed a mention is ignored', async () => {
   const rig = await open();
   await rig.pair();
   const ada = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });

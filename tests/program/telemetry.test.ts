@@ -1,5 +1,5 @@
-// Traces through the whole program, to a receiver as strict as the protocol: what a turn looks like there, that nothing is lost or sent twice
-// over failures and restarts, and that nothing is sent unless a receiver is set up.
+// Traces in the whole program, sent to a receiver as strict as the protocol: the spans of a turn, that failures and restarts neither lose
+// nor repeat any, and that nothing is sent unless a receiver is configured.
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
@@ -50,7 +50,7 @@ function valueOf(span: ReceivedSpan | undefined, key: string): unknown {
   return value === undefined ? undefined : Object.values(value)[0];
 }
 
-test('a turn arrives as its agent, its models and its tools, without content', async () => {
+test('a turn is sent with its agent, its models and its tools, without content', async () => {
   const { receiver, open } = await rig(otlp);
   const claw = await open();
   const { turnId, sessionId } = await claw.ask('Read this folder');
@@ -80,7 +80,7 @@ test('a turn arrives as its agent, its models and its tools, without content', a
   expect(spans).toEqual(receiver.spans);
 });
 
-test('content is sent only when asked for, and without secrets', async () => {
+test('content is sent only if enabled, and without secrets', async () => {
   const { receiver, open } = await rig((url) => ({ otlp: { ...otlp(url).otlp, content: true } }));
   const claw = await open();
   await claw.ask('Read this folder');
@@ -93,7 +93,7 @@ test('content is sent only when asked for, and without secrets', async () => {
 
 const TURNS = soak(24, 10_000);
 
-test('a receiver that is away for half of the turns gets each once', { timeout: 120_000 + TURNS * 400 }, async () => {
+test('a receiver that is away for half the turns gets each once', { timeout: 120_000 + TURNS * 400 }, async () => {
   const { home, receiver, open } = await rig(otlp);
   let claw = await open();
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -112,7 +112,7 @@ test('a receiver that is away for half of the turns gets each once', { timeout: 
   expect(receiver.violations).toEqual([]);
 });
 
-test('a turn that is refused for good holds up no other, and is counted', async () => {
+test('a permanently refused turn does not block others, and is counted', async () => {
   const { receiver, open } = await rig(otlp);
   const claw = await open();
   receiver.refusedName = 'execute_tool list_dir';
@@ -153,7 +153,7 @@ test('Langfuse gets its keys, its attributes and a score for a failed turn', asy
   ]);
 });
 
-test('wrong keys wait for a person, and nothing is lost', async () => {
+test('after wrong keys export waits for a person, and nothing is lost', async () => {
   const { receiver, open } = await rig(otlp, 'Bearer right');
   const claw = await open();
   await claw.ask('Hello');
@@ -164,7 +164,7 @@ test('wrong keys wait for a person, and nothing is lost', async () => {
   expect(receiver.spans).toEqual([]);
 });
 
-test('without a receiver nothing is sent, and flush says what to set', async () => {
+test('without a receiver nothing is sent, and flush says what to configure', async () => {
   const { receiver, open } = await rig(() => ({}));
   const claw = await open();
   await claw.ask('Hello');
@@ -172,7 +172,7 @@ test('without a receiver nothing is sent, and flush says what to set', async () 
   expect(receiver.requests).toBe(0);
 });
 
-test('nothing leaves while the panic stop is engaged', async () => {
+test('nothing is sent while the panic stop is engaged', async () => {
   const { receiver, open } = await rig(otlp);
   const claw = await open();
   await claw.ask('Hello');

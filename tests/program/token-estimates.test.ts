@@ -1,5 +1,5 @@
-// The estimated size of a request against the counts of servers with real vocabularies, through the whole program: prose, code, data, other
-// languages, calls and results of tools, in every wire format.
+// The estimated size of a request compared with the counts of servers with real vocabularies, in the whole program: prose, code, data,
+// other languages, calls and results of tools, in every wire format.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const SIZE = 1_200;
 const TURNS = 26;
 const KNOWN_AFTER = 10;
 
-/** The words of a turn; every third turn reads a file of them as well. */
+/** The text of a turn; every third turn also reads a file of such text. */
 function pieceOf(texts: readonly string[], turn: number): string {
   const text = texts[turn % texts.length] ?? '';
   const from = (turn * 977) % Math.max(1, text.length - SIZE);
@@ -79,7 +79,7 @@ interface Case {
   readonly what: string;
   readonly texts: readonly string[];
 }
-/** One for each wire format in every run of the tests; the long run takes all. */
+/** One for each wire format in every run; the long run covers all. */
 const cases: readonly Case[] = [
   { format: 'openai', vocabulary: 'o200k', what: 'everything', texts: Object.values(all) },
   { format: 'anthropic', vocabulary: 'claude', what: 'everything', texts: Object.values(all) },

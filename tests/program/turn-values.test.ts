@@ -1,4 +1,4 @@
-// The answer of a turn as a value, over the whole program: what is asked, counted, recorded and refused.
+// The answer of a turn as a value, in the whole program: what is requested, counted, recorded and refused.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyEvent } from '../../core/contracts/events.ts';
@@ -41,7 +41,7 @@ async function given(turnId: string): Promise<object[]> {
   return (events as readonly AnyEvent[]).flatMap((event) => (event.type === 'value.given' ? [event.body] : []));
 }
 
-test('an answer in words becomes a checked value, repaired once, recorded and counted', async () => {
+test('an answer in words becomes a valid value, repaired once, recorded and counted', async () => {
   model.script([says('Berlin has 3.7 million people.'), says('{"name":"Berlin","people":0}'), says(JSON.stringify(town))]);
   const { turnId } = await claw.ask('How many people live in Berlin?');
   const usage = { inputTokens: 200, outputTokens: 20, cachedInputTokens: 0 };
@@ -57,7 +57,7 @@ test('an answer in words becomes a checked value, repaired once, recorded and co
   await home.close(claw);
 });
 
-test('an answer that is such a value already is taken as it is, and no model is asked', async () => {
+test('an answer that already is such a value is used without a model call', async () => {
   model.script([says(`\`\`\`json\n${JSON.stringify(town)}\n\`\`\``)]);
   const { turnId } = await claw.ask('Berlin, as JSON');
   expect(await claw.op('turn.value', { turnId, schema })).toMatchObject({ value: town, model: null, costUsd: 0 });
@@ -65,7 +65,7 @@ test('an answer that is such a value already is taken as it is, and no model is 
   await home.close(claw);
 });
 
-test('a model that errs twice is an error with its reason, on record with its cost', async () => {
+test('a model that fails twice is an error with its reason, recorded with its cost', async () => {
   model.script([says('Many.'), says('{"name":"Berlin"}'), says('{"name":"Berlin","people":"x"}')]);
   const { turnId } = await claw.ask('How many?');
   await expect(claw.op('turn.value', { turnId, schema })).rejects.toMatchObject({
@@ -82,7 +82,7 @@ test.each([
   ['a reference to another place', { $ref: 'https://example.com/town.json' }],
   ['a condition', { if: { type: 'string' }, then: { minLength: 3 } }],
   ['far too much', { type: 'string', description: 'x'.repeat(100_000) }],
-])('a schema with %s is refused before any model is asked', async (_what, wrong) => {
+])('a schema with %s is rejected before any model call', async (_what, wrong) => {
   model.script([says('Many.')]);
   const { turnId } = await claw.ask('How many?');
   await expect(claw.op('turn.value', { turnId, schema: wrong })).rejects.toMatchObject({ code: 'invalid_params' });
@@ -90,7 +90,7 @@ test.each([
   await home.close(claw);
 });
 
-test('no turn, a turn without an answer, a panic stop and an empty budget are said plainly', async () => {
+test('no turn, a turn without an answer, a panic stop and no budget are explained', async () => {
   await expect(claw.op('turn.value', { turnId: 'trn_none', schema })).rejects.toMatchObject({ code: 'not_found' });
   model.script([{ times: 1, answer: { refuse: 'rejected' } }, says('Many.'), says(JSON.stringify(town))]);
   const failed = await claw.ask('How many?');

@@ -1,5 +1,5 @@
-// The whole program against each vendor as its published interface refuses: twenty turns and more, in which every tool the model is
-// offered is called, with the null fillers models send, several calls at once, thinking before calls and a lost answer.
+// The whole program against each vendor's published refusals: twenty turns and more, in which every offered tool is called, with the null
+// placeholders that models send, several calls at once, thinking before calls and a lost answer.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,9 +34,9 @@ const turns = (): readonly ScriptedCall[][] => [
   [call('calc', { expression: '6 * 7' })],
   [call('web_fetch', { url: `${web}/page` })],
   [call('web_search', { query: 'mills' })],
-  // Closing starts no browser.
+  // Closing does not start a browser.
   [call('browser', { action: 'close', url: null, ref: null })],
-  // On a display only.
+  // Only with a display.
   [call('screenshot', { of: null })],
   [call('http_request', { method: 'GET', url: `${web}/api`, headers: [{ key: 'accept', value: 'application/json' }] })],
   [call('session_search', { query: 'hello' })],
@@ -52,7 +52,7 @@ const turns = (): readonly ScriptedCall[][] => [
   [call('message', { text: 'half done' })],
 ];
 
-/** Calls that are made well and fail at what they are about, or may. */
+/** Valid calls that fail because of their subject, or may fail. */
 const fruitless = new Set(['artifact_read', 'spawn_cancel', 'message', 'screenshot']);
 
 const models: Readonly<Record<Vendor, string>> = {
@@ -96,7 +96,7 @@ async function open(vendor: Vendor): Promise<{ model: ScriptedModel; claw: TrayC
   return { model, claw: await home.open({ config }) };
 }
 
-/** Says yes to every question until the turn has ended. */
+/** Runs a turn and approves every call until it has ended. */
 async function turn(claw: TrayClaw, text: string, sessionId: string | undefined) {
   const sent = await claw.op('message.send', { text, ...(sessionId === undefined ? {} : { sessionId }) });
   for (;;) {

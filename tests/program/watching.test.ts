@@ -1,4 +1,4 @@
-// A watcher of a turn with quick steps: where one reply ends is known before the text of the next one comes.
+// A watcher of a turn with quick steps: the end of one reply is known before the text of the next one arrives.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The web tools in the whole program: what the gate asks, what a server on this computer gets, and what is left in the data folder.
+// The web tools in the whole program: what needs approval, what a server on this computer receives, and what is left in the data folder.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -45,7 +45,7 @@ async function open(config: ConfigInput): Promise<void> {
   });
 }
 
-/** Asked, answered with yes, and run. */
+/** Calls the tool, approves it, and returns the result. */
 async function approved(tool: string, args: Record<string, unknown>) {
   const asked = await claw.op('tool.run', { tool, args, wait: false });
   expect(asked.outcome).toBe('waiting');
@@ -65,7 +65,7 @@ function written(folder: string): Buffer[] {
     .map((path) => readFileSync(path));
 }
 
-test('what the rules refuse is denied before anybody is asked', async () => {
+test('what the rules refuse is denied before a person is asked', async () => {
   await open({ policy: { denyDomains: ['example.com'] } });
   for (const [tool, args] of [
     ['web_fetch', { url: 'http://169.254.169.254/latest/meta-data/' }],
@@ -81,7 +81,7 @@ test('what the rules refuse is denied before anybody is asked', async () => {
   expect(seen).toEqual([]);
 });
 
-test('a listed server of the person is read without a question; a secret reaches it and is written nowhere', async () => {
+test('a listed local server is read without approval; a secret reaches only it', async () => {
   await open({ policy: { allowDomains: [`127.0.0.1:${port}`] } });
   const url = `http://127.0.0.1:${port}/`;
   const { ruleId, facts } = await claw.op('policy.explain', { tool: 'web_fetch', args: { url } });
@@ -101,7 +101,7 @@ test('a listed server of the person is read without a question; a secret reaches
   expect(written(home).filter((bytes) => bytes.includes(secret))).toEqual([]);
 });
 
-test('a search goes to the service of the config, on this computer as well, and to nothing else there', async () => {
+test('a search goes only to the configured service, also on this computer', async () => {
   await open({ web: { search: { provider: 'searxng', baseUrl: `http://localhost:${port}` } } });
   const { forModel } = await approved('web_search', { query: 'mills' });
   expect(forModel).toContain('1. A result\n   https://example.org/\n   Text.');

@@ -1,4 +1,4 @@
-// Work with criteria over the whole program: rules, commands behind the gate, judges that can be fooled, people, candidates in copies of the
+// Work with criteria in the whole program: rules, commands behind the gate, judges that can be fooled, people, candidates in copies of the
 // workspace, and restarts at every step.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,11 +36,11 @@ async function eventsOf(claw: TrayClaw, sessionId: string): Promise<readonly Any
 const run = (claw: TrayClaw, task: Partial<WorkFile> & { goal: string }): Promise<WorkView> => claw.op('work.run', { task });
 const verdictsOf = ({ criteria }: WorkView): string[] => criteria.map(({ verdict }) => verdict);
 
-/** A judgement in the form the judge is asked for. */
+/** A judgement in the form that the judge is asked for. */
 const judgement = (met: boolean, quote: string) => ({ text: JSON.stringify({ points: [{ met, quote, why: 'Because.' }] }) });
 const asksJudge = (request: { system?: string }): boolean => JSON.stringify(request).includes('You check a piece of work');
 
-test('a task passes on rules, with the evidence, and each verdict is an event', async () => {
+test('a task passes by rules, with the evidence, and each verdict is an event', async () => {
   const claw = await open([{ times: 1, answer: write('report.md', 'Total: 42\n') }, { answer: { text: '{"total":42}' } }]);
   const done = await run(claw, {
     goal: 'Write report.md',
@@ -59,7 +59,7 @@ test('a task passes on rules, with the evidence, and each verdict is an event', 
   await home.close(claw);
 });
 
-test('what failed goes back to the agent, a bounded number of times', async () => {
+test('a failed attempt goes back to the agent, a limited number of times', async () => {
   const claw = await open([{ times: 1, answer: { text: 'The total is 41.' } }, { answer: { text: 'The total is 42.' } }]);
   const done = await run(claw, { goal: 'Say the total', criteria: [{ contains: '42' }] });
   expect([done.status, done.attempts, done.text]).toEqual(['pass', 2, 'The total is 42.']);
@@ -67,12 +67,12 @@ test('what failed goes back to the agent, a bounded number of times', async () =
   model.script([{ answer: { text: 'No idea.' } }]);
   const failed = await run(claw, { goal: 'Say the total', criteria: [{ contains: '42' }], strategy: { kind: 'evaluate', tries: 3 } });
   expect([failed.status, failed.attempts, failed.reason]).toEqual(['fail', 3, 'Not every criterion is met after 3 attempts.']);
-  // The log says the same afterwards.
+  // The log agrees afterwards.
   expect(await claw.op('work.get', { taskId: 'last' })).toEqual(failed);
   await home.close(claw);
 });
 
-test('a command is asked about like any other, and the work waits for it', async () => {
+test('a command needs approval like any other, and the work waits for it', async () => {
   const claw = await open([{ answer: { text: 'Done.' } }], { sandbox: { mode: 'off' } });
   const asked = await run(claw, { goal: 'Check', criteria: [{ command: 'touch ran.txt' }] });
   expect([asked.status, asked.waitsFor.length, existsSync(join(workspace(), 'ran.txt'))]).toEqual(['waiting', 1, false]);
@@ -113,7 +113,7 @@ test('a person has the last word, and a restart in between loses nothing', async
   await home.close(claw);
 });
 
-test('of three candidates one is merged as it is, and the copies are gone', async () => {
+test('one of three candidates is merged unchanged, and the copies are removed', async () => {
   mkdirSync(workspace(), { recursive: true });
   writeFileSync(join(workspace(), 'old.txt'), 'old');
   const letters = ['a', 'b', 'c'];
@@ -135,7 +135,7 @@ test('of three candidates one is merged as it is, and the copies are gone', asyn
   await home.close(claw);
 });
 
-test('work that is interrupted after any event ends the same, and no command runs twice', async () => {
+test('work interrupted after any event ends the same, and no command runs twice', async () => {
   for (let events = 1; events < 40; events += 3) {
     let claw = await open([{ times: 1, answer: { text: 'Not yet.' } }, { answer: { text: 'Done: 42.' } }]);
     const log = `runs-${events}.txt`;
@@ -157,7 +157,7 @@ test('work that is interrupted after any event ends the same, and no command run
   }
 });
 
-test('a schedule starts a task with its criteria, once for a due time, within the narrower bounds', async () => {
+test('a schedule starts a task with criteria, once per due time, with narrower limits', async () => {
   let claw = await open([{ times: 1, answer: write('report.md', 'x') }, { answer: { text: 'Written.' } }]);
   const file = join(home.project(), 'task.yaml');
   writeFileSync(file, 'goal: Write report.md\ncriteria: [{ file: report.md }]\nbudget: { usd: 2 }\n');
@@ -173,7 +173,7 @@ test('a schedule starts a task with its criteria, once for a due time, within th
     code: 'invalid_params',
   });
   const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });
-  // Its calls ask: grants and rules count for no unattended turn without `grants`.
+  // Its calls need approval: grants and rules do not apply to an unattended turn without `grants`.
   const asked = await claw.op('work.wait', { taskId });
   expect([asked.status, asked.waitsFor.length]).toEqual(['waiting', 1]);
   await claw.op('approval.decide', { approvalId: asked.waitsFor[0]?.approvalId ?? '', decision: 'approve' });
@@ -188,7 +188,7 @@ test('a schedule starts a task with its criteria, once for a due time, within th
   await home.close(claw);
 });
 
-test('a strategy of a feature decides how often, and never that what is not met passes', async () => {
+test("a feature's strategy decides how often, but cannot pass an unmet criterion", async () => {
   const sample = new URL('../../examples/shortest/shortest.mjs', import.meta.url);
   const { feature } = (await import(sample.href)) as { feature: Plugin };
   model.script(['No.', 'The total is 42, as you asked.', 'It is 42.', 'I say it is 42.'].map((text) => ({ times: 1, answer: { text } })));
@@ -210,7 +210,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ['no criterion', { goal: 'x' }, 'names no criterion'],
   ['an unknown key', { goal: 'x', criteria: [{ fiel: 'a' }] }, 'criteria'],
   ['no goal', { criteria: [{ file: 'a' }] }, 'goal'],
-])('a task with %s is refused before anything runs', async (_what, task, why) => {
+])('a task with %s is rejected before anything runs', async (_what, task, why) => {
   const claw = await open([]);
   await expect(claw.op('work.run', { task: task as unknown as WorkFile })).rejects.toMatchObject({
     code: 'invalid_params',

@@ -1,4 +1,4 @@
-// A session works in its own folder: trusted by a person once, held to that very folder, and what every tool, rule and sandbox goes by.
+// A session works in its own folder: trusted by a person once, bound to exactly that folder, and used by every tool, rule and the sandbox.
 
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -36,7 +36,7 @@ async function open(rules: readonly Rule[] = [{ answer: { text: 'seen' } }], mor
   return { claw, model, home, project: home.project(), send };
 }
 
-test('a new folder is asked about once, then the session works there and the log says so', async () => {
+test('a new folder is asked about once; then the session works there, as logged', async () => {
   const { claw, model, project, send } = await open([{ results: 0, answer: read('notes.md') }, { answer: { text: 'seen' } }]);
   writeFileSync(join(project, 'notes.md'), 'milk');
   const first = await send({ workspace: project });
@@ -60,7 +60,7 @@ test('a new folder is asked about once, then the session works there and the log
   for (const { turnId } of events) if (turnId !== null) expect(await claw.op('replay.run', { turnId })).toMatchObject({ identical: true });
 });
 
-test('a no ends the turn without a word to the model, and asks again the next time', async () => {
+test('a denial ends the turn without a model call, and asks again the next time', async () => {
   const { claw, model, project, send } = await open();
   const first = await send({ workspace: project });
   await claw.op('approval.decide', { approvalId: first.pending?.[0]?.approvalId ?? '', decision: 'deny' });
@@ -81,7 +81,7 @@ test('the sandbox is explained for the current folder once it is trusted', async
   expect(await writes({})).toContain(configured);
 });
 
-test('trust covers folders below, is listed, and can be taken back', async () => {
+test('trust covers subfolders, is listed, and can be revoked', async () => {
   const { claw, project, send } = await open();
   mkdirSync(join(project, 'sub'));
   await claw.op('workspace.trust', { path: project });
@@ -123,7 +123,7 @@ test('a trusted folder that becomes a link leads nowhere', async () => {
   await expect(claw.op('tool.run', { tool: 'list_dir', args: {}, sessionId, wait: false })).rejects.toMatchObject({ code: 'denied' });
 });
 
-test('trust taken back in the middle of a turn stops its calls', async () => {
+test('revoking trust during a turn stops its calls', async () => {
   const rig = await open([
     { results: 0, answer: read('/etc/hostname') },
     { results: 1, answer: read('notes.md') },
@@ -141,7 +141,7 @@ test('trust taken back in the middle of a turn stops its calls', async () => {
   expect(JSON.stringify(rig.model.requests.at(-1)?.body)).not.toContain('milk');
 });
 
-test('a link is followed before anything is asked, and the question names the real folder', async () => {
+test('a link is resolved before the approval, which names the real folder', async () => {
   const { project, home, send } = await open();
   const link = join(home.path, '..', 'link');
   symlinkSync(project, link);
@@ -169,7 +169,7 @@ test.each([
   await expect(rig.claw.op('session.create', { workspace })).rejects.toMatchObject({ code: 'invalid_params' });
 });
 
-test('no model and no client makes the call that asks for trust', async () => {
+test('neither a model nor a client can make the call that asks for trust', async () => {
   const path = '/srv/elsewhere';
   const rig = await open([{ results: 0, answer: { calls: [{ tool: 'open_workspace', args: { path } }] } }, { answer: { text: 'end' } }]);
   const end = await rig.send({});
@@ -183,7 +183,7 @@ test('no model and no client makes the call that asks for trust', async () => {
   expect(JSON.stringify(rig.model.requests[0]?.body)).not.toContain('"open_workspace"');
 });
 
-test('the workspace of a session is what rules, grants and explanations go by', async () => {
+test('rules, grants and explanations use the workspace of the session', async () => {
   const deny = { when: { paths: ['secret'] }, then: 'deny' as const };
   const { claw, home, project, send } = await open(undefined, { policy: { rules: [deny], mode: 'workspace-free' } });
   mkdirSync(join(project, 'secret'));
@@ -213,7 +213,7 @@ test('files are written, undone and run in the folder of the session', async () 
   expect(existsSync(join(project, 'a.md'))).toBe(false);
 });
 
-test('forks keep the folder, and a session is not moved to another', async () => {
+test('forks keep the folder, and a session cannot be moved to another', async () => {
   const { claw, home, project, send } = await open();
   await claw.op('workspace.trust', { path: project });
   const { sessionId, turnId } = await send({ workspace: project });
@@ -228,7 +228,7 @@ test('forks keep the folder, and a session is not moved to another', async () =>
   expect((await claw.op('session.list', { workspace: null })).sessions).toEqual([]);
 });
 
-test('a yes to a folder answers the other open questions about it', async () => {
+test('approving a folder answers the other pending approvals about it', async () => {
   const { claw, project, send } = await open();
   const first = await send({ workspace: project });
   const second = await send({ workspace: project });
@@ -237,7 +237,7 @@ test('a yes to a folder answers the other open questions about it', async () => 
   expect((await claw.op('grant.list', {})).grants).toHaveLength(1);
 });
 
-test('a restart keeps the question, the trust and the folder', async () => {
+test('a restart keeps the approval, the trust and the folder', async () => {
   const { claw, model, home, project, send } = await open();
   const first = await send({ workspace: project });
   await home.close(claw);
@@ -252,7 +252,7 @@ test('a restart keeps the question, the trust and the folder', async () => {
   expect(await last.op('turn.wait', { turnId })).toMatchObject({ status: 'done' });
 });
 
-test('a model named for a message is asked for that message alone, and is in the log', async () => {
+test('a model named for a message is used for that message only, and logged', async () => {
   const { claw, model, send } = await open();
   const { sessionId, turnId } = await send({ model: 'lab/other-model' });
   expect(model.requests.at(-1)?.body['model']).toBe('other-model');
@@ -265,7 +265,7 @@ test('a model named for a message is asked for that message alone, and is in the
   await expect(refused).rejects.toSatisfy((error: { hint?: string }) => error.hint?.includes('lab/') === true);
 });
 
-test('the command line works where it stands once that is trusted, and elsewhere as it always did', { timeout: 300_000 }, async () => {
+test('the command line works in its current folder once that is trusted', { timeout: 300_000 }, async () => {
   const model = await ScriptedModel.start([{ answer: { text: 'seen' } }]);
   const home = new TestHome();
   home.env['MODEL_KEY'] = 'a-key-of-some-length';

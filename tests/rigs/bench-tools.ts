@@ -7,12 +7,12 @@ import type { CallFacts, Idempotency, ToolDefinition, ToolResult } from '../../c
 import { defineTool } from '../../core/hands/tools/tools.ts';
 
 export class BenchTools {
-  /** One entry a run: the tool and its argument. */
+  /** One entry per run: the tool and its argument. */
   readonly ran: string[] = [];
-  /** Runs that have begun and not ended. */
+  /** Runs that have started and not ended. */
   active = 0;
   activeMost = 0;
-  /** While set, runs wait here. */
+  /** While set, runs wait for it. */
   gate: Deferred<void> | null = null;
   /** The facts of a write; a test changes them to cause drift. */
   readonly folder: { path: string; isProtected: boolean };

@@ -1,5 +1,5 @@
-// For tests only: the browser tool over a real browser and a small web on loopback. Its calls run as in a turn, but
-// without the gate: `facts` returns what the gate would judge.
+// For tests only: the browser tool over a real browser and a small web on loopback. Calls run as in a turn, but without the gate: `facts`
+// returns what the gate would judge.
 
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
 import type { ToolContext, ToolDefinition } from '../../core/contracts/tools.ts';
@@ -20,9 +20,9 @@ export interface BrowserBench {
   readonly bench: ToolBench;
   readonly tool: ToolDefinition;
   readonly panic: PanicSwitch;
-  /** Pages by path; `host path` for another host than the shop. */
+  /** Serves pages by path; `host path` for a host other than the shop. */
   serve(pages: Readonly<Record<string, string>>, other?: WebHandler): void;
-  /** The facts of the call, from which the gate decides. */
+  /** The facts of the call, on which the gate decides. */
   facts(args: Readonly<Record<string, unknown>>): ReturnType<ToolDefinition['facts']>;
   call(args: Readonly<Record<string, unknown>>, overrides?: Partial<ToolContext>): Promise<HostedResult>;
   /** The text of the result, or of the failure. */
@@ -97,7 +97,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
   };
 }
 
-/** The ref of the first element of an outline with this role and these words. */
+/** The ref of the first element in an outline with this role and text. */
 export function refOf(text: string, role: string, words = ''): string {
   const line = text.split('\n').find((one) => new RegExp(`^\\W*${role}\\b`).test(one) && one.includes(words) && one.includes('[ref='));
   const ref = line === undefined ? undefined : /\[ref=(\w+)\]/.exec(line)?.[1];

@@ -20,7 +20,7 @@ export class ConversationWriter {
     return this;
   }
 
-  /** One turn: words, so many calls with results, and an answer. */
+  /** Adds one turn: the person's text, one call for each result, and an answer. */
   turn(turnId: string, words: string, { results = [], answer = 'ok' }: { results?: readonly string[]; answer?: string } = {}): this {
     this.add('user.message', turnId, { text: words, channel: 'cli', sender: 'ada', dedupeKey: null });
     this.add('turn.started', turnId, { kind: 'chat', agentId: 'main', model: null, limits, calls: [] });

@@ -1,4 +1,4 @@
-// Shared by the tests of the shell's parts: an approval, a state, a log that remembers.
+// Shared by the tests of the shell's parts: an approval, a status, a recording logger.
 
 import type { Logger } from '../../core/base/logger.ts';
 import type { Approval } from '../../core/contracts/policy.ts';

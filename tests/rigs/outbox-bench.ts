@@ -1,5 +1,5 @@
-// For tests only: the outbox over a real log in a temporary folder, with a channel that answers by a script and a manual clock. A restart
-// closes everything and reopens it over the same folder.
+// For tests only: the outbox over a real log in a temporary folder, with a scripted channel and a manual clock. A restart closes everything
+// and reopens it with the same folder.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,14 +17,14 @@ import { ChatRows, Outbox, OutboundRows, outboxMigrations } from '../../core/run
 
 export const home: ChatAddress = { channel: 'loop', chatId: 'home' };
 
-/** Delivers what it is given unless told otherwise; a part is a line of the text. */
+/** Delivers everything unless scripted otherwise; each line of the text is a part. */
 export class ScriptedPort implements ChannelPort {
   readonly name: string;
   readonly maxFileBytes = 100;
   readonly deduplicates: boolean;
   readonly delivered: string[] = [];
   readonly tried: OutboundPart[] = [];
-  /** Answers to the next tries, in order; a promise is waited for, an error thrown. */
+  /** Outcomes of the next attempts, in order; a promise is awaited, an error thrown. */
   readonly script: (SendOutcome | Promise<SendOutcome> | Error)[] = [];
 
   constructor(name = 'loop', deduplicates = false) {
@@ -80,7 +80,7 @@ export class OutboxBench {
     this.outbox = new Outbox({ ...parts, crashPoints: { reach: () => undefined }, after: (ms, run) => this.#after(ms, run) });
   }
 
-  /** As after the end of the process: what was under way is cut off. */
+  /** Simulates the end of the process: deliveries in flight are interrupted. */
   restart(): void {
     this.#gone.push(this.outbox.dispose());
     this.storage.dispose();
@@ -98,7 +98,7 @@ export class OutboxBench {
     return this.outbox.queue({ ...base, idempotencyKey: `key-${this.#keys}`, ...more });
   }
 
-  /** A message of a chat and the turn it began. */
+  /** Records a message of a chat and the turn it started. */
   heard(turnId: string, chat: ChatAddress & { messageId?: string } = home, sessionId = 'ses_1'): void {
     const body = { text: 'hi', channel: chat.channel, sender: 'loop:1', dedupeKey: turnId, chat };
     this.append(sessionId, { type: 'user.message', turnId, body });
@@ -113,13 +113,13 @@ export class OutboxBench {
     this.append('system', { type: 'chat.bound', body: { chat, kind: 'private', title: 'Ada', sessionId, by: 'loop:1' } });
   }
 
-  /** Moves the clock and lets what is due run. */
+  /** Advances the clock and lets due work run. */
   async pass(ms: number): Promise<void> {
     this.clock.advance(ms);
     await this.rest();
   }
 
-  /** Until nothing more happens at this moment of time. */
+  /** Waits until nothing more happens at this point in time. */
   async rest(): Promise<void> {
     for (let quiet = 0; quiet < 3; quiet += 1) {
       const due = this.#timers.filter(({ atMs }) => atMs <= this.clock.nowMs());

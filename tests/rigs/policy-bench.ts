@@ -1,4 +1,4 @@
-// For tests only: short ways to write facts, and the gate over a real store in a temporary folder.
+// For tests only: shortcuts for facts, and the gate over a real store in a temporary folder.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ export const bindings = (...contents: readonly string[]): CommandBinding[] => [
   ...contents.map((content, at) => ({ kind: 'config' as const, name: `/ws/${at === 0 ? 'package.json' : `file${at}`}`, sha256: content })),
 ];
 
-/** A plain command in a folder, with the folder among its paths, as the exec tool says it. */
+/** The facts of a plain command in a folder, with the folder among its paths, as the exec tool reports them. */
 export function plainCommand(line: string, plain: Partial<PlainCommand> = {}, cwd = '/ws'): CallFacts {
   const argv = line.split(' ');
   const whole = { argv, reads: null, family: null, sayable: true, bindings: bindings('1'), ...plain };
@@ -74,12 +74,12 @@ export interface Asked {
   readonly channel?: string;
 }
 
-/** `example.org` covers itself and what is below. */
+/** `example.org` covers itself and its subdomains. */
 const listedDomains = (entries: readonly string[]) => ({
   covers: (host: string) => entries.some((entry) => host === entry || host.endsWith(`.${entry}`)),
 });
 
-/** As the composition has it, without quotes. */
+/** Splits an entry as the composition does, but without quotes. */
 export const entryWords = (entry: string): readonly string[] => entry.trim().split(/\s+/);
 
 export class PolicyBench {
@@ -100,7 +100,7 @@ export class PolicyBench {
     this.gate = this.gateWith(policy);
   }
 
-  /** As after a start with another config.yaml. */
+  /** The gate as after a start with another config.yaml. */
   gateWith(policy: NonNullable<ConfigInput['policy']>): PolicyGate {
     const { store, clock, ids, panic } = this;
     const config = configSchema.parse({ policy });
@@ -135,7 +135,7 @@ export class PolicyBench {
     };
   }
 
-  /** Decides, and records and counts what the runtime would. */
+  /** Decides, then records and counts as the runtime would. */
   decide(given: CallFacts, asked: Asked = {}, gate = this.gate): GateDecision {
     const request = this.request(given, asked);
     const decided = gate.authorize(request);
@@ -172,7 +172,7 @@ export class PolicyBench {
     return grant;
   }
 
-  /** A yes for once, and the call runs on it. */
+  /** Approves a call once and runs it with that approval. */
   runOnce(given: CallFacts, asked: Asked = {}): void {
     const { grantId } = this.allow(given, { kind: 'once' }, asked);
     this.add({ type: 'grant.spent', body: { grantId, callId: 'call_1' } });

@@ -1,4 +1,4 @@
-// For tests only: real folders of an invented person, a real sandbox over them, and commands run as exec runs them.
+// For tests only: real folders of an invented person, a real sandbox, and commands run as exec runs them.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export class SandboxBench {
     });
   }
 
-  /** Below the person's own folder. */
+  /** Writes a file in the person's home folder. */
   put(path: string, content = 'x'): string {
     const file = join(this.person, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -63,7 +63,7 @@ export class SandboxBench {
       attended: false,
       reads: null,
       needsWholeMachine: false,
-      // Wherever Node was installed, scripts of tests need it.
+      // Scripts of tests need Node, wherever it is installed.
       readFolders: [dirname(realpathSync(process.execPath))],
       signal: new AbortController().signal,
       ...more,

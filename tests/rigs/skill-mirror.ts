@@ -1,5 +1,5 @@
-// A mirror of collections of skills: an archive of each skill in a folder, an index.json with its SHA-256, a static server on loopback. Written
-// without the code of the store, so that both are compared.
+// A mirror of skill collections: an archive of each skill in a folder, an index.json with its SHA-256, a static server on loopback. Written
+// without the store's code, so that each checks the other.
 
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { rawZip, type RawEntry } from '../doubles/raw-archive.ts';
 
 export interface MirroredSkill {
-  /** As its head names it, in the form of a name. */
+  /** The name in the skill's header, converted to a valid name. */
   readonly name: string;
   readonly folder: string;
   /** SHA-256 of each file, by its path. */
@@ -18,7 +18,7 @@ export interface MirroredSkill {
 
 const passedOver = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.DS_Store']);
 
-/** Each skill below a folder, and none within another. */
+/** The folders of all skills below a folder; none is inside another. */
 function foldersIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });
   if (entries.some((entry) => entry.isFile() && entry.name.toLowerCase() === 'skill.md')) return [folder];
@@ -43,7 +43,7 @@ function nameIn(folder: string): string {
   return (given === undefined || given === '' ? basename(folder) : given).toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
 
-/** Writes the archives and index.json of one collection. The index holds the first of each name. */
+/** Writes the archives and index.json of one collection. The index contains the first skill of each name. */
 function mirrorCollection(folder: string, into: string): MirroredSkill[] {
   const skills: MirroredSkill[] = [];
   const index: object[] = [];

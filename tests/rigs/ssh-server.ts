@@ -1,4 +1,4 @@
-// An OpenSSH server on loopback for tests, with a host key that is made for it.
+// An OpenSSH server on loopback for tests, with a generated host key.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The path of a new key. */
+/** Creates a key and returns its path. */
 export function makeKey(folder: string, name: string): string {
   const path = join(folder, name);
   rmSync(path, { force: true });
@@ -14,7 +14,7 @@ export function makeKey(folder: string, name: string): string {
   return path;
 }
 
-/** `folder` holds the key `host` and the file `allowed`; `more`: lines of its settings. */
+/** `folder` contains the key `host` and the file `allowed`; `more` contains further lines of its settings. */
 export async function startSshServer(folder: string, port: number, more: readonly string[]): Promise<ChildProcess> {
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   const lines = [

@@ -1,5 +1,5 @@
-// For tests only: a real systemd that runs as the first process of separate namespaces, over the file system of this computer, which it cannot
-// write. It starts the units it is given, keeps a journal of them, and ends with the test.
+// For tests only: a real systemd that runs as the first process of separate namespaces, over the file system of this computer, which it
+// cannot write to. It starts the given units, keeps their journal, and ends with the test.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
 
-/** Kernel settings and the tree of files are read-only for it; it has no network, and a /dev with nothing to act on. */
+/** Kernel settings and files are read-only for it; it has no network, and a /dev without real devices. */
 const script = `set -e
 root=$1 units=$2
 mount --make-rprivate /
@@ -23,9 +23,9 @@ exec env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$root" /lib
 const base = '[Unit]\nDescription=Base\nDefaultDependencies=no\nRequires=systemd-journald.service\n';
 
 export interface SystemdMachine {
-  /** Before a command, so that it runs there. */
+  /** The prefix of a command that makes it run inside. */
   readonly inside: readonly string[];
-  /** Where its administrator keeps units: what it was given, and the links that enable them. */
+  /** The administrator's folder of units: the given ones, and the links that enable them. */
   readonly units: string;
   dispose(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function startSystemdMachine(units: Readonly<Record<string, string>
   for (const name of ['root', 'units']) mkdirSync(join(folder, name));
   for (const [name, text] of Object.entries({ 'base.target': base, ...units })) writeFileSync(join(unitFolder, name), text);
   const apart = ['--fork', '--kill-child', '--pid', '--mount', '--uts', '--ipc', '--cgroup', '--net'];
-  // It ends with this process as well, however that ends.
+  // It also ends when this process ends, for any reason.
   const start = ['--pdeathsig', 'KILL', 'unshare', ...apart, 'bash', '-c', script, 'bash', join(folder, 'root'), unitFolder];
   const machine = spawn('setpriv', start, { stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => machine.once('exit', () => resolve()));
@@ -60,7 +60,7 @@ export async function startSystemdMachine(units: Readonly<Record<string, string>
   return { inside, units: unitFolder, dispose };
 }
 
-/** The first process of the namespaces, by its number out here. */
+/** The pid of the namespaces' first process, as seen from outside. */
 function firstOf({ pid }: ChildProcess): number | null {
   const child = /^\d+/.exec(pid === undefined ? '' : contentOf(`/proc/${pid}/task/${pid}/children`))?.[0];
   return child === undefined ? null : Number(child);

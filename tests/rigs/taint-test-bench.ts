@@ -49,7 +49,7 @@ export class TaintBench {
     this.log.append(sessionId, drafts);
   }
 
-  /** A message of the person; with `from`, it is forwarded text by another author. */
+  /** A message of the person; with `from`, forwarded text by another author. */
   say(sessionId: string, text: string, from?: string): void {
     const turnId = `t${(this.#calls += 1)}`;
     const source: TaintSource = { kind: 'message', where: from ?? '' };
@@ -58,7 +58,7 @@ export class TaintBench {
     this.append(sessionId, { type: 'turn.started', turnId, body: turnStarted });
   }
 
-  /** A call that runs and gives this result, with its marks, as the runtime records it. */
+  /** Records a call with this result and its marks, as the runtime does. */
   run(call: JudgedCall, resultText: string, heard: Partial<Heard> = {}): JudgedCall {
     const { sessionId, callId = '', tool, facts, argsJson, argsHash } = call;
     this.append(
@@ -103,7 +103,7 @@ export class TaintBench {
     return call;
   }
 
-  /** A page that the session reads. */
+  /** Records that the session reads a page. */
   browse(sessionId: string, host: string, text: string): JudgedCall {
     return this.run(this.call(sessionId, 'web_fetch', { url: `https://${host}/` }, { class: 'network', hosts: [host] }), text);
   }

@@ -1,4 +1,4 @@
-// For tests only: real folders, a sink in memory and a context, so that tools run as they do in a turn.
+// For tests only: real folders, an in-memory sink and a context, so that tools run as in a turn.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -61,11 +61,11 @@ export interface ToolBenchOptions {
   readonly outputBytesMax?: number;
   readonly execTimeoutMs?: number;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Without it the web tools have the real rules and no reachable server. */
+  /** If absent, the web tools use the real rules and reach no server. */
   readonly web?: Partial<WebDeps>;
-  /** Without it there is no tool for messages. */
+  /** If absent, there is no message tool. */
   readonly chats?: MessagePort;
-  /** Without one every command runs as it is. */
+  /** If absent, every command runs unconfined. */
   readonly sandbox?: CommandSandbox;
 }
 

@@ -1,5 +1,5 @@
-// For tests only: the turn runtime over a real log, gate and tool host in a temporary folder, with a model that follows a script. A restart
-// closes everything and reopens it over the same folder, like a new start of the program.
+// For tests only: the turn runtime over a real log, gate and tool host in a temporary folder, with a scripted model. A restart closes
+// everything and reopens it with the same folder, like a new start of the program.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ export type Reply =
   | { readonly say: string }
   | { readonly calls: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[]; readonly say?: string }
   | { readonly fail: AppError }
-  /** Answers nothing until the turn is cut off. */
+  /** Never answers, until the turn is interrupted. */
   | { readonly hang: true };
 
 interface SendOptions {
@@ -84,11 +84,11 @@ export class TurnBench {
   /** The model's answers, in order; after them every answer is "ok". */
   readonly script: Reply[] = [];
   readonly asked: Asked[] = [];
-  /** The tools of each request. */
+  /** The tools offered in each request. */
   readonly offered: string[][] = [];
-  /** Called when the model is asked, before it answers. */
+  /** Called when the model is called, before it answers. */
   onAsked: () => void = () => undefined;
-  /** The agents' settings; none has any unless a test says so. */
+  /** The agents' settings; empty unless a test sets them. */
   readonly agents: { -readonly [K in keyof AgentPort]: AgentPort[K] } = { modelOf: () => null, boundsOf: () => null, identityOf: () => '' };
   /** The taint of a tool's calls. */
   taintOf: (tool: string) => CallTaint = () => noTaint;
@@ -263,7 +263,7 @@ export class TurnBench {
     return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), channel: 'cli', before });
   }
 
-  /** The status the turn comes to rest with. */
+  /** Resolves to the status of the turn once it is idle. */
   async rest(turnId: string): Promise<string> {
     await this.runtime.whenResting(turnId);
     return this.log.index.turn(turnId)?.status ?? 'missing';
@@ -273,7 +273,7 @@ export class TurnBench {
     return this.rest(this.send(text, options).turnId);
   }
 
-  /** Moves the clock, and does what waited for that long. */
+  /** Advances the clock and runs timers that became due. */
   passTime(ms: number): void {
     this.clock.advance(ms);
     for (const timer of this.timers) {
@@ -289,7 +289,7 @@ export class TurnBench {
     return first;
   }
 
-  /** Like the operation: the answer and its grant in one transaction, then the turn continues. */
+  /** Like the operation: records the answer and its grant in one transaction, then the turn continues. */
   decide(decision: 'approve' | 'deny', scope: GrantScope = { kind: 'once' }, approval = this.pending()): void {
     const parsed = this.tools.parse(approval.tool, approval.args);
     if (!parsed.ok) throw parsed.error;
@@ -302,7 +302,7 @@ export class TurnBench {
     this.runtime.continueTurn(turnId ?? '');
   }
 
-  /** The person changes the call and approves it; `covered` false leaves it to be asked about again. */
+  /** The person edits the call and approves it; if `covered` is false, the edited call needs another approval. */
   decideEdited(args: object, covered = true, approval = this.pending()): void {
     const parsed = this.tools.parse(approval.tool, JSON.stringify(args));
     if (!parsed.ok) throw parsed.error;
@@ -337,7 +337,7 @@ export class TurnBench {
     return loadTranscript(this, sessionId).messages;
   }
 
-  /** Ends this run with whatever it was doing cut off, and starts the next one. */
+  /** Ends this run, interrupting everything, and starts the next one. */
   async restart(): Promise<Recovery> {
     await this.runtime.dispose();
     this.storage.dispose();

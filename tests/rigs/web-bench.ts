@@ -9,14 +9,14 @@ import type { ParsedCall } from '../../core/hands/tools/tools.ts';
 
 /** The value of every reference that ends in "key". */
 export const benchSecret = 'k3y_that*nobody_may`see';
-/** The one host of the small web that the person listed, and one that is denied. */
+/** The only host of the small web that the person listed, and a denied one. */
 export const listedHost = 'listed.test.invalid';
 export const deniedHost = 'bad.test.invalid';
 
 type Args = Readonly<Record<string, unknown>>;
 
 export interface WebBench extends ToolBench {
-  /** The tool's own answer, before the host bounds it. */
+  /** The tool's own answer, before the host truncates it. */
   run(tool: string, args: Args, context?: Partial<ToolContext>): Promise<ToolResult>;
   factsOf(tool: string, args: Args): CallFacts;
   idempotencyOf(tool: string, args: Args): string;

@@ -1,5 +1,5 @@
-// Starts and ends the scripted model server, names its addresses, and replays a recorded turn with a bare fetch loop:
-// the cost no client can avoid with fetch, against which overhead is counted.
+// Starts and stops the scripted model server, builds its addresses, and replays a recorded turn with a bare fetch loop. That loop is the
+// cost no client that uses fetch can avoid; overhead is measured against it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import type { RecordedCall } from './server.ts';
 export type { RecordedCall } from './server.ts';
 
 export interface Script {
-  /** Tool calls before the closing answer, one a request. */
+  /** The number of tool calls before the closing answer, one per request. */
   readonly toolCalls: number;
   readonly tool: ToolName;
 }
@@ -49,7 +49,7 @@ export async function readLane(origin: string, lane: string): Promise<LaneRecord
   return (await response.json()) as LaneRecord;
 }
 
-/** Sends the recorded calls again, one after the other, parsing every line of every reply. Returns how many documents were parsed. */
+/** Sends the recorded calls again, one after the other, and parses every line of every reply. Returns the number of parsed documents. */
 export async function replay(origin: string, calls: readonly RecordedCall[]): Promise<number> {
   let parsed = 0;
   for (const call of calls) {

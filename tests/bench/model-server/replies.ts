@@ -1,5 +1,5 @@
-// The scripted model's answers, as the bytes of the two wire formats: OpenAI chat completions and Anthropic messages. Every reply has a
-// unique id and every tool call unique arguments; nothing else differs from call to call.
+// The scripted model's answers, as the bytes of two wire formats: OpenAI chat completions and Anthropic messages. Every reply has a unique
+// id and every tool call unique arguments; otherwise all calls are alike.
 
 export type WireFormat = 'chat' | 'anthropic';
 export type ToolName = 'lookup' | 'list_dir';
@@ -7,12 +7,12 @@ export type ToolName = 'lookup' | 'list_dir';
 export interface ScriptedReply {
   /** Null for the closing answer. */
   readonly tool: ToolName | null;
-  /** Counts up over the server's life: the source of ids and of differing arguments. */
+  /** A counter that increases over the server's lifetime: the source of ids and of distinct arguments. */
   readonly number: number;
   readonly streams: boolean;
 }
 
-/** How many folders the `list_dir` script walks through; more than the calls of one turn, so that none repeats in it. */
+/** The number of folders the `list_dir` script walks through. Larger than the number of calls in a turn, so that none repeats within it. */
 export const listedFolders = 20;
 
 const ANSWER_DELTAS = 32;

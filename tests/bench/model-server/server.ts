@@ -1,7 +1,7 @@
-// A scripted model server with no think time, in a separate process on 127.0.0.1. An address names a lane (one measured subject), its
-// script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one a request, then text. With
-// /every-MS before it, a stream sends one event in so many milliseconds.
-// Keeps the request bodies of each lane's last whole turn for the replay. Prints its port; ends when its standard input closes.
+// A scripted model server without think time, in a separate process on 127.0.0.1. An address names a lane (one measured subject), its
+// script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one per request, then text.
+// With the prefix /every-MS, a stream sends one event every MS milliseconds. Keeps the request bodies of each lane's last complete turn for
+// the replay. Prints its port; exits when its standard input closes.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { replyBytes, type ToolName, type WireFormat } from './replies.ts';
@@ -48,7 +48,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
   const lane = laneNamed(name);
   const streams = body.includes('"stream":true');
   lane.requests += 1;
-  // A request that offers no tools is not a step of a turn but a summary.
+  // A request that offers no tools asks for a summary and is not a step of a turn.
   const isBeside = Number(calls) > 0 && !body.includes('"tools":[');
   const isLast = isBeside || lane.step >= Number(calls);
   if (!isBeside) recordStep(lane, { path, streams, body: body.toString('utf8') }, isLast);

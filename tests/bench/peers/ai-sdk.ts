@@ -1,4 +1,5 @@
-// Vercel's AI SDK as a peer: its own loop over generateText or streamText, the history an array of the caller. Keeps nothing on disk.
+// Vercel's AI SDK as a peer: its own loop over generateText or streamText; the caller keeps the history in an array. Stores nothing on
+// disk.
 
 import * as z from 'zod';
 import { assertAnswer, systemText, type OpenSubject, type SubjectPlace } from '../subjects/subject.ts';

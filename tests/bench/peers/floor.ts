@@ -1,5 +1,5 @@
-// Not a peer but a floor: about the least a durable agent turn can cost in this language. One append-only table, the request kept as one
-// growing text, undici without fetch, a small parser. It governs nothing, recovers nothing and trusts the server.
+// Not a peer but a lower bound: about the least a durable agent turn can cost in this language. One append-only table, the request kept as
+// one growing text, undici without fetch, a small parser. It enforces no policy, recovers nothing and trusts the server.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,4 @@
-// LangGraph as a peer: its prebuilt agent with its SQLite saver, one thread a session.
+// LangGraph as a peer: its prebuilt agent with its SQLite saver, one thread per session.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -14,7 +14,7 @@ export const langGraphPackages: PeerPackages = {
     '@langchain/openai': '1.6.0',
     zod: '4.6.7',
   },
-  // The version it asks for itself aborts under Node 24.
+  // The version that LangGraph requests aborts under Node 24.
   overrides: { 'better-sqlite3': '13.2.0' },
 };
 

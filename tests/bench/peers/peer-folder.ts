@@ -1,5 +1,5 @@
-// Other agent libraries, installed on demand into separate folders below .bench/ and loaded from there: they are no dependencies of this
-// project. An adapter declares the parts of a library it uses, as narrowly as it uses them.
+// Other agent libraries, installed on demand into separate folders below .bench/ and loaded from there: they are not dependencies of this
+// project. Each adapter declares only the parts of a library that it uses.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export type ImportFrom = <T>(specifier: string) => Promise<T>;
 const INSTALL_MS_MAX = 300_000;
 const peersRoot = fileURLToPath(new URL('../../../.bench/peers/', import.meta.url));
 
-/** Null when the packages are there, else one sentence of why not. */
+/** Resolves to null if the packages are installed, otherwise to one sentence with the reason. */
 export async function installPeer(packages: PeerPackages): Promise<string | null> {
   const folder = join(peersRoot, packages.name);
   const { dependencies, overrides } = packages;
@@ -29,7 +29,7 @@ export async function installPeer(packages: PeerPackages): Promise<string | null
   mkdirSync(folder, { recursive: true });
   rmSync(installed, { force: true });
   writeFileSync(join(folder, 'package.json'), manifest);
-  // Imports resolve from the importing file, so each folder has one that imports for us.
+  // Imports are resolved relative to the importing file, so each folder contains a file that imports on our behalf.
   writeFileSync(join(folder, 'import.mjs'), 'export const importHere = (specifier) => import(specifier);\n');
   const failure = await npmInstall(folder);
   if (failure === null) writeFileSync(installed, manifest);
@@ -40,7 +40,7 @@ export function isPeerInstalled(name: string): boolean {
   return existsSync(join(peersRoot, name, 'installed.json'));
 }
 
-/** The file of a program of its packages, such as `@scope/name/dist/index.js`. */
+/** The path of a program in the peer's packages, such as `@scope/name/dist/index.js`. */
 export function peerFile(name: string, path: string): string {
   return join(peersRoot, name, 'node_modules', path);
 }

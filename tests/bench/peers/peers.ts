@@ -1,4 +1,4 @@
-// The peers TrayClaw is compared with, and what each needs installed.
+// The peers TrayClaw is compared with, and the packages each one needs.
 
 import type { OpenSubject } from '../subjects/subject.ts';
 import { aiSdkPackages, openGenerateText, openStreamText } from './ai-sdk.ts';
@@ -9,7 +9,7 @@ import { openStrands, strandsPackages } from './strands.ts';
 
 export interface Peer {
   readonly id: string;
-  /** With its version, and whether it keeps anything on disk. */
+  /** Includes the version, and whether it stores anything on disk. */
   readonly label: string;
   readonly packages: PeerPackages | null;
   readonly open: OpenSubject;

@@ -1,4 +1,4 @@
-// Strands as a peer, its history kept whole and its session in files, written once an invocation (its default) in growing sessions.
+// Strands as a peer, with its whole history kept. In growing sessions its session is in files, written once per invocation (its default).
 
 import * as z from 'zod';
 import { assertAnswer, systemText, type OpenSubject } from '../subjects/subject.ts';

@@ -1,4 +1,4 @@
-// The session log's appends, at the speed of the disk's cache and at a barrier, and at the end of a long log.
+// Appends to the session log: without waiting for the disk, with a durable commit, and at the end of a long log.
 
 import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';

@@ -1,6 +1,6 @@
-// The browser tool compared with the library it uses and with another server of browser tools: from no browser to the outline of the first page,
-// and a click with the text that follows. The same browser, page and machine, one after the other; the processor time is of this process and
-// everything it started.
+// Compares the browser tool with the library it uses and with another server of browser tools: from no browser to the outline of the first
+// page, and a click with the resulting text. All run with the same browser and page on the same machine, one after the other. The processor
+// time covers this process and everything it started.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ const peer = { name: 'browser', dependencies: { '@playwright/mcp': '0.0.83' } };
 const peerLabel = '@playwright/mcp 0.0.83';
 const rawLabel = 'playwright-core 1.65.1';
 
-/** A page of a usual size, with a button that changes it. */
+/** A page of typical size, with a button that changes it. */
 const page = `<!doctype html><title>Shop</title><h1>Shop</h1><p id="n">0 shown</p>
   <button onclick="n.textContent = (Number.parseInt(n.textContent) + 1) + ' shown'">Show next</button>
   <ul>${Array.from({ length: 80 }, (_, at) => `<li><a href="/item/${at}">Item ${at}</a> costs ${at} €</li>`).join('')}</ul>`;
@@ -35,7 +35,7 @@ const page = `<!doctype html><title>Shop</title><h1>Shop</h1><p id="n">0 shown</
 interface Driver {
   open(url: string): Promise<string>;
   click(ref: string): Promise<string>;
-  /** Ends the browser. */
+  /** Closes the browser. */
   close(): Promise<void>;
 }
 
@@ -117,7 +117,7 @@ function figuresOf(name: string, samples: ReadonlyMap<string, Samples>): Figure[
     unit: 'ms',
     p50: median(wall),
     p99: quantile(wall, 0.99),
-    // Ticks of ten milliseconds: the mean says more than the median.
+    // Processor time is counted in ticks of ten milliseconds, so the mean is more precise than the median.
     note: `processor ${Math.round(processor.reduce((sum, one) => sum + one, 0) / processor.length)}; ${chars} characters; n ${wall.length}`,
   }));
 }
@@ -128,7 +128,7 @@ interface OwnParts {
   readonly executablePath: string;
 }
 
-/** The tool as a turn uses it: with the gate and the record. */
+/** The browser tool as a turn uses it, including the gate and the log. */
 async function ownDriver(context: BenchContext, { folder, url, executablePath }: OwnParts): Promise<Driver & { end(): Promise<void> }> {
   const { createTrayClaw } = (await import(pathToFileURL(context.libraryFile).href)) as typeof Library;
   const claw = await createTrayClaw({
@@ -152,7 +152,7 @@ async function ownDriver(context: BenchContext, { folder, url, executablePath }:
   };
 }
 
-/** The library as it is: no gate, no proxy, no record, and the whole outline each time. */
+/** The plain library: no gate, no proxy, no log, and the whole outline each time. */
 function rawDriver(executablePath: string): Driver {
   const started = chromium.launch({ executablePath, headless: true, args: ['--no-sandbox'] });
   const opened = started.then((browser) => browser.newPage());
@@ -171,7 +171,7 @@ function rawDriver(executablePath: string): Driver {
   };
 }
 
-/** Its outlines are files, which an agent reads next. */
+/** The peer writes its outlines to files, which an agent then reads. */
 async function peerDriver(executablePath: string, cwd: string): Promise<Driver> {
   const client = new Client({ name: 'bench', version: '1' });
   const args = [
@@ -205,13 +205,13 @@ function addressOf(server: Server): Promise<string> {
   });
 }
 
-/** Processor time of this process and of all that live below it. Linux only. */
+/** Processor time of this process and all its descendants. Linux only. */
 function treeMs(pid = process.pid): number {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').map(Number).filter(Boolean);
     return processorMs(pid) + children.reduce((sum, child) => sum + treeMs(child), 0);
   } catch {
-    // It has ended.
+    // The process has ended.
     return 0;
   }
 }

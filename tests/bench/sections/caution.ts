@@ -1,4 +1,4 @@
-// The cost of second thoughts: the worst case of one evaluation of the governor, and what a panel adds to the time of its models.
+// The cost of caution: the worst case of one governor evaluation, and the time a panel adds to that of its models.
 
 import { performance } from 'node:perf_hooks';
 import type { CallFacts } from '../../../core/contracts/tools.ts';

@@ -1,5 +1,5 @@
-// One scripted chat as a person has it in the window: a streamed answer, a file read, a question answered with "Approve once", a file
-// written, a long streamed answer.
+// One scripted chat as a person has it in the window: a streamed answer, a file read, an approval answered with "Approve once", a file
+// write, a long streamed answer.
 
 import type { Page } from 'playwright-core';
 import type { Answer } from '../../doubles/scripted-model.ts';
@@ -8,7 +8,7 @@ const CHAT_WITHIN_MS = 60_000;
 const sentence = 'The quick brown fox looks at **every file** of the folder, and says so in `code` and in words. ';
 const block = '\n\n```ts\nexport const one: number = 1;\nexport const two = one + 1;\n```\n\n';
 
-/** Answers for any number of chats, in turn. */
+/** Yields the answers for any number of chats, in order. */
 export function* chatReplies(): Generator<Answer, never> {
   for (let count = 1; ; count += 1) {
     yield {
@@ -23,7 +23,7 @@ export function* chatReplies(): Generator<Answer, never> {
 }
 
 export interface ChatWindow {
-  /** One more chat, to its last word. */
+  /** Runs one more chat until its answer is complete. */
   chat(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
-// The waiting times of a person at the desktop: from the start to a window one can write in, for the desktop app on the stand-in for
-// Electron and for the served window in a Chromium; and how long the main thread of each is blocked while a chat streams, a tool runs and
-// an approval is answered.
+// The waiting times of a person at the desktop: from the start to a window that accepts text, for the desktop app on a substitute for
+// Electron and for the served window in Chromium; and how long each main thread is blocked while a chat streams, a tool runs and an
+// approval is answered.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,12 +21,12 @@ import { chatFor, chatReplies, type ChatWindow } from './desktop-chat.ts';
 
 const STARTS = 7;
 const CHATS = 5;
-/** A frame of a screen. */
+/** The duration of one frame. */
 const LONG_MS = 16;
 const browserFile = process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium';
 const browserArgs = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
 
-/** One start: phases in milliseconds, in their order. */
+/** One start: the duration of each phase in milliseconds, in order. */
 type Phases = Readonly<Record<string, number>>;
 
 interface Started {
@@ -63,7 +63,7 @@ async function measureSubject(context: BenchContext, subject: Subject, cliFile: 
   prepareFolder(home, {}, scriptedConfig(model));
   try {
     const starts: Phases[] = [];
-    // The first fills the caches of the folder and is not counted.
+    // The first start fills the folder's caches and is not counted.
     for (let index = 0; index <= context.count(STARTS); index += 1) {
       const started = await subject.start({ home, cliFile });
       if (index > 0) starts.push(started.phases);
@@ -94,7 +94,7 @@ function startFigures(subject: string, starts: readonly Phases[]): Figure[] {
 
 async function measureChats(context: BenchContext, subject: string, { page, pid, probe }: Started): Promise<Figure[]> {
   const window: ChatWindow = await chatFor(page);
-  // Compiled and warm, as after the first minute.
+  // Warm up, so that code is compiled as after the first minute of use.
   await window.chat();
   const found: Holdups[] = [];
   for (let index = 0; index < context.count(CHATS); index += 1) found.push(await probe.during(pid, () => window.chat()));
@@ -112,7 +112,7 @@ async function measureChats(context: BenchContext, subject: string, { page, pid,
   ];
 }
 
-/** How many hold-ups each cause had, and how long the program's own synchronous work took in the worst of all. */
+/** How many blocks each cause had, and how long the program's own synchronous work took in the longest one. */
 function aboutHoldups(found: readonly Holdups[]): string {
   const long = found.flatMap((one) => one.long);
   const of = (cause: HoldupCause): number => long.filter((one) => causeOf(one) === cause).length;
@@ -136,7 +136,7 @@ const standIn: Subject = {
     const probe = new ProbeFile(join(home, 'probe.jsonl'));
     const startedMs = performance.timeOrigin + performance.now();
     const driver = StandInDriver.start({ home, env: probe.env });
-    // Runs as soon as the app listens, which is before the browser is there.
+    // Runs as soon as the app listens, before the browser is connected.
     await driver.evaluate(({ app, ipcMain }, path) => {
       const { appendFileSync } = process.getBuiltinModule('node:fs');
       const mark = (name: string): void => {
@@ -146,7 +146,7 @@ const standIn: Subject = {
       app.once('ready', () => mark('browser'));
       app.once('web-contents-created', () => mark('window'));
       const handle = ipcMain.handle.bind(ipcMain);
-      // The page asks for this when it is mounted: from then on one can write.
+      // The page sends this once it is mounted; from then on it accepts text.
       ipcMain.handle = (channel, listener) => {
         handle(channel, (event, ...args: unknown[]) => {
           if (channel === 'trayclaw:ready') mark('usable');

@@ -1,5 +1,5 @@
-// Time that the door for programs adds to a turn: the same message to the same agent over the door and in this process, one after the other,
-// less a request to the same server that does nothing, which is the client's own time.
+// The time the door for programs adds to a turn: the same message to the same agent through the door and in this process, alternating. The
+// time of a request that does nothing is subtracted, because it is the client's own time.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

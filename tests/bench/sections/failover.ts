@@ -1,5 +1,5 @@
-// The time to the first word where the first candidate of a route is dead: a refused connection, and a server that says nothing. Each request
-// has a fresh router, so that no candidate is left alone.
+// The time to the first word if the first candidate of a route is down: a refused connection, and a server that never answers. Each request
+// uses a new router, so that no candidate is already marked as failing.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
-// Time that the gate and the record add to a call of a tool of an MCP server: the same call with the raw client of the protocol, and a tool of the
-// program's own that does nothing, one after the other. How much of it any tool with an effect takes, whose request reaches the disk first. And the
-// memory of this process with five servers that are connected and idle.
+// The time the gate and the log add to a call of an MCP tool: the same call through the protocol's raw client, and a no-op tool of the
+// program itself, alternating. Reports how much of that time any tool with an effect takes, because its request must reach the disk first.
+// Also measures the memory of this process with five connected, idle servers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ export async function measureMcp(context: BenchContext): Promise<Figure[]> {
       const { outcome } = await claw.op('tool.run', { tool: name, args, wait: false });
       if (outcome !== 'ok') throw new Error(`the call of ${name} ended as ${outcome}`);
     };
-    // Each call in its own session: what one brings in is untrusted for the next.
+    // Each call uses a new session, because a result makes the next call of its session untrusted.
     for (const name of ['s0__read', 'effect']) {
       const { pending = [] } = await claw.op('tool.run', { tool: name, args: {}, wait: false });
       for (const { approvalId } of pending)

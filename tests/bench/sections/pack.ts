@@ -1,4 +1,4 @@
-// Packs of a long session, and full-text search over a long log.
+// Context packs of a long session, and full-text search over a long log.
 
 import { ownName, type Figure, type Unit } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
@@ -31,7 +31,7 @@ export async function measurePacks(context: BenchContext): Promise<Figure[]> {
   ];
 }
 
-/** How a pack's cost grows with a session that is summed up as it goes, and what of a conversation is sent. */
+/** How the cost of a pack grows with a session that is compacted as it grows, and how much of the conversation is sent. */
 function growthFigures({ growth, history }: PackFigures): Figure[] {
   const figure = { section: 'pack', subject: ownName };
   const [short, long] = growth;

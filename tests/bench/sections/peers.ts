@@ -1,5 +1,5 @@
-// TrayClaw compared with other agent libraries: the same server, the same code, the same run. Peers that cannot be installed are left out
-// with a message.
+// Compares TrayClaw with other agent libraries: same server, same code, same run. Peers that cannot be installed are skipped with a
+// message.
 
 import { ownName, type Figure } from '../figures.ts';
 import { installPeer } from '../peers/peer-folder.ts';
@@ -28,7 +28,7 @@ export async function measurePeers(context: BenchContext): Promise<Figure[]> {
   for (const subject of subjects) {
     for (const figure of await measureGrowth(context, subject)) growth.set(figure.name, [...(growth.get(figure.name) ?? []), figure]);
   }
-  // TrayClaw appears among them once more; a separate section keeps the two measurements apart.
+  // TrayClaw is measured again among its peers; a separate section name keeps the two measurements apart.
   return [...figures, ...[...growth.values()].flat()].map((figure) => ({
     ...figure,
     section: 'peers',

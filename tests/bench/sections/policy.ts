@@ -1,4 +1,4 @@
-// One decision of the gate, and the operation that explains one.
+// One decision of the gate, and the operation that explains a decision.
 
 import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';

@@ -1,4 +1,4 @@
-// Recall: how long a question to many memories takes, by words alone and by words and meaning.
+// Recall over many memories: by full-text search alone, and by full-text and vector search.
 
 import { ownName, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';

@@ -1,4 +1,4 @@
-// The cost a route adds to a model request: the choice among its candidates, their common limits, and the check of a model named directly.
+// The cost a route adds to a model request: choosing a candidate, its shared limits, and checking a directly named model.
 
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../../../core/base/clock.ts';

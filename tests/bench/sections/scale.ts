@@ -1,5 +1,5 @@
-// Years of use: what a start, a list, a search, a turn and a backup cost in a data folder of a tenth of the events, and of all of them.
-// And many sessions that stream side by side.
+// Years of use: the cost of a start, a list, a search, a turn and a backup in a data folder with a tenth of the events and with all of
+// them. Also many sessions that stream at once.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const MEMORIES_EACH = 5;
 const PASSAGES_EACH = 50;
 const TURNS_EACH = 10;
 const SIDE_BY_SIDE = 200;
-/** An answer of 36 pieces, as a quick model gives it. */
+/** An answer of 36 pieces, as fast as a quick model sends it. */
 const PIECE_EVERY_MS = 20;
 const BYTES_PER_MB = 1_000_000;
 

@@ -1,4 +1,4 @@
-// The cost of a turn as one session grows to a thousand turns, and its memory and disk use.
+// The cost of a turn, memory and disk use as one session grows to a thousand turns.
 
 import { ownName, shown, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
@@ -67,7 +67,10 @@ function figuresOf(taken: SessionFigures, subject: string): Figure[] {
   return figures;
 }
 
-/** At or below zero nothing has grown; a floor keeps a first turn near zero from making noise look like growth. */
+/**
+ * The growth from `first` to `last`. Values at or below zero count as no growth; the lower bound keeps noise in a first turn near zero from
+ * looking like growth.
+ */
 function ratio(first: number, last: number): number {
   const FLOOR_MS = 0.1;
   return Math.max(0, last) / Math.max(FLOOR_MS, first);

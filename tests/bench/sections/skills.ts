@@ -1,4 +1,5 @@
-// The cost of many installed skills: the start, the first message, the choice for a message, the look at their folders once a minute, memory.
+// The cost of many installed skills: the start, the first message, the choice for a message, the check of their folders once a minute,
+// memory.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,7 @@ async function measureHome(context: BenchContext, home: string, skills: number):
   const job: SkillsJob = { libraryFile, home, skills, installs: false, questions: context.count(500) };
   if (skills > 0) await runWorker<SkillsJob, null>('skills-worker.ts', { ...job, installs: true });
   const measured: SkillsFigures[] = [];
-  // The first start after an installation reads the files; it is not among these.
+  // The first start after an installation reads all files; it is not measured here.
   for (let start = 0; start <= context.count(STARTS); start++)
     measured.push(await runWorker<SkillsJob, SkillsFigures>('skills-worker.ts', job, { nodeArgs: ['--expose-gc'] }));
   const wrong = measured.find(({ offered }) => offered !== skills);

@@ -1,4 +1,4 @@
-// The waiting times of a start: the version, one answer from the command line, the served window; and the idle memory.
+// The waiting times of a start (the version, one answer on the command line, the served window) and the idle memory.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import type { BenchContext } from '../section.ts';
 import { median, summarize, type Summary } from '../statistics.ts';
 
 const SETTLE_MS = 5_000;
-/** Garbage of the start is collected up to here; idle is what comes after. */
+/** Until this time the garbage of the start is collected; the idle measurement begins afterwards. */
 const IDLE_FROM_MS = 20_000;
 const IDLE_MS = 10_000;
 const LANE = 'start';
@@ -37,7 +37,7 @@ export async function measureStart(context: BenchContext): Promise<Figure[]> {
     join(home, 'config.yaml'),
     `providers:\n  bench: { kind: openai-compatible, baseUrl: "${baseUrl}" }\nmodels: { default: bench/bench }\n`,
   );
-  // A separate compile cache, so that the first start is known to be cold and the later ones warm.
+  // A separate compile cache, so that the first start is cold and the later ones are warm.
   const env = { ...process.env, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(folder, 'cache') };
   const place = { cliFile: context.cliFile, env };
   try {
@@ -128,7 +128,7 @@ interface Served {
   readonly readyMs: number;
 }
 
-/** Ready means that a request is answered, not only that a line is printed. */
+/** Ready means that a request is answered, not only that the address is printed. */
 async function startServe({ cliFile, env }: StartPlace): Promise<Served> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [cliFile, 'serve'], { stdio: ['ignore', 'pipe', 'ignore'], env });

@@ -1,4 +1,4 @@
-// Overhead of one turn in a fresh session: both wire formats, a tool given by the host and a built-in one, governed, durable, streamed.
+// The overhead of one turn in a new session: both wire formats, a tool of the host and a built-in one, with policy, durable and streamed.
 
 import { ownName, shown, type Figure } from '../figures.ts';
 import type { ToolName, WireFormat } from '../model-server/replies.ts';
@@ -16,7 +16,7 @@ export interface TurnCase {
   readonly tool: ToolName;
 }
 
-/** The three that every subject can do; peers are measured with these. */
+/** The three cases that every subject supports; peers are measured with these. */
 export const commonCases: readonly TurnCase[] = [
   { name: 'plain', format: 'chat', toolCalls: 0, tool: 'lookup' },
   { name: '1 tool', format: 'chat', toolCalls: 1, tool: 'lookup' },

@@ -1,6 +1,6 @@
-// The window in a real Chromium over the real server: the time until it paints and can be used, also on a slow line, how a session of ten
-// thousand messages opens and scrolls, the cost of a streaming answer and of typing meanwhile, and the growth of memory. Waiting is
-// measured in processor time, with the wall time as a note: other work of the machine does not count.
+// The window in a real Chromium over the real server: the time until it paints and is usable (also over a slow connection), how a session
+// of ten thousand messages opens and scrolls, the cost of a streaming answer and of typing meanwhile, and memory growth. Waiting is
+// measured in processor time, so that other work of the machine does not count; the wall time is a note.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,19 +20,19 @@ const TURNS = 5000;
 const MS_PER_S = 1000;
 const BYTES_PER_KB = 1000;
 const BYTES_PER_MB = 1_000_000;
-/** Four characters are about one token, so this is 200 a second. */
+/** Four characters are about one token, so this is 200 tokens a second. */
 const PIECE_CHARS = 4;
 const PIECE_EVERY_MS = 5;
 const WANTED_RATE = 200;
 const TYPED = 'a message written while the answer still comes, key by key';
 const KEY_EVERY_MS = 60;
-/** A line through a tunnel to another continent. */
+/** A tunnelled connection to another continent. */
 const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 100_000, uploadThroughput: 100_000 };
 const SCROLL_FRAMES = 600;
 const STREAM_MS = 8000;
 const MEMORY_TURNS = 1000;
 const MEMORY_FROM_TURN = 200;
-/** The number of loaded events varies by a few hundred; sampled over this many turns, the lowest point is the same each time. */
+/** The number of loaded events varies by a few hundred; sampled over this many turns, the minimum is the same each time. */
 const MEMORY_SPAN_TURNS = 100;
 const MEMORY_EVERY_TURNS = 20;
 
@@ -62,14 +62,14 @@ export async function measureWindow(context: BenchContext): Promise<Figure[]> {
   }
 }
 
-/** The page, what it loads before its first paint, and the styles, as the server sends them; parts loaded on demand are not in it. */
+/** The compressed size of the page, everything it loads before its first paint, and the styles. Parts loaded on demand are excluded. */
 async function firstPaintBytes(projectRoot: string, origin: string): Promise<number> {
   const folder = join(projectRoot, 'dist/renderer');
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const assets = readdirSync(join(folder, 'assets')).filter((name) => page.includes(name));
   let bytes = 0;
   for (const path of ['', ...assets.map((name) => `assets/${name}`)]) {
-    // As a browser asks on this computer.
+    // Accept the encodings that a browser accepts on this computer.
     const response = await fetch(`${origin}/${path}`, { headers: { 'accept-encoding': 'gzip, br' } });
     bytes += Number(response.headers.get('content-length'));
     await response.bytes();
@@ -91,7 +91,7 @@ async function withWindow<T>(browser: Browser, options: HostOptions, work: (open
   }
 }
 
-/** Loads the window again, until the list and the message field can be used. */
+/** Reloads the window and waits until the list and the message field are usable. */
 async function load({ page, host, cdp }: Opened): Promise<Spent> {
   await page.goto('about:blank');
   return spentOn(cdp, async () => {
@@ -102,7 +102,7 @@ async function load({ page, host, cdp }: Opened): Promise<Spent> {
   });
 }
 
-/** Milliseconds after the page began to load. The page can be usable before the frame that enters its paint. */
+/** Milliseconds from the start of loading to the first paint. The page may be usable before the frame that records its paint. */
 function firstPaint(page: Page): Promise<number> {
   return page.evaluate<number>(`new Promise((found) => {
     const watcher = new PerformanceObserver((list) => {
@@ -128,7 +128,7 @@ async function measureLongSession(context: BenchContext, opened: Opened): Promis
   const toBeginning: Spent[] = [];
   const runs = context.count(8);
   for (let run = 0; run < runs; run++) {
-    // A fresh page each time, so that nothing of the session is in memory yet; it starts in the empty one.
+    // A new page each time, so that nothing of the session is in memory yet; it starts with the empty session.
     await load(opened);
     await page.getByText('What can I do for you?').waitFor();
     await page.getByRole('list', { name: 'Sessions' }).getByText('Earlier work').waitFor();
@@ -143,7 +143,7 @@ async function measureLongSession(context: BenchContext, opened: Opened): Promis
     );
     await page.keyboard.press('End');
     await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
-    // The next page opens where this one was left.
+    // The next page opens the session that this one showed last.
     if (run + 1 < runs) await page.getByRole('list', { name: 'Sessions' }).getByText('New session').click();
   }
   const worst: number[] = [];
@@ -195,7 +195,7 @@ async function measureStreaming(context: BenchContext, { browser, page, cdp }: O
     const seconds = after.atS - before.atS;
     const rate = (after.chars - before.chars) / PIECE_CHARS / seconds;
     rates.push(rate);
-    // A busy machine sends less than it should; the share is what the wanted rate would take.
+    // A busy machine streams slower than wanted; the share is scaled up to the wanted rate.
     shares.push(((after.busyS - before.busyS) / seconds) * 100 * Math.max(1, WANTED_RATE / rate));
   }
   const note = `${median(rates).toFixed(0)} tokens/s shown`;
@@ -212,7 +212,7 @@ async function measureStreaming(context: BenchContext, { browser, page, cdp }: O
   ];
 }
 
-/** The first visit, with nothing kept, and a later one. */
+/** The first visit with an empty cache, and a later visit. */
 async function measureSlowLine(context: BenchContext, opened: Opened): Promise<Figure[]> {
   context.say('window: 400 ms latency, 100 kB a second');
   const { page, cdp } = opened;
@@ -236,14 +236,14 @@ interface Spent {
   readonly layoutMs: number;
 }
 
-/** The processor time of the page's main thread. The work may return the wall time that counts. */
+/** The processor time of the page's main thread. `work` may return the wall time to use. */
 async function spentOn(cdp: CDPSession, work: () => Promise<number | void>): Promise<Spent> {
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const before = await workOf(cdp);
   const startMs = performance.now();
   const wallMs = (await work()) ?? performance.now() - startMs;
   const after = await workOf(cdp);
-  // A page in another process counts from zero.
+  // A page in a new process counts from zero.
   const isAnother = after.taskMs < before.taskMs;
   const since = (key: keyof typeof after): number => after[key] - (isAnother ? 0 : before[key]);
   return { wallMs, taskMs: since('taskMs'), scriptMs: since('scriptMs'), layoutMs: since('layoutMs') };
@@ -314,7 +314,7 @@ async function heapBytes(page: Page, cdp: CDPSession, turn: number): Promise<num
   return usedSize;
 }
 
-/** The best quarter of the runs: the machine may do other work in parallel. */
+/** The best quarter of the runs, because other work may slow the rest. */
 function best(name: string, unit: Unit, samples: readonly number[]): Figure {
   return { ...figure(name, unit, quantile(samples, 0.25)), max: quantile(samples, 1) };
 }

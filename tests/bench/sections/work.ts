@@ -1,4 +1,4 @@
-// Time that a task with criteria adds to a plain turn: the same message as one attempt with one criterion, and as a turn, one after the other.
+// The time a task with criteria adds to a plain turn: the same message as one attempt with one criterion and as a turn, alternating.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { laneUrl } from '../model-server/model-server.ts';
 import type { BenchContext } from '../section.ts';
 import { median, quantile } from '../statistics.ts';
 
-/** As the attempt says it: what it takes to show another message to the model is not the task's. */
+/** The text that an attempt sends. The plain turn uses it too, so that sending a longer message is not counted as overhead of the task. */
 const said = 'Hi\n\nIt is done when:\n- the answer is a JSON value of the given schema';
 const PAIRS = 200;
 const WARM = 40;

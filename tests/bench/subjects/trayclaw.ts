@@ -1,4 +1,4 @@
-// TrayClaw as a library, as anybody would use it: durable log on, real gate, streamed. The same for the bundle and for the sources.
+// TrayClaw as a library, in its usual form: durable log, real gate, streamed. Works with the bundle and with the sources.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export async function openTrayClaw(place: SubjectPlace): Promise<Subject> {
 function configFor(place: SubjectPlace): Library.TrayClawOptions['config'] & object {
   const kind = place.format === 'anthropic' ? 'anthropic' : 'openai-compatible';
   return {
-    // A window that holds the longest session: the peers drop no history, so TrayClaw must not either.
+    // A context window that fits the longest session: the peers drop no history, so TrayClaw must not either.
     providers: { bench: { kind, baseUrl: place.baseUrl, apiKey: 'env:BENCH_KEY', contextTokens: 2_000_000 } },
     models: { default: 'bench/bench' },
   };
@@ -65,7 +65,7 @@ function createLookup(defineTool: typeof Library.defineTool): Library.ToolDefini
   });
 }
 
-/** The folders the `list_dir` script asks for. */
+/** Creates the folders that the `list_dir` script lists. */
 export function makeListedFolders(workspace: string): void {
   for (let number = 0; number < listedFolders; number++) {
     const folder = join(workspace, `folder-${number}`);

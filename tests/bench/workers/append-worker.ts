@@ -1,4 +1,4 @@
-// Measures appends to the session log: single events without and with a disk barrier, batches, and whether any of it grows with the log.
+// Measures appends to the session log: single events without and with a durable commit, batches, and whether the cost grows with the log.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,17 +15,17 @@ export interface AppendJob {
   readonly events: number;
   readonly barriers: number;
   readonly batches: number;
-  /** How long the log is made before the appends at its end are timed. */
+  /** How long the log grows before the appends at its end are timed. */
   readonly grownTo: number;
 }
 
-/** Milliseconds a call. */
+/** Milliseconds per call. */
 export interface AppendFigures {
   readonly normal: Summary;
   readonly barrier: Summary;
   readonly batch: Summary;
   readonly grown: Summary;
-  /** A row of the same size into a table with nothing else to keep: what the machine can do just now. */
+  /** Inserting a row of the same size into a plain table, as a reference for the speed of this machine at this moment. */
   readonly bareTable: Summary;
 }
 

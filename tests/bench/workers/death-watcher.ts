@@ -1,5 +1,5 @@
-// Watches processes from outside while the runtime stops them, so that the measurement does not wait on what is measured. Gets pids over
-// the channel, says when it watches, then the moment the last one was gone, on the clock all processes of the machine share.
+// Watches processes from outside while the runtime stops them, so that the measured process does not measure itself. Receives pids over the
+// channel, reports that it is watching, then reports when the last one was gone, on the clock that all processes of the machine share.
 
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { isAlive } from '../processes.ts';

@@ -1,5 +1,5 @@
-// Runs one session and reports what windows of its turns recorded and allocated. In a separate process, so that nothing else allocates in
-// it.
+// Runs one session and reports what its turns recorded and allocated in several windows. Runs in a separate process, so that nothing else
+// allocates in it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { serveJob } from './worker.ts';
 
 export interface GrowthJob {
   readonly baseUrl: string;
-  /** The last turns of the windows, ascending. */
+  /** The last turn of each window, ascending. */
   readonly marks: readonly number[];
   readonly windowTurns: number;
 }
@@ -60,7 +60,7 @@ async function measure(job: GrowthJob): Promise<GrowthWindow[]> {
   }
 }
 
-/** Long enough that repeated work on the whole history would outweigh the turn itself. */
+/** Long enough that repeated processing of the whole history would outweigh the turn itself. */
 function message(turn: number): string {
   return `Turn ${String(turn).padStart(4, '0')}. ${'Please look at this once more. '.repeat(60)}`;
 }

@@ -1,5 +1,5 @@
-// Loaded into a measured process together with the program (`node --import`): records when the process began and, between two SIGUSR2, how
-// long its main thread was blocked. Its findings go to the file TRAYCLAW_PROBE names, one JSON object a line.
+// Preloaded into a measured process (`node --import`): records when the process started and, between two SIGUSR2, how long its main thread
+// was blocked. Writes to the file named by TRAYCLAW_PROBE, one JSON object per line.
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -31,7 +31,7 @@ interface Sqlite {
   readonly prototype: object;
 }
 
-/** Every commit and every checkpoint of the program's own SQLite from now on. */
+/** Starts timing every commit and checkpoint of the program's SQLite. */
 function timeBarriers(): { totalMs: number } {
   const times = { totalMs: 0 };
   const Database = createRequire(process.argv[1] ?? import.meta.url)('better-sqlite3') as Sqlite;
@@ -65,13 +65,13 @@ interface Shares {
   readonly barrierMs: number;
 }
 
-/** The main thread's times so far: running, and ready to run while other programs had the processors (schedstat, Linux). */
+/** The main thread's times so far: running, and ready to run while other programs used the processors (schedstat, Linux). */
 function shares(): Shares {
   const [workNs = 0, queueNs = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number);
   return { workMs: workNs / 1e6, queueMs: queueNs / 1e6, barrierMs: barrier?.totalMs ?? 0 };
 }
 
-/** A beat every millisecond; one that comes late was held up by that much: by work, by other programs, or by waiting for the disk. */
+/** Fires a timer every millisecond. If it fires late, the main thread was blocked for that long by work, other programs or the disk. */
 function watchBeats(path: string): () => void {
   barrier ??= timeBarriers();
   const walls: number[] = [];

@@ -1,5 +1,5 @@
-// The session log as the composition root wires it: real scrubbing, real projections, on disk. From the sources, because the bundle
-// does not hand it out.
+// The session log as the composition root builds it: real redaction, real projections, on disk. Imports the sources, because the bundle
+// does not export it.
 
 import { systemClock } from '../../../core/base/clock.ts';
 import { silentLogger } from '../../../core/base/logger.ts';

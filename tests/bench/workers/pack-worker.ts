@@ -1,4 +1,4 @@
-// Measures what a long session costs to show to a model, and how quickly words are found in a long log.
+// Measures the cost of building a long session's context packs, and of full-text search in a long log.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { createWordSource } from './words.ts';
 export interface PackJob {
   readonly messages: number;
   readonly repetitions: number;
-  /** Sizes of the log at which is searched, ascending. */
+  /** Log sizes at which the search is measured, ascending. */
   readonly documents: readonly number[];
   readonly queries: number;
   /** Lengths of a session, in events, at which the next pack is measured. */
@@ -35,9 +35,9 @@ export interface SearchFigures {
 
 /** Milliseconds. */
 export interface PackFigures {
-  /** A further pack of a session in use, after two more messages. */
+  /** A further pack of an active session, after two more messages. */
   readonly hot: Summary;
-  /** The first after a start: the transcript is read from the log. */
+  /** The first pack after a start, when the transcript is read from the log. */
   readonly cold: Summary;
   readonly tokens: number;
   readonly search: readonly SearchFigures[];
@@ -45,7 +45,7 @@ export interface PackFigures {
   readonly history: readonly HistoryFigures[];
 }
 
-/** Tokens of the conversation in a request: all of it, and with what is older than the last exchanges summed up. */
+/** Tokens of the conversation in a request: uncompacted, and with everything before the last exchanges summarised. */
 export interface HistoryFigures {
   readonly turns: number;
   readonly whole: number;
@@ -80,7 +80,7 @@ function measure(job: PackJob): Promise<PackFigures> {
   }
 }
 
-/** A session grown to a length with a summary every ten turns, as compaction leaves it; then further turns, and a pack after each. */
+/** Grows a session to the given length with a summary every ten turns, as compaction does; then times a pack after each further turn. */
 function measureGrowth(
   { log, continuity }: Pick<OpenLog, 'log' | 'continuity'>,
   events: number,
@@ -111,7 +111,7 @@ function measureGrowth(
   return { events, pack: summarize(samples) };
 }
 
-/** Summed up by rule as the program does it, with no model. */
+/** Summarises by rule, as the program does without a model. */
 async function measureHistory(turns: readonly number[]): Promise<HistoryFigures[]> {
   const summarizer = new Summarizer({ count: estimateTokens, ask: () => Promise.resolve({ refused: 'none here' }) });
   const packer = new ContextPacker({ estimate: estimateTokens, system: () => '' });

@@ -1,5 +1,5 @@
-// Measures the panic stop: from the call of the operation to the end of the last process, with running process trees that were started
-// through the real tool and gate, some of them in separate sessions so that a process group does not reach them.
+// Measures the panic stop, from the call of the operation to the end of the last process. The running process trees were started through
+// the real tool and gate, and some are in separate sessions that a process group signal does not reach.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export interface PanicJob {
 export interface PanicFigures {
   /** Milliseconds from the call of panic.engage to the last death. */
   readonly toLastDeath: Summary;
-  /** Milliseconds until the operation itself has returned. */
+  /** Milliseconds until the operation returned. */
   readonly toReturn: Summary;
   readonly processesPerRound: number;
   readonly survivors: number;
@@ -85,7 +85,7 @@ async function runRound(claw: TrayClaw, watcher: ChildProcess, { trees, marker }
   await claw.op('panic.engage', { reason: 'bench' });
   const returnedAt = process.hrtime.bigint();
   const [report] = await reported;
-  // Searched again: processes started during the stop would be missing from the list.
+  // Search again, because processes started during the stop are missing from the list.
   const survivors = findByCommandLine(marker);
   for (const pid of survivors) process.kill(pid, 'SIGKILL');
   await claw.op('panic.release', {});
@@ -96,7 +96,7 @@ async function runRound(claw: TrayClaw, watcher: ChildProcess, { trees, marker }
   };
 }
 
-/** The runtime may still be clearing away the commands of the round before, and refuses more than it allows at once: tried again. */
+/** Retries, because the runtime may still be removing the commands of the previous round and limits how many run at once. */
 async function startTree(claw: TrayClaw, marker: string): Promise<void> {
   const deadlineMs = performance.now() + START_MS_MAX;
   for (;;) {
@@ -107,7 +107,7 @@ async function startTree(claw: TrayClaw, marker: string): Promise<void> {
   }
 }
 
-/** Null when the tree runs, else what the tool said. */
+/** Resolves to null if the tree runs, otherwise to the tool's message. */
 async function tryStartTree(claw: TrayClaw, marker: string): Promise<string | null> {
   const sleeper = `sleep ${marker}`;
   const command = `${sleeper} & setsid ${sleeper} & (setsid ${sleeper} >/dev/null 2>&1 &) ; wait # ${marker}`;
@@ -120,7 +120,7 @@ async function tryStartTree(claw: TrayClaw, marker: string): Promise<string | nu
   return calls[0]?.outcome === 'ok' ? null : (calls[0]?.forUser ?? 'no call was recorded');
 }
 
-/** Waits until exactly these many run, twice in a row: a shell about to become something else would be counted too. */
+/** Waits until exactly this many run, twice in a row: a shell that is about to exec another program would be counted too. */
 async function waitForProcesses(marker: string, count: number): Promise<number[]> {
   const deadlineMs = performance.now() + START_MS_MAX;
   let before = '';
@@ -134,7 +134,7 @@ async function waitForProcesses(marker: string, count: number): Promise<number[]
   }
 }
 
-/** A duration no other sleep on the machine has, so that the command line names the round. */
+/** A duration that no other sleep on the machine has, so that the command line identifies the round. */
 function markerOf(round: number): string {
   return `${3000 + round}.${process.pid}`;
 }

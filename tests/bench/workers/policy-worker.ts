@@ -1,5 +1,5 @@
-// Measures the gate: one decision with many grants and rules to look through, and `policy.explain` of a command of 200 characters as a
-// door asks it. From the sources, because the bundle does not hand the gate out.
+// Measures the gate: one decision with many grants and rules to check, and `policy.explain` for a command of 200 characters as a door calls
+// it. Imports the sources, because the bundle does not export the gate.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Recall over many memories, as the runtime does it: by words alone, and by words and meaning. Vectors come from a stand-in that hashes
-// words, so that what is timed is the search and no model.
+// Recall over many memories, as the runtime does it: by full-text search alone, and by full-text and vector search. Vectors come from a
+// substitute that hashes words, so that the search is timed and not a model.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export interface RecallJob {
   readonly questions: number;
 }
 
-/** Milliseconds a question. */
+/** Milliseconds per question. */
 export interface RecallFigures {
   readonly words: Summary;
   readonly hybrid: Summary;

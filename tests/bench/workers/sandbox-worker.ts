@@ -1,5 +1,5 @@
-// Measures what confinement adds to a command: preparing it, running it, and looking afterwards at what it left, against the same
-// command without.
+// Measures what confinement adds to a command: preparing it, running it, and checking afterwards what it left behind, compared with the
+// same command without confinement.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export interface SandboxBenchJob {
 }
 
 export interface SandboxFigures {
-  /** Null where this machine has no sandbox. */
+  /** Null if this machine has no sandbox. */
   readonly confined: Summary | null;
   readonly withNetwork: Summary | null;
   readonly plain: Summary;
@@ -62,7 +62,7 @@ async function confinedRuns(job: SandboxBenchJob, workspace: string, allowDomain
   }
 }
 
-/** The first run, which starts what is kept for the others, is not counted. */
+/** The first run is not counted, because it starts what the later runs reuse. */
 async function timeRuns(job: SandboxBenchJob, workspace: string, sandbox: Sandbox | null): Promise<Summary> {
   const samples: number[] = [];
   for (let run = 0; run <= job.repetitions; run++) {

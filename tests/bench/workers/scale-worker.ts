@@ -1,5 +1,5 @@
-// Years of use in one data folder: fills it by the real log and its projections with copies of a real turn, and measures what a person
-// meets there. Filling comes from the sources, because the bundle does not hand out the log.
+// Years of use in one data folder: fills it through the real log and its projections with copies of a real turn, and measures the program
+// there. Filling imports the sources, because the bundle does not export the log.
 
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,15 +24,15 @@ interface Place {
 
 export interface FillJob extends Place {
   readonly what: 'fill';
-  /** Sessions in all, with those of an earlier fill. */
+  /** The total number of sessions, including those of an earlier fill. */
   readonly sessions: number;
   readonly turnsEach: number;
 }
 
-/** One run of the program: it counts what the filling did not count, reads the documents and takes in the memories. */
+/** One run of the program that catches up on counts, indexes the documents and imports the memories. */
 export interface SettleJob extends Place {
   readonly what: 'settle';
-  /** In all, with those of an earlier run. */
+  /** The total number, including those of an earlier run. */
   readonly memories: number;
   readonly passages: number;
 }
@@ -45,9 +45,9 @@ export interface ScaleFigures {
   readonly events: number;
   readonly sessions: number;
   readonly diskBytes: number;
-  /** Resident, after the start and after everything else. */
+  /** Resident memory, after the start and after everything else. */
   readonly rssBytes: readonly [started: number, used: number];
-  /** Milliseconds of processor, by what was done. */
+  /** Milliseconds of processor time, by activity. */
   readonly tookMs: Readonly<Record<string, number>>;
 }
 
@@ -55,7 +55,7 @@ const YEARS_MS = 3 * 365 * 86_400_000;
 const TIMES = 15;
 const PAGE = 50;
 const PASSAGES_A_FILE = 100;
-/** Nine hundred characters. */
+/** About nine hundred characters. */
 const WORDS_OF_A_PASSAGE = 120;
 const asked = 'a question of the template';
 
@@ -97,7 +97,7 @@ async function fill(job: FillJob): Promise<null> {
   return null;
 }
 
-/** The store as the program opens it, at a time that the caller moves through the years. */
+/** The store as the program opens it, with a clock that the caller moves through the years. */
 async function openStore({ home, ...job }: FillJob, lifetimes: Lifetimes) {
   let nowMs = systemClock.nowMs() - YEARS_MS;
   const clock: Clock = { nowMs: () => Math.floor(nowMs), monotonicMs: () => systemClock.monotonicMs() };
@@ -109,7 +109,7 @@ async function openStore({ home, ...job }: FillJob, lifetimes: Lifetimes) {
   return { log, storage, ids, tick };
 }
 
-/** The events of one turn with a call of a tool. */
+/** The events of one turn with a tool call. */
 async function templateOf(job: Place): Promise<AnyEvent[]> {
   const { createTrayClaw } = await loadLibrary(job.libraryFile);
   const claw = await createTrayClaw({ home: job.home, config: configOf(job) });
@@ -122,7 +122,7 @@ async function templateOf(job: Place): Promise<AnyEvent[]> {
   }
 }
 
-/** A copy with new ids and other words. */
+/** A copy of the turn with new ids and different text. */
 function turnLike(template: readonly AnyEvent[], words: WordSource, nextId: (prefix: IdPrefix) => string): AnyDraft[] {
   const ids = new Map<string, string>();
   const text = JSON.stringify(template.map(({ type, turnId, step, phase, body }) => ({ type, turnId, step, phase, body })))
@@ -140,7 +140,7 @@ function documentsOf(home: string): string {
   return `${home}-documents`;
 }
 
-/** Files of a paragraph for each passage. */
+/** Writes files with one paragraph per passage. */
 function writeDocuments({ home, passages }: SettleJob): void {
   const folder = documentsOf(home);
   mkdirSync(folder, { recursive: true });
@@ -151,7 +151,7 @@ function writeDocuments({ home, passages }: SettleJob): void {
   }
 }
 
-/** As an export has them. Those of an earlier run come first and are known. */
+/** Memories in export format. Those of an earlier run come first and are already known. */
 function memoriesLike(count: number): string {
   const words = createWordSource(2);
   return Array.from({ length: count }, () => JSON.stringify({ kind: 'fact', text: `The ${words.text(8)}.`, scope: 'shared' })).join('\n');
@@ -205,7 +205,7 @@ async function look(job: LookJob): Promise<ScaleFigures> {
   }
 }
 
-/** Of the database. */
+/** The size of the database. */
 function sizeOf(home: string): number {
   const files = readdirSync(home).filter((name) => name.startsWith('trayclaw.db'));
   return files.reduce((sum, name) => sum + statSync(join(home, name)).size, 0);

@@ -1,5 +1,5 @@
-// Measures what a turn costs as one session grows. The code is warmed on other sessions first, else the early turns would look dear
-// and the growth small. Around each mark a window of turns is timed, then their replay, in place.
+// Measures what a turn costs as one session grows. The code is warmed up on other sessions first; otherwise the early turns would look
+// expensive and the growth small. Around each mark a window of turns is timed, and directly after it their replay.
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,9 +13,9 @@ import type { TurnJob } from './turn-worker.ts';
 import { serveJob } from './worker.ts';
 
 export interface SessionJob extends Omit<TurnJob, 'turns'> {
-  /** The turns around which is measured, ascending; the last is the length of the session. */
+  /** The turns around which to measure, ascending; the last is the length of the session. */
   readonly marks: readonly number[];
-  /** After this time the session is ended where it stands. */
+  /** After this time the session ends wherever it is. */
   readonly budgetMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface SessionFigures {
 }
 
 const REPLAYS = 60;
-/** The first marks come quickly: parallel short sessions fill their windows. */
+/** The first marks pass quickly, so several short sessions contribute to their windows. */
 const SHORT_SESSIONS = 6;
 const SHORT_MARK_MAX = 10;
 
@@ -72,7 +72,7 @@ async function inSession<T>(
   }
 }
 
-/** Runs the session up to the end of the last window. Returns how many turns it has. */
+/** Runs the session up to the end of the last window. Returns its number of turns. */
 async function grow(subject: Subject, job: SessionJob, samples: ReadonlyMap<number, Samples>): Promise<number> {
   const deadlineMs = performance.now() + job.budgetMs;
   let turn = 0;

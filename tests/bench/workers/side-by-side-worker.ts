@@ -1,4 +1,4 @@
-// Many sessions that stream at once: how long each waits for its words, what all of them cost, and how much memory one takes.
+// Many sessions that stream at once: how long each waits for its answer, the total cost, and the memory per session.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { serveJob } from './worker.ts';
 
 export interface SideBySideJob {
   readonly libraryFile: string;
-  /** Of a lane that sends one piece in so many milliseconds. */
+  /** The address of a lane that sends one piece every few milliseconds. */
   readonly baseUrl: string;
   readonly sessions: number;
 }
@@ -18,9 +18,9 @@ export interface SideBySideJob {
 export interface SideBySideFigures {
   /** Milliseconds from the message to the end of its turn, by session. */
   readonly tookMs: Summary;
-  /** Milliseconds between two pieces of one answer, the longest of each session. */
+  /** The longest gap in milliseconds between two pieces of one answer, by session. */
   readonly gapMs: Summary;
-  /** Milliseconds of processor a session. */
+  /** Milliseconds of processor time per session. */
   readonly processorMs: number;
   readonly rssBytesEach: number;
 }
@@ -62,7 +62,7 @@ async function measure(job: SideBySideJob): Promise<SideBySideFigures> {
   }
 }
 
-/** One turn in each of so many new sessions, all at once. */
+/** Runs one turn in each of the given number of new sessions, all at once. */
 function streams(claw: TrayClaw, sessions: number): Promise<{ tookMs: number; gapMs: number }[]> {
   return Promise.all(
     Array.from({ length: sessions }, async (_, n) => {

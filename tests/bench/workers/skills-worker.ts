@@ -1,4 +1,4 @@
-// A separate process with a runtime of many installed skills: installs them through the store, or measures a start with installed ones.
+// A separate process with a runtime of many installed skills: installs them through the store, or measures a start with them.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface SkillsJob {
   readonly libraryFile: string;
   readonly home: string;
   readonly skills: number;
-  /** Installs them instead of measuring. */
+  /** True to install them instead of measuring. */
   readonly installs: boolean;
   readonly questions: number;
 }
@@ -18,10 +18,10 @@ export interface SkillsJob {
 export interface SkillsFigures {
   /** Milliseconds until operations are answered. */
   readonly startMs: number;
-  /** The first shortlist, which reads what there is. */
+  /** The first shortlist, which reads the installed skills. */
   readonly firstMs: number;
   readonly shortlist: Summary;
-  /** A look at all folders, as once a minute, in milliseconds of processor time. */
+  /** Checking all folders, as happens once a minute, in milliseconds of processor time. */
   readonly lookMs: number;
   readonly heapBytes: number;
   readonly offered: number;
@@ -82,7 +82,7 @@ function word(n: number): string {
   return words[n % words.length] ?? '';
 }
 
-/** As large as skills are: 6 KB of instructions, a reference and a script. */
+/** As large as typical skills: 6 KB of instructions, a reference and a script. */
 function write(folder: string, n: number): void {
   const [a, b] = [word(n), word(Math.floor(n / words.length))];
   const description = `Prepares the ${a} ${b} for topic${n}. Use it when a person asks for the ${a} or its ${b}.`;

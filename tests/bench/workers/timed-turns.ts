@@ -1,4 +1,4 @@
-// Times turns and replays of one subject and makes overheads of them. The only definition of overhead there is.
+// Times turns and replays of one subject and computes overheads. The only definition of overhead.
 
 import { replay, readLane, type RecordedCall } from '../model-server/model-server.ts';
 import { median, quantile } from '../statistics.ts';
@@ -12,16 +12,16 @@ export interface Samples {
   replayCpuMs: number;
 }
 
-/** Milliseconds. An overhead is what remains of a turn without its disk waits and without the replay; it may fall below zero. */
+/** Milliseconds. An overhead is a turn without its disk waits, minus the replay; it may be negative. */
 export interface Overhead {
   readonly turns: number;
   readonly wallP50: number;
   readonly replayP50: number;
   readonly overheadP50: number;
   readonly overheadP99: number;
-  /** From the quietest tenth of the samples of both: what a busy machine distorts least. */
+  /** From the fastest tenth of both samples, which a busy machine distorts least. */
   readonly overheadP10: number;
-  /** CPU time of a turn beyond that of a replay, all threads and the kernel's part, disk waits included. */
+  /** CPU time of a turn minus that of a replay: all threads, including the kernel's part and disk waits. */
   readonly cpuOverhead: number;
   readonly syncP50: number;
   readonly withSyncP50: number;

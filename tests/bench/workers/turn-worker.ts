@@ -1,5 +1,5 @@
-// Measures single turns of one subject, each in a fresh session, in batches that alternate with replays of the same HTTP calls, so that
-// whatever else the machine does weighs on both alike.
+// Measures single turns of one subject, each in a new session, in batches that alternate with replays of the same HTTP calls, so that other
+// load on the machine affects both equally.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export interface TurnJob {
   readonly script: Script;
   readonly turns: number;
   readonly warmTurns: number;
-  /** Where to leave a CPU profile of as many turns again, without replays; null for none. */
+  /** The folder for a CPU profile of the same number of turns again, without replays; null for none. */
   readonly profileFolder: string | null;
 }
 

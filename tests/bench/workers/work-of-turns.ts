@@ -1,5 +1,5 @@
-// The work of turns that no other load changes: statements and commits sent to SQLite, and bytes allocated. Counted apart from the timed
-// turns, which nothing watches.
+// The work of turns that other load does not affect: statements and commits sent to SQLite, and bytes allocated. Counted separately from
+// the timed turns, so that counting does not slow them.
 
 import { Session } from 'node:inspector/promises';
 import Database from 'better-sqlite3';
@@ -17,7 +17,7 @@ interface AllocationNode {
 
 const SAMPLE_EVERY_BYTES = 1024;
 
-/** Of one turn, on average. */
+/** The average work of one turn. */
 export async function workOf(turns: number, run: (turns: number) => Promise<void>): Promise<TurnWork> {
   const { statements, commits } = await statementsOf(() => run(turns));
   const allocatedBytes = await allocatedBy(() => run(turns));
@@ -48,7 +48,7 @@ async function statementsOf(work: () => Promise<void>): Promise<Pick<TurnWork, '
   return count;
 }
 
-/** As V8's sampler sees it, with what was collected meanwhile. */
+/** As V8's sampling profiler reports it, including garbage collected meanwhile. */
 export async function allocatedBy(work: () => Promise<void>): Promise<number> {
   const session = new Session();
   session.connect();

@@ -1,5 +1,5 @@
-// Runs one measurement in a separate process, so that neither memory nor compiled code of one subject affects the next. The job comes as a
-// JSON argument, the result goes as one JSON line to standard output.
+// Runs one measurement in a separate process, so that neither memory nor compiled code of one subject affects the next. The job is passed
+// as a JSON argument; the result is one JSON line on standard output.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ export async function runWorker<Job, Result>(script: string, job: Job, options: 
   return JSON.parse(output.trimEnd().split('\n').at(-1) ?? '') as Result;
 }
 
-/** The worker's side: reads the job, prints what `work` returns, ends. */
+/** The worker's side: reads the job, prints the result of `work`, exits. */
 export async function serveJob<Job, Result>(work: (job: Job) => Promise<Result>): Promise<void> {
   const result = await work(JSON.parse(process.argv[2] ?? '') as Job);
   process.stdout.write(`${JSON.stringify(result)}\n`);

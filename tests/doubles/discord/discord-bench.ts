@@ -1,4 +1,4 @@
-// For tests only: people on the double of Discord, as a bench of the rules of every channel.
+// For tests only: people on the Discord double, as a bench for the rules of every channel.
 
 import type { BenchPerson, ChannelBench } from '../../channels/conformance-rig.ts';
 import { botUser, type Message } from './discord-chats.ts';
@@ -50,7 +50,7 @@ export class DiscordPerson implements BenchPerson {
     return this.pressData(message, button.custom_id);
   }
 
-  /** The abilities of a modified app. */
+  /** Presses with arbitrary data, as a modified app could. */
   pressData(message: Message, customId: string): { answer: string | null } {
     return this.#double.chats.press(this.#user, message, customId);
   }

@@ -1,4 +1,4 @@
-// For tests only: what Discord keeps: chats, their messages, files, presses of buttons. Tells the gateway what happens.
+// For tests only: the data Discord stores: chats with their messages, files and button presses. Notifies the gateway of changes.
 
 export interface Author {
   readonly id: string;
@@ -35,7 +35,7 @@ interface Chat {
   readonly messages: Message[];
 }
 
-/** `isDirect` null: not a message, every session gets it. */
+/** `isDirect` is null for events that are not messages; every session receives those. */
 type Tell = (type: string, data: object, isDirect: boolean | null) => void;
 
 const EPOCH_MS = 1_420_070_400_000;
@@ -43,7 +43,7 @@ const EPOCH_MS = 1_420_070_400_000;
 export class DiscordChats {
   readonly #tell: Tell;
   readonly #chats = new Map<string, Chat>();
-  /** Presses that still wait for their one answer, by `ID/TOKEN`. */
+  /** Presses that still wait for their single answer, by `ID/TOKEN`. */
   readonly presses = new Map<string, { answer: string | null }>();
   /** The files people sent, by path. */
   readonly files = new Map<string, Buffer>();
@@ -53,7 +53,7 @@ export class DiscordChats {
     this.#tell = tell;
   }
 
-  /** As Discord makes them: the time, and a counter. */
+  /** Creates ids like Discord's: the time and a counter. */
   newId(): string {
     this.#ids += 1n;
     return String((BigInt(Date.now() - EPOCH_MS) << 22n) + this.#ids);

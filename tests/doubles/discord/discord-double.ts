@@ -1,5 +1,5 @@
-// For tests only: Discord on loopback, its API in version 10 and its gateway. Refuses what Discord's documents say it refuses, so that a
-// test cannot pass with what the service would not take.
+// For tests only: Discord on loopback: version 10 of its API, and its gateway. Refuses what Discord's documentation says it refuses, so
+// that a test cannot pass with input the real service would reject.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -25,7 +25,7 @@ const HEARTBEAT_MS = 41_250;
 interface Session {
   readonly id: string;
   readonly intents: number;
-  /** A resumed connection gets these again. */
+  /** Events sent so far; a resumed connection gets them again. */
   readonly sent: { readonly seq: number; readonly payload: string }[];
   socket: WebSocket | null;
 }
@@ -40,9 +40,9 @@ export class DiscordDouble {
   readonly chats: DiscordChats;
   readonly identified: number[] = [];
   resumed = 0;
-  /** Connections to the gateway that get no answer; null where each gets one. */
+  /** Connections to the gateway that are left unanswered; null if every connection is answered. */
   held: Socket[] | null = null;
-  /** The next requests whose method and path begin so are cut: before anything is done, or after. */
+  /** Faults for the next requests with the given method and path prefix. */
   readonly faults: Fault[] = [];
   readonly #options: DoubleOptions;
   readonly #http: Server;
@@ -77,7 +77,7 @@ export class DiscordDouble {
     return `http://127.0.0.1:${this.port}/api`;
   }
 
-  /** The gateway ends every connection; their sessions can be resumed. */
+  /** Closes every gateway connection; their sessions can be resumed. */
   cut(code = 4000): void {
     for (const session of this.#sessions.values()) session.socket?.close(code, 'reconnect');
   }
@@ -151,7 +151,7 @@ export class DiscordDouble {
     return session;
   }
 
-  /** Only what the intents ask for. */
+  /** Sends an event only to sessions whose intents request it. */
   #dispatch(type: string, data: object, isDirect: boolean | null): void {
     for (const session of this.#sessions.values()) {
       const wanted = isDirect === null ? 0 : isDirect ? DIRECT_MESSAGES : GUILD_MESSAGES;

@@ -1,4 +1,4 @@
-// For tests only: the methods of Discord's API that the program uses, with the refusals of its documents.
+// For tests only: the methods of Discord's API that the program uses, with their documented refusals.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
@@ -31,13 +31,16 @@ const callbackSchema = z.strictObject({
   data: z.strictObject({ content: z.string().max(TEXT_MAX), flags: z.number().int(), allowed_mentions: z.unknown() }),
 });
 
-/** The next request whose method and path begin so is cut, before anything is done or after, is one too many, or its token is refused. */
+/**
+ * A fault of the next request with this method and path prefix: it is cut before or after it takes effect, rate-limited, or its token is
+ * refused.
+ */
 export interface Fault {
   readonly begins: string;
   readonly when: 'before' | 'after' | 'flood' | 'unauthorized';
 }
 
-/** The side of the double that the API serves. */
+/** The parts of the double that the API uses. */
 interface Side {
   readonly token: string;
   readonly port: number;
@@ -107,7 +110,7 @@ async function answerOne(double: Side, asked: Asked): Promise<Answer> {
   const { method, path, headers } = asked;
   const callback = /^\/interactions\/(\d+\/[^/]+)\/callback(?:\?.*)?$/.exec(path)?.[1];
   if (callback !== undefined) return answerPress(double, callback, asked);
-  // Without a user agent of this form, Discord's gate refuses a program.
+  // Discord rejects requests without a user agent of this form.
   if (!/^DiscordBot \(https?:\/\/\S+, [^)]+\)/.test(headers['user-agent'] ?? '')) return refusal(403, 0, 'Forbidden');
   if (headers.authorization !== `Bot ${double.token}`) return refusal(401, 0, '401: Unauthorized');
   if (method === 'GET' && path === '/gateway/bot') {
@@ -141,7 +144,7 @@ async function answerMessage(messages: readonly Message[], messageId: string | u
   return method === 'PATCH' ? edit(message, asked) : refusal(405, 0, '405: Method Not Allowed');
 }
 
-/** The newest first, and never where they were written. */
+/** Lists the newest messages first. */
 function list(messages: readonly Message[], query: URLSearchParams): Answer {
   const limit = Number(query.get('limit') ?? '50');
   if (limit < 1 || limit > 100) return refusal(400, 50035, 'Invalid Form Body');
@@ -219,7 +222,7 @@ async function edit(message: Message, asked: Asked): Promise<Answer> {
   return { status: 200, body: wireOf(message) };
 }
 
-/** Once, and with the form of the callback. */
+/** Answers a press once, in the documented form. */
 async function answerPress(double: Side, key: string, asked: Asked): Promise<Answer> {
   const press = double.chats.presses.get(key);
   if (press === undefined) return refusal(404, 10062, 'Unknown interaction');

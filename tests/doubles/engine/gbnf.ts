@@ -1,11 +1,11 @@
-// Grammars as llama.cpp reads them (GBNF): parsed strictly, and matched sign by sign. For tests only: the part of the format that the program
-// writes, and everything else is refused.
+// Grammars as llama.cpp reads them (GBNF): parsed strictly and matched character by character. For tests only: supports the part of the
+// format that the program writes and rejects the rest.
 
 type Ranges = readonly (readonly [number, number])[];
 type Element = { readonly ranges: Ranges; readonly isNegated: boolean } | { readonly rule: string };
 type Sequence = readonly Element[];
 
-/** The rest that must follow, the next element first. */
+/** The elements that must still follow, the next one first. */
 interface Stack {
   readonly sequence: Sequence;
   readonly at: number;
@@ -18,7 +18,7 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '
 export class Grammar {
   readonly rules: ReadonlyMap<string, readonly Sequence[]>;
 
-  /** Fails where the text is no grammar, or names a rule that it does not have. */
+  /** Throws if the text is not a grammar or refers to a missing rule. */
   constructor(text: string) {
     const parser = new Parser(text);
     this.rules = parser.rules;
@@ -26,7 +26,7 @@ export class Grammar {
   }
 }
 
-/** How far one text has come. */
+/** The state of matching one text. */
 export class GrammarMatch {
   readonly #grammar: Grammar;
   #stacks: readonly (Stack | null)[];
@@ -66,7 +66,7 @@ export class GrammarMatch {
     return this.#open(moved);
   }
 
-  /** Until each begins with a sign, or is at its end. */
+  /** Expands each stack until it starts with a character or is empty. */
   #open(stacks: readonly Stack[]): readonly (Stack | null)[] {
     const open = new Map<string, Stack | null>();
     const visit = (stack: Stack | null, depth: number): void => {

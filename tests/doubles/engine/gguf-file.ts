@@ -1,5 +1,5 @@
-// Reads a scripted GGUF file as the engine does: its words, and from the output matrix which word follows which. For tests only; a file that
-// has another shape is refused.
+// Reads a scripted GGUF file as the engine does: its vocabulary and, from the output matrix, the successor of each token. For tests only; a
+// file of another form is rejected.
 
 import { readFileSync } from 'node:fs';
 
@@ -80,7 +80,7 @@ export function readModel(path: string): GgufModel {
   };
 }
 
-/** A file that was broken off in the middle of its weights is refused here. */
+/** Throws if the file was truncated within its weights. */
 function successors(data: Buffer, start: number, [width = 0, count = 0]: readonly number[]): Map<number, number> {
   if (data.length < start + width * count * 4) throw new Error("tensor 'output.weight' data is not within the file bounds");
   const next = new Map<number, number>();

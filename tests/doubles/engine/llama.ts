@@ -1,5 +1,5 @@
-// A double of the engine (node-llama-cpp) for scripted GGUF files, loaded by the real child process: unknown options and methods, a wrong
-// order and a full window are errors, tokens take their time, and it can crash or hang as native code does. For tests only.
+// A double of the engine (node-llama-cpp) for scripted GGUF files, loaded by the real child process. Unknown options and methods, a wrong
+// call order and a full context window are errors; tokens take time; it can crash or hang like native code. For tests only.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { Grammar, GrammarMatch } from './gbnf.ts';
@@ -34,7 +34,7 @@ const evaluateOptions = ['temperature', 'minP', 'topK', 'topP', 'seed', 'xtc', '
   'contextShift',
   'yieldEogToken',
 ]);
-/** A process that no test has ended by then ends. */
+/** A hanging process that no test has killed by then exits. */
 const HANG_MS = 60_000;
 
 /** The class that the package exports as Llama. */
@@ -236,7 +236,7 @@ class Sequence {
     if (tokens.length === 0) throw new Error('nothing to evaluate');
     for (const token of tokens) if (!this.#parts.model.vocabulary.has(token)) throw new Error(`there is no token ${token}`);
     this.#tokens.push(...tokens);
-    // The real one would forget the beginning of the conversation.
+    // The real engine would drop the beginning of the conversation.
     if (this.#tokens.length > this.#parts.size) throw new Error('the window is full');
   }
 
@@ -257,7 +257,7 @@ class EmbeddingContext {
 
   async getEmbeddingFor(tokens: readonly number[]): Promise<{ readonly vector: readonly number[] }> {
     await wait(0);
-    // The length of a text without words is none, as in the real one.
+    // The vector of an empty text has length 0, as in the real engine.
     const vector = Array.from({ length: tokens.length === 0 ? 0 : this.#dimensions }, () => 0);
     for (const token of tokens) {
       if (!this.#vocabulary.has(token)) throw new Error(`there is no token ${token}`);
@@ -268,13 +268,13 @@ class EmbeddingContext {
   }
 }
 
-/** Native code does not throw. */
+/** Ends the process, because native code does not throw. */
 function crash(words: string): never {
   process.stderr.write(`${words}\n`);
   process.abort();
 }
 
-/** Nothing else of the process runs meanwhile. */
+/** Blocks the whole process. */
 function hang(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HANG_MS);
   process.exit(1);

@@ -1,6 +1,6 @@
-// The strictness of a double: an option, a method or a property that the real library does not have is an error. For tests only.
+// Makes a double strict: using an option, method or property that the real library does not have is an error. For tests only.
 
-/** Fails for keys that are not among the known ones. */
+/** Throws if the object has keys other than the known ones. */
 export function onlyKeys(what: string, given: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof given !== 'object' || given === null) throw new TypeError(`${what} takes an object`);
   const odd = Object.keys(given).find((key) => !known.includes(key));
@@ -15,7 +15,7 @@ export function wholeNumber(what: string, given: unknown, min: number): number {
 
 const shells = new WeakMap<object, object>();
 
-/** The object, in a shell that fails where something is read that it does not have. */
+/** Wraps the object in a proxy that throws when a property is read that it does not have. */
 export function strict<T extends object>(what: string, target: T): T {
   const shell = new Proxy(target, {
     get(_target, key) {
@@ -32,7 +32,7 @@ export function strict<T extends object>(what: string, target: T): T {
   return shell;
 }
 
-/** The object in the shell; null for any other object. */
+/** The wrapped object; null if it is not such a proxy. */
 export function inside(shell: unknown): object | null {
   return typeof shell === 'object' && shell !== null ? (shells.get(shell) ?? null) : null;
 }

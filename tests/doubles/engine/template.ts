@@ -1,4 +1,5 @@
-// The template engine of the double: the two templates of the scripted files, and the variables that a chat template is given. For tests only.
+// The template engine of the double: the two templates of the scripted files, and the variables that a chat template receives. For tests
+// only.
 
 import { plainTemplate, toolTemplate } from '../gguf.ts';
 import { onlyKeys } from './strict.ts';

@@ -1,4 +1,4 @@
-// The words of a scripted GGUF file: text to tokens and back, and the token that a model of it writes next. For tests only.
+// The vocabulary of a scripted GGUF file: text to tokens and back, and the token that its model writes next. For tests only.
 
 import type { GrammarMatch } from './gbnf.ts';
 import type { GgufModel } from './gguf-file.ts';
@@ -7,7 +7,7 @@ const END = 2;
 const BYTE = 6;
 const CONTROL = 3;
 const USER_DEFINED = 4;
-/** Where a grammar forbids the scripted word, the shortest way to the end is taken: first what closes something. */
+/** If a grammar forbids the scripted token, the shortest way to the end is taken: closing characters come first. */
 const usual = ['"', '}', ']', ':', ',', '0', ...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456789_-.{[ '.split('')];
 
 export class Vocabulary {
@@ -35,7 +35,10 @@ export class Vocabulary {
     return token === END;
   }
 
-  /** Marks, then single signs, then bytes: its words are too unlikely for the tokenizer to join them. */
+  /**
+   * Splits text into marks, then single characters, then bytes: the real tokenizer does not merge them, because the vocabulary's words are
+   * too unlikely.
+   */
   tokenize(text: string, special: boolean): readonly number[] {
     const tokens: number[] = [];
     for (let at = 0; at < text.length;) {
@@ -59,7 +62,7 @@ export class Vocabulary {
     return Buffer.concat(bytes).toString('utf8');
   }
 
-  /** The scripted word where the grammar admits it. */
+  /** The scripted token if the grammar allows it, otherwise the first usual one that it allows. */
   next(scripted: number | undefined, match: GrammarMatch | null): number {
     const wanted = scripted ?? END;
     if (match === null) return wanted;

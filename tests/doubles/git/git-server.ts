@@ -1,4 +1,4 @@
-// Git's own server for HTTP (`git http-backend`) behind a socket on this machine, with repositories that a test writes by git itself.
+// Git's own HTTP server (`git http-backend`) on a local socket, with repositories that a test writes with git.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 
 export interface GitServer {
   readonly url: string;
-  /** Applied to each answer before it is sent. */
+  /** Changes each answer before it is sent. */
   alter: (body: Buffer) => Buffer;
   close(): void;
 }
@@ -19,7 +19,7 @@ export function git(folder: string, ...args: readonly string[]): string {
   return execFileSync('git', [...who, ...args], { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-/** A repository with these files in its first commit; `null` takes a file away, `-> x` makes a link to x. Returns the commit. */
+/** Commits these files to a new or existing repository; `null` deletes a file, `-> x` creates a link to x. Returns the commit. */
 export function commitFiles(folder: string, files: Readonly<Record<string, string | null>>): string {
   mkdirSync(folder, { recursive: true });
   git(folder, 'init', '--quiet');
@@ -35,7 +35,7 @@ export function commitFiles(folder: string, files: Readonly<Record<string, strin
   return git(folder, 'rev-parse', 'HEAD');
 }
 
-/** Serves each repository below `root` under its name, `.git` at the end of which is for its folder. */
+/** Serves each repository below `root` under its name; a trailing `.git` is not part of the folder name. */
 export async function serveGit(root: string): Promise<GitServer> {
   const server = createServer((request, response) => {
     void bodyOf(request).then((input) => {

@@ -1,4 +1,4 @@
-// For tests only: a real IRC server, Debian's ngircd, and people with the simplest client there is.
+// For tests only: a real IRC server (Debian's ngircd), and people with a minimal client.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ SyslogFacility = local0
     return this;
   }
 
-  /** Ends every connection. */
+  /** Stops the server and thereby every connection. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === null || server.exitCode !== null) return;
@@ -61,7 +61,7 @@ SyslogFacility = local0
   }
 }
 
-/** A question is several lines, which come one after the other. */
+/** An approval consists of several lines, which arrive one after the other. */
 const NEW_WITHIN_MS = 5_000;
 
 class IrcPerson implements BenchPerson {
@@ -112,7 +112,7 @@ class IrcPerson implements BenchPerson {
     return this.#heard;
   }
 
-  /** The code is in a line after those that say what is asked. Without a new question, the last answer is given again. */
+  /** The code is in a line after those that describe the call. Without a new approval, the last answer is sent again. */
   async answer(choice: 'yes' | 'no', more = ''): Promise<void> {
     const codes = (): string[] => this.#heard.flatMap((line) => /^ {4}yes (\w+)/.exec(line)?.[1] ?? []);
     const endMs = performance.now() + (this.#answered === '' ? Infinity : NEW_WITHIN_MS);

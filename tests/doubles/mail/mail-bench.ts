@@ -1,4 +1,4 @@
-// For tests only: people who write mail to the agent over a real server, and read what came back.
+// For tests only: people who write mail to the agent over a real server and read the answers.
 
 import { createTransport } from 'nodemailer';
 import type { BenchPerson, ChannelBench } from '../../channels/conformance-rig.ts';
@@ -55,7 +55,7 @@ interface Received {
 export interface MailMore {
   readonly subject?: string;
   readonly headers?: Record<string, string>;
-  /** As the receiving server would write it; null for none. */
+  /** The authentication verdict that the receiving server would add; null for none. */
   readonly verdict?: string | null;
   readonly to?: string;
   readonly from?: string;
@@ -73,7 +73,7 @@ export class MailPerson implements BenchPerson {
     this.id = `${name}@people.example`;
   }
 
-  /** In the thread of the newest mail that came, as a person answers. */
+  /** Writes in the thread of the newest received mail, as a person answers. */
   async write(text: string, more: MailMore = {}): Promise<void> {
     const {
       from = this.id,
@@ -140,7 +140,7 @@ function referencesOf({ headers, messageId }: Received): string[] {
   return [...(/^references: (.*)$/im.exec(unfolded)?.[1]?.match(/<[^>]+>/g) ?? []), messageId];
 }
 
-/** The plain text of a mail that nodemailer wrote. */
+/** Parses the plain text of a mail that nodemailer wrote. */
 function readMail(raw: string): Received {
   const mail = raw.replaceAll('\r\n', '\n');
   const border = mail.indexOf('\n\n');

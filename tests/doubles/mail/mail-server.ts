@@ -1,5 +1,5 @@
-// For tests only: a real mail server on loopback. Dovecot of Debian serves the mailboxes by IMAP, aiosmtpd of Debian takes mail by SMTP, one
-// for each mailbox. Everything is in one temporary folder.
+// For tests only: a real mail server on loopback. Debian's Dovecot serves the mailboxes over IMAP; Debian's aiosmtpd receives mail over
+// SMTP, one instance for each mailbox. Everything is in one temporary folder.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { freePort } from '../../free-port.ts';
 import { until } from '../../until.ts';
 
-/** Two mailboxes: that of the agent, and that of all people. */
+/** Two mailboxes: one for the agent, and one for all people. */
 const boxes = ['agent', 'people'] as const;
 type Box = (typeof boxes)[number];
 
@@ -25,20 +25,20 @@ export class MailServer {
     return server;
   }
 
-  /** Mail to this port is delivered to the mailbox. */
+  /** Mail sent to this port is delivered to the mailbox. */
   smtpPort(box: Box): number {
     return this.#smtp.get(box) ?? 0;
   }
 
   async #start(): Promise<void> {
-    // The user of the mailboxes must get there, whatever folder the run of the tests was given.
+    // The user of the mailboxes needs access to them, whichever folder the test run uses.
     for (const folder of [this.folder, tmpdir()]) chmodSync(folder, statSync(folder).mode | 0o011);
     this.imapPort = await freePort();
     for (const box of boxes) {
       for (const name of ['.', 'Maildir', 'Maildir/new', 'Maildir/cur', 'Maildir/tmp']) {
         const folder = join(this.folder, box, name);
         mkdirSync(folder, { recursive: true });
-        // Two users write there.
+        // Two users write to the mailbox.
         chmodSync(folder, 0o777);
       }
       const port = await freePort();
@@ -60,7 +60,7 @@ export class MailServer {
 
   async startImap(): Promise<void> {
     const { username, uid, gid } = userInfo();
-    // Dovecot serves no mailbox of root, and reads no password as root.
+    // Dovecot serves no mailbox of root and reads no password as root.
     const isRoot = uid === 0;
     const mail = isRoot ? { uid: 65534, gid: 65534 } : { uid, gid };
     const [internal, login, group] = isRoot ? ['dovecot', 'dovenull', 'dovecot'] : [username, username, groupName(gid)];
@@ -112,7 +112,7 @@ userdb {
     await until(() => isListening(this.imapPort), `the IMAP server listens; ${this.#log()}`);
   }
 
-  /** The mails in a mailbox, whole, the oldest first. */
+  /** The complete mails in a mailbox, oldest first. */
   mails(box: Box): string[] {
     const found = ['new', 'cur'].flatMap((name) => {
       const folder = join(this.folder, box, 'Maildir', name);
@@ -121,7 +121,7 @@ userdb {
     return found.toSorted((a, b) => orderOf(a.file) - orderOf(b.file)).map(({ path }) => readFileSync(path, 'utf8'));
   }
 
-  /** Ends every connection to the mailboxes. */
+  /** Ends every IMAP connection. */
   async cutImap(): Promise<void> {
     const dovecot = this.#children.pop();
     if (dovecot !== undefined) await end(dovecot);
@@ -146,7 +146,7 @@ userdb {
   }
 }
 
-/** `SECONDS.M123P45Q6.host`. */
+/** Orders files named `SECONDS.M123P45Q6.host`. */
 function orderOf(file: string): number {
   const [seconds = '0', rest = ''] = file.split('.');
   return Number(seconds) * 1_000_000 + Number(/M(\d+)/.exec(rest)?.[1] ?? '0');

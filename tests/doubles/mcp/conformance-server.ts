@@ -1,5 +1,5 @@
-// For tests only: the server that the conformance suite of the protocol examines. The transport of the door (sessions, both eras, streams), the HTTP
-// server with its checks of Host and Origin, and behind them the tools the suite wants to see. `conformance-server.ts`: prints its address.
+// For tests only: the server that the protocol's conformance suite examines. It uses the door's transport (sessions, both eras, streams)
+// and HTTP server with its checks of Host and Origin, with the tools that the suite expects. `conformance-server.ts` prints its address.
 
 import {
   acceptedContent,
@@ -92,7 +92,7 @@ const forms: Readonly<Record<string, object>> = {
   },
 };
 
-/** As the door asks: by a result that wants input, in both eras. */
+/** Asks as the door does: with a result that requests input, in both eras. */
 function addQuestions(server: McpServer): void {
   for (const [name, form] of Object.entries(forms)) {
     server.registerTool(
@@ -125,7 +125,7 @@ const elicit = (message: string, properties: object) =>
   inputRequired.elicit({ message, requestedSchema: { type: 'object', properties, required: Object.keys(properties) } as never });
 const codec = createRequestStateCodec<{ readonly step: number }>({ key: randomBytes(32) });
 
-/** Questions in several rounds, with state that travels through the client. */
+/** Asks in several rounds, with state that travels through the client. */
 function addRounds(server: McpServer): void {
   const tool = (name: string, work: Work): void => {
     server.registerTool(name, { description: name, inputSchema: z.object({}) }, work as never);

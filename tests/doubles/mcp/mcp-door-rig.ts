@@ -1,4 +1,4 @@
-// For tests only: a runtime with the door for MCP clients, a scripted model behind it, and the official client in either era in front.
+// For tests only: a runtime with the door for MCP clients, a scripted model, and the official client of either era.
 
 import { Client, StreamableHTTPClientTransport, type ElicitRequest, type ElicitResult } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
@@ -39,7 +39,7 @@ export class McpDoorRig {
     return rig;
   }
 
-  /** One that ends with the test it is used in. */
+  /** Starts a rig that is disposed at the end of the current test. */
   static async forTest(rules: readonly Rule[] = [], config: ConfigInput = {}): Promise<McpDoorRig> {
     const rig = await McpDoorRig.start(rules, config);
     onTestFinished(() => rig.dispose());
@@ -54,7 +54,7 @@ export class McpDoorRig {
     return this.claw.op('door.create_token', { door: 'mcp', perMinute: 6000, scope: [...scope], ...more });
   }
 
-  /** Another listener on the same runtime. */
+  /** Opens another listener on the same runtime. */
   async listen(replaceChecks?: (real: DoorChecks) => DoorChecks): Promise<number> {
     const door = createHttpDoor({
       claw: this.claw,
@@ -70,7 +70,7 @@ export class McpDoorRig {
     return (await door.listen({})).port;
   }
 
-  /** Without `elicit` the client cannot ask its person. */
+  /** Without `elicit`, the client cannot ask its person. */
   async connect(key: string, era: McpEra, elicit?: Elicit): Promise<Connected> {
     const asked: ElicitRequest['params'][] = [];
     const client = clientOf(era, elicit === undefined ? undefined : (params) => (asked.push(params), elicit(params)));
@@ -79,7 +79,7 @@ export class McpDoorRig {
     return { client, asked };
   }
 
-  /** The approval that waits, once one does. */
+  /** Resolves to the id of the pending approval once there is one. */
   async pending(): Promise<string> {
     let found: string | undefined;
     await until(async () => {

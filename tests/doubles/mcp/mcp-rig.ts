@@ -18,9 +18,9 @@ export interface McpScript {
   readonly prompts?: readonly object[];
   readonly instructions?: string;
   readonly endlessPages?: boolean;
-  /** It carries out calls as tasks, and knows them again after a restart; `forgotten` knows none of an earlier process. */
+  /** Runs calls as tasks. With `kept` it still knows them after a restart; with `forgotten` it does not. */
   readonly tasks?: 'kept' | 'forgotten';
-  /** Read the tools from a file that the test may change. */
+  /** Reads the tools from a file that the test may change. */
   readonly changing?: boolean;
 }
 
@@ -44,7 +44,7 @@ export class McpRig {
     return this.#claw;
   }
 
-  /** How a scripted server is configured. */
+  /** The configuration of a scripted server. */
   server(name: string, script: McpScript, more: Partial<McpServerConfig> = {}): McpServerConfig {
     const path = join(this.home, `${name}.json`);
     const { changing = false, tasks, ...rest } = script;
@@ -94,13 +94,13 @@ export class McpRig {
     return this.#claw;
   }
 
-  /** Shows and approves it, as a person does. */
+  /** Displays the server and approves it, as a person does. */
   async approve(name: string): Promise<McpServerView> {
     const { server } = await this.claw.op('mcp.test', { name });
     return (await this.claw.op('mcp.approve', { name, sha256: server.sha256 ?? '' })).server;
   }
 
-  /** Calls a tool and answers every question of the gate about it. `asked` says how many there were. */
+  /** Calls a tool and answers every approval that the call needs. `asked` is the number of approvals. */
   async call(tool: string, args: object, decision: 'approve' | 'deny' | 'nobody' = 'approve') {
     const started = await this.claw.op('tool.run', { tool, args, wait: false });
     const [pending] = started.pending ?? [];

@@ -1,5 +1,5 @@
-// For tests only: a strict server of the Model Context Protocol on standard input and output, revision 2025-11-25, without any library. It refuses
-// what the specification refuses, and does what its script says. `stdio-server.mjs SCRIPT.json`
+// For tests only: a strict server of the Model Context Protocol on standard input and output, revision 2025-11-25, without any library. It
+// rejects what the specification rejects, and otherwise follows its script. `stdio-server.mjs SCRIPT.json`
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -99,7 +99,12 @@ function stateOf({ taskId, status, statusMessage, createdAt }) {
   return { taskId, status, statusMessage, createdAt, lastUpdatedAt: new Date().toISOString(), ttl: null, pollInterval: 100 };
 }
 
-/** Each request for its state is a step of its work. @param {unknown} id @param {any} params @param {any} todo */
+/**
+ * Starts a task. Each request for its state advances its work by one step.
+ * @param {unknown} id
+ * @param {any} params
+ * @param {any} todo
+ */
 function begin(id, params, todo) {
   const taskId = `task-${process.pid}-${nextId++}`;
   // eslint-disable-next-line no-underscore-dangle -- the name in the protocol
@@ -136,7 +141,10 @@ function ofTask(id, method, params) {
   return deliver(task);
 }
 
-/** The result is given to everyone who waits for it, once there is one. @param {any} task */
+/**
+ * Sends the result, once there is one, to every request that waits for it.
+ * @param {any} task
+ */
 function deliver({ taskId, status, result }) {
   if (status === 'working' || status === 'input_required') return;
   for (const id of waiting.get(taskId) ?? []) {

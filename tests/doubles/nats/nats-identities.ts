@@ -1,5 +1,5 @@
-// For tests only: what a NATS server with TLS and accounts is set up with. Certificates come from openssl; operator, account and users are signed here
-// as its own tool does.
+// For tests only: identities for a NATS server with TLS and accounts. Certificates come from openssl; operator, account and users are
+// signed here as NATS's own tool does.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ export class NatsIdentities {
   readonly #account = nkeys.createAccount();
   readonly #system = nkeys.createAccount();
 
-  /** Lines of the configuration of a server that takes its users. */
+  /** Configuration lines of a server that accepts the account's users. */
   get config(): string {
     const account = (of: KeyPair, name: string, more: object): string =>
       signed(this.#operator, of, name, {
@@ -71,12 +71,12 @@ resolver_preload: {
 
 export interface TestCertificates {
   readonly ca: string;
-  /** Lines of the configuration of a server that shows its certificate and wants one. */
+  /** Configuration lines of a server that presents its certificate and requires one from clients. */
   readonly config: string;
   readonly client: { readonly cert: string; readonly key: string };
 }
 
-/** A new authority, and the certificates it signed for a server on this machine and for a client. */
+/** Creates a new certificate authority, and certificates signed by it for a server on this machine and for a client. */
 export function testCertificates(): TestCertificates {
   const folder = mkdtempSync(join(tmpdir(), 'tc-tls-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -19,7 +19,7 @@ export class NatsServer {
     this.port = port;
   }
 
-  /** `config`: more lines of its configuration, such as TLS and accounts. */
+  /** `config` contains further configuration lines, for TLS and accounts for example. */
   static async start(config = ''): Promise<NatsServer> {
     const server = new NatsServer(await freePort());
     writeFileSync(join(server.#folder, 'server.conf'), config);
@@ -33,13 +33,13 @@ export class NatsServer {
     while (!(await answers(this.port)));
   }
 
-  /** Resolves when each of `tasks` tasks was extended `times` times; a node extends three times in the time to acknowledge. */
+  /** Resolves once each of `tasks` tasks was extended `times` times; a node extends a task three times within its acknowledgement time. */
   async holds(times: number, tasks: number): Promise<void> {
     const connection = await connect({ servers: `127.0.0.1:${this.port}` });
     const held = new Map<string, number>();
     try {
       for await (const message of connection.subscribe('$JS.ACK.>')) {
-        // $JS.ACK, stream, consumer, deliveries, the task's place in the stream.
+        // The subject is $JS.ACK, stream, consumer, deliveries, stream sequence of the task, and so on.
         const task = message.subject.split('.')[5] ?? '';
         if (message.string() === '+WPI') held.set(task, (held.get(task) ?? 0) + 1);
         if ([...held.values()].filter((count) => count >= times).length >= tasks) return;
@@ -49,7 +49,7 @@ export class NatsServer {
     }
   }
 
-  /** How often tasks of a consumer of the group were given out, counted since the consumer was made. */
+  /** How often tasks were delivered to a consumer of the group since the consumer was created. */
   async givenOut(consumer: string): Promise<number> {
     const connection = await connect({ servers: `127.0.0.1:${this.port}` });
     try {

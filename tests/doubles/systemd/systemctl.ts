@@ -1,5 +1,5 @@
-// A systemctl for tests: `systemctl.ts FOLDER ARGS…`. Takes the calls systemctl(1) has for a person's own manager, keeps its state in
-// FOLDER, and refuses everything else, even calls the real one would accept with a warning. Starts nothing.
+// A fake systemctl for tests: `systemctl.ts FOLDER ARGS…`. Supports the calls of systemctl(1) for a user manager, stores its state in
+// FOLDER, and rejects everything else, even calls that the real one would accept with a warning. Starts nothing.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-// Reads a unit the way systemd.syntax(7) and systemd.service(5) say, and refuses what systemd would refuse or silently ignore.
+// Parses a unit as systemd.syntax(7) and systemd.service(5) specify, and rejects what systemd would reject or silently ignore.
 
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 
-/** Of the sections a user service has: the directives this project may use, each with what its value has to look like. */
+/** The directives this project may use, by section of a user service, each with a pattern for its value. */
 const directives: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   Unit: { Description: /^\S.*$/, StartLimitIntervalSec: /^\d+$/, StartLimitBurst: /^\d+$/ },
   Service: {
@@ -26,7 +26,7 @@ export interface ReadUnit {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Throws with the reason. */
+/** Throws an error with the reason. */
 export function readUnit(text: string): ReadUnit {
   const read = { argv: [] as readonly string[], env: {} as Record<string, string> };
   let section = '';
@@ -54,14 +54,14 @@ function commandOf(value: string): readonly string[] {
   const program = first.replace(/^[@\-:+!|]+/, '');
   const argv = [program, ...rest];
   if (!isAbsolute(program)) throw new Error(`ExecStart needs an absolute path: ${program}`);
-  // As systemd 252 says it; the arguments may hold them.
+  // systemd 252 reports it like this; the arguments may contain these characters.
   if (/["'\\]/.test(program)) throw new Error(`Executable name contains special characters: ${program}`);
   accessSync(program, constants.X_OK);
   if (!isLiteral && argv.some((word) => /\$\w|\$\{/.test(word))) throw new Error(`a variable would be put in: ${value}`);
   return argv;
 }
 
-/** Quotes as systemd takes them apart, then specifiers. */
+/** Splits a value into words: quotes as systemd parses them, then specifiers. */
 function wordsOf(value: string): string[] {
   const quotedOrPlain = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?:[^\s"'\\]|\\.)/;
   const words = value.match(new RegExp(`(?:${quotedOrPlain.source})+`, 'g')) ?? [];

@@ -1,5 +1,5 @@
-// For tests only: a Bot API server on loopback that keeps to the real one's rules: offsets and held polls, one poller, formatting, lengths,
-// flood limits, callback expiry, drafts, files, and the ways a connection can end. What people do in it is person.ts.
+// For tests only: a Bot API server on loopback that follows the real one's rules: offsets and long polls, a single poller, formatting,
+// lengths, flood limits, callback expiry, drafts, files, and the ways a connection can end. person.ts simulates the people.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { runMethod, type MethodCall } from './methods.ts';
 import { BotApiError, type Json } from './wire.ts';
 import { Updates } from './updates.ts';
 
-/** The fault of the next matching request: before means nothing is done, after means it is done but not answered. */
+/** A fault of the next matching request. `cut-before`: nothing is done; `cut-after`: it is done but not answered. */
 export interface Fault {
   readonly method: string;
   readonly kind: 'cut-before' | 'cut-after' | 'status' | 'refuse';
@@ -27,7 +27,7 @@ export interface Seen {
 export interface DoubleOptions {
   readonly token?: string;
   readonly nowMs?: () => number;
-  /** Methods this server has never heard of. */
+  /** Methods that this server does not know. */
   readonly without?: readonly string[];
   readonly username?: string;
 }
@@ -86,7 +86,7 @@ export class BotApiDouble {
     return this;
   }
 
-  /** Stops answering; `start` takes the same port again. Unconfirmed updates are kept. */
+  /** Stops answering; `start` uses the same port again. Unconfirmed updates are kept. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;
@@ -127,7 +127,7 @@ export class BotApiDouble {
     }
   }
 
-  /** Null where the connection is cut in place of an answer. */
+  /** Resolves to null if the connection is cut instead of answered. */
   async #perform(call: MethodCall, token: string, response: ServerResponse): Promise<{ result: unknown } | null> {
     const { method, payload } = call;
     this.seen.push({ method, payload, atMs: this.#nowMs() });
@@ -185,7 +185,7 @@ function parseField(value: string): unknown {
   try {
     return JSON.parse(value) as unknown;
   } catch {
-    // A form carries texts as they are and everything else as JSON.
+    // A form sends texts as they are and everything else as JSON.
     return value;
   }
 }

@@ -1,4 +1,4 @@
-// For tests only: what chats hold and show: messages, drafts, files, callback queries. Keeps to the server's limits; speaks no HTTP.
+// For tests only: the state of chats: messages, drafts, files, callback queries. Enforces the server's limits; does not use HTTP.
 
 import { badRequest, BotApiError, type Json, type WireUser } from './wire.ts';
 import type { Entity } from './entities.ts';
@@ -12,7 +12,7 @@ export interface ShownMessage {
   readonly file: { readonly kind: 'photo' | 'document'; readonly name: string; readonly bytes: Buffer } | null;
   readonly date: number;
   readonly replyTo: number | null;
-  /** Of a forum; without one it is in the general topic. */
+  /** The topic in a forum; undefined for the general topic. */
   readonly topic?: number | undefined;
   edits: number;
 }
@@ -22,9 +22,9 @@ interface Chat {
   readonly messages: Map<number, ShownMessage>;
   readonly drafts: Map<number, { text: string; atMs: number }>;
   readonly actions: { action: string; atMs: number }[];
-  /** Of a forum: the messages that began them. */
+  /** The topics of a forum, by the messages that started them. */
   readonly topics: Set<number>;
-  /** The supergroup that this group has become. */
+  /** The supergroup that replaced this group. */
   movedTo: number | null;
   isBlocked: boolean;
   floodUntilMs: number;
@@ -41,7 +41,7 @@ const DOWNLOAD_MAX = 20 * 1024 * 1024;
 
 export class Chats {
   readonly bot: WireUser;
-  /** The least time between two messages to one chat; 0 for none. */
+  /** The minimum time between two messages to one chat; 0 for none. */
   floodMs = 0;
   readonly #nowMs: () => number;
   readonly #chats = new Map<number, Chat>();
@@ -55,7 +55,7 @@ export class Chats {
     this.bot = bot;
   }
 
-  /** A chat begins with the person's first message; a bot cannot write to one that did not. */
+  /** Creates a chat at the person's first message; a bot cannot write to a chat that does not exist. */
   begin(id: number): Chat {
     const known = this.#chats.get(id);
     if (known !== undefined) return known;
@@ -79,7 +79,7 @@ export class Chats {
     return chat;
   }
 
-  /** Before anything is shown to a person. */
+  /** Checks that the bot may write to the chat; called before anything is shown to a person. */
   open(id: number): Chat {
     const chat = this.chat(id);
     if (chat.movedTo !== null) {
@@ -90,7 +90,7 @@ export class Chats {
     return chat;
   }
 
-  /** Counts against the flood limit. */
+  /** Counts a message against the flood limit. */
   count(chat: Chat): void {
     const now = this.#nowMs();
     if (now < chat.floodUntilMs) {
@@ -116,7 +116,7 @@ export class Chats {
     chat.drafts.set(draftId, { text, atMs: this.#nowMs() });
   }
 
-  /** The drafts the person sees right now. */
+  /** The drafts the person currently sees. */
   shownDrafts(chatId: number): string[] {
     const now = this.#nowMs();
     return [...this.begin(chatId).drafts.values()].filter(({ atMs }) => now - atMs < DRAFT_MS).map(({ text }) => text);
@@ -146,7 +146,7 @@ export class Chats {
     query.answered = text;
   }
 
-  /** The notice after pressing a button; null while the button still spins. */
+  /** The notice shown after pressing a button; null while the button is still pending. */
   answerOf(id: string): string | null {
     return this.#queries.get(id)?.answered ?? null;
   }
@@ -168,7 +168,7 @@ export class Chats {
     return [...this.#files.values()].find((file) => file.path === path) ?? null;
   }
 
-  /** In the order the person reads them. */
+  /** Messages in the order the person reads them. */
   shown(chatId: number): ShownMessage[] {
     return [...this.begin(chatId).messages.values()];
   }

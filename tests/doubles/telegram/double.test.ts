@@ -1,4 +1,4 @@
-// The double itself: it must be as strict as the real server, or what is tested on it means nothing. Spoken to through the real client.
+// Tests the double itself with the real client: it must be as strict as the real server, or tests that use it prove nothing.
 
 import { Api, GrammyError, HttpError } from 'grammy/web';
 import { expect, onTestFinished, test } from 'vitest';
@@ -18,7 +18,7 @@ async function open(options: DoubleOptions = {}) {
 const refusal = (code: number, words: string): unknown =>
   expect.objectContaining({ error_code: code, description: expect.stringContaining(words) as string });
 
-test('updates stay until a higher offset confirms them; a poll that finds none is held until one comes', async () => {
+test('updates stay until a higher offset confirms them; an empty poll waits for one', async () => {
   const { double, api, ada } = await open();
   ada.write('one');
   ada.write('two');
@@ -35,7 +35,7 @@ test('updates stay until a higher offset confirms them; a poll that finds none i
   expect(double.updates.unconfirmed).toHaveLength(1);
 });
 
-test('of two pollers the earlier ends with a conflict; a webhook prevents polling', async () => {
+test('of two pollers the earlier gets a conflict; a webhook prevents polling', async () => {
   const { double, api } = await open();
   const ended = api.getUpdates({ timeout: 30 }).catch((cause: unknown) => cause);
   await expect.poll(() => double.updates.polls).toBe(1);
@@ -62,7 +62,7 @@ test.each([
   await expect(api.sendMessage(42, text, { parse_mode })).rejects.toEqual(refusal(400, `can't parse entities: ${words}`));
 });
 
-test('what is formatted is shown plain with its entities, counted in UTF-16', async () => {
+test('formatted text is shown plain with entities, counted in UTF-16', async () => {
   const { api, ada } = await open();
   await api.sendMessage(42, '😀<b>x &lt; y</b><pre><code class="language-ts">a</code></pre>', { parse_mode: 'HTML' });
   await api.sendMessage(42, '*b* \\. `c\\`` [t](http://a.b/c)', { parse_mode: 'MarkdownV2' });
@@ -86,7 +86,7 @@ test('what is formatted is shown plain with its entities, counted in UTF-16', as
   ]);
 });
 
-test('lengths count after the formatting is read; buttons carry at most 64 bytes', async () => {
+test('lengths count after parsing the formatting; buttons carry at most 64 bytes', async () => {
   const { api } = await open();
   const longest = '<b>' + '😀'.repeat(2048) + '</b>';
   await api.sendMessage(42, longest, { parse_mode: 'HTML' });
@@ -98,7 +98,7 @@ test('lengths count after the formatting is read; buttons carry at most 64 bytes
   await expect(api.sendMessage(7, 'x')).rejects.toEqual(refusal(400, 'chat not found'));
 });
 
-test('an edit that changes nothing is refused, and so is one of what is not there', async () => {
+test('an edit that changes nothing is refused, and so is one of a missing message', async () => {
   const { api } = await open();
   const { message_id } = await api.sendMessage(42, 'x');
   await api.editMessageText(42, message_id, '<i>x</i>', { parse_mode: 'HTML' });
@@ -122,7 +122,7 @@ test('a press is answered once, and not after a quarter of an hour', async () =>
   await expect(api.answerCallbackQuery(late)).rejects.toEqual(refusal(400, 'query is too old'));
 });
 
-test('a flood names its waiting time; a blocked bot and a revoked token are reported', async () => {
+test('a flood reports its delay; a blocked bot and a revoked token are reported', async () => {
   const { double, api, ada, clock } = await open();
   double.chats.floodMs = 3000;
   await api.sendMessage(42, 'x');
@@ -135,7 +135,7 @@ test('a flood names its waiting time; a blocked bot and a revoked token are repo
   await expect(api.getMe()).rejects.toEqual(refusal(401, 'Unauthorized'));
 });
 
-test('a draft is seen for half a minute and gone with the message', async () => {
+test('a draft is shown for half a minute and disappears with the message', async () => {
   const { api, ada, clock } = await open();
   await api.sendMessageDraft(42, 1, 'writ');
   await api.sendMessageDraft(42, 1, 'writing');
@@ -148,7 +148,7 @@ test('a draft is seen for half a minute and gone with the message', async () => 
   await expect(api.sendMessageDraft(42, 0, 'x')).rejects.toEqual(refusal(400, 'DRAFT_ID_INVALID'));
 });
 
-test('files come down through a link with the token, up to 20 MB', async () => {
+test('files are downloaded through a link with the token, up to 20 MB', async () => {
   const { double, api, ada } = await open();
   ada.sendDocument('a.txt', Buffer.from('content'), 'look');
   ada.sendDocument('big.bin', Buffer.alloc(20 * 1024 * 1024 + 1));
@@ -160,7 +160,7 @@ test('files come down through a link with the token, up to 20 MB', async () => {
   await expect(api.getFile(big ?? '')).rejects.toEqual(refusal(400, 'file is too big'));
 });
 
-test('a connection cut before leaves nothing, one cut after leaves the message', async () => {
+test('a connection cut before has no effect, one cut after keeps the message', async () => {
   const { double, api, ada } = await open();
   double.fault({ method: 'sendMessage', kind: 'cut-before' });
   await expect(api.sendMessage(42, 'one')).rejects.toBeInstanceOf(HttpError);
@@ -176,7 +176,7 @@ test('a connection cut before leaves nothing, one cut after leaves the message',
   expect(ada.heard()).toEqual(['two', 'five']);
 });
 
-test('a method this server has never heard of is not found', async () => {
+test('an unknown method is not found', async () => {
   const { api } = await open({ without: ['sendMessageDraft'] });
   await expect(api.sendMessageDraft(42, 1, 'x')).rejects.toEqual(refusal(404, 'Not Found'));
 });

@@ -1,5 +1,5 @@
-// For tests only: how the Bot API server reads formatted text, with the errors it gives. Offsets of errors count bytes, lengths of text
-// UTF-16 units. Knows nothing of chats.
+// For tests only: how the Bot API server parses formatted text, with the errors it returns. Error offsets count bytes; text lengths count
+// UTF-16 units. Knows nothing about chats.
 
 export interface Entity {
   readonly type: string;
@@ -138,7 +138,7 @@ interface Reading {
   text: string;
 }
 
-/** Bold, italic, underline, strikethrough, spoiler, code, pre and links. */
+/** Parses bold, italic, underline, strikethrough, spoiler, code, pre and links. */
 export function parseMarkdownV2(source: string): Parsed {
   const reading: Reading = { source, entities: [], open: [], text: '' };
   let at = 0;

@@ -1,4 +1,4 @@
-// For tests only: the methods of the Bot API the double knows, each with the checks and the errors of the real server.
+// For tests only: the methods of the Bot API that the double supports, each with the checks and errors of the real server.
 
 import type { Chats, OpenChat, ShownMessage } from './chats.ts';
 import { EntityError, parseHtml, parseMarkdownV2, type Parsed } from './entities.ts';
@@ -24,7 +24,7 @@ const UPLOAD_MAX = 50 * 1024 * 1024;
 const PHOTO_MAX = 10 * 1024 * 1024;
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Runs one call. Fails with BotApiError. */
+/** Runs one call. Throws a BotApiError. */
 export function runMethod(call: MethodCall, world: World): unknown {
   const method = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined;
   if (method === undefined) throw new BotApiError(404, 'Not Found');
@@ -148,7 +148,7 @@ function isImage(bytes: Buffer): boolean {
   return ['89504e47', 'ffd8ff', '47494638', '52494646'].some((start) => bytes.toString('hex', 0, 4).startsWith(start));
 }
 
-/** Lengths count after the formatting is read, in UTF-16 units; white space around does not count. */
+/** Parses the text. Lengths count after the formatting is parsed, in UTF-16 units, without surrounding white space. */
 function read(payload: Json, field: 'text' | 'caption', lengthMax: number): Parsed {
   const source = asText(payload[field]);
   const { text, entities } = parse(source, payload['parse_mode']);
@@ -189,7 +189,7 @@ function replyOf(chat: OpenChat, { reply_parameters: given }: Json): number | nu
   throw badRequest('message to be replied not found');
 }
 
-/** An answer is where what it answers is. */
+/** The topic of a message; a reply is in the topic of the message it answers. */
 function topicOf(chat: OpenChat, payload: Json): number | undefined {
   const { message_thread_id: given } = payload;
   if (given !== undefined && !chat.topics.has(Number(given))) throw badRequest('message thread not found');

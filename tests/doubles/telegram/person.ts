@@ -1,4 +1,4 @@
-// For tests only: a person with the app of the messenger in hand: writes, presses buttons, sends files, and reads what the chat shows now.
+// For tests only: a person with the messenger's app: writes, presses buttons, sends files, and reads what the chat currently shows.
 
 import type { BotApiDouble } from './bot-api-double.ts';
 import type { ShownMessage } from './chats.ts';
@@ -7,18 +7,18 @@ import { toWire } from './methods.ts';
 import type { Json } from './wire.ts';
 
 export interface SaidMore {
-  /** The message of the chat it answers. */
+  /** The id of the message it replies to. */
   readonly replyTo?: number;
   readonly forwardedFrom?: string;
-  /** Seconds; now unless told. */
+  /** Seconds; defaults to now. */
   readonly date?: number;
-  /** Of a picture: the album it belongs to. */
+  /** The album that a photo belongs to. */
   readonly album?: string;
-  /** Of a forum. */
+  /** The topic in a forum. */
   readonly topic?: number;
 }
 
-/** The server marks names in what people write. */
+/** Finds mentions, as the server does in text that people write. */
 function mentionsIn(text: string): Entity[] {
   return Array.from(text.matchAll(/(?<!\w)@\w{3,32}/g), (found) => ({ type: 'mention', offset: found.index, length: found[0].length }));
 }
@@ -29,7 +29,7 @@ export class Person {
   readonly #double: BotApiDouble;
   readonly #name: string;
 
-  /** In a private chat; with `groupId` (below 0) in that group. */
+  /** In a private chat, or with `groupId` (below 0) in that group. */
   constructor(double: BotApiDouble, { id, name = `Person ${id}`, groupId }: { id: number; name?: string; groupId?: number }) {
     this.#double = double;
     this.id = id;
@@ -60,7 +60,7 @@ export class Person {
     return this.pressData(button.callback_data, message.messageId);
   }
 
-  /** The abilities of a modified app: any data under any message. */
+  /** Presses with any data under any message, as a modified app could. */
   pressData(data: string, messageId: number): string {
     const { chats, updates } = this.#double;
     const chat = chats.chat(this.chatId);
@@ -83,7 +83,7 @@ export class Person {
     return this.#send(caption, {}, { document: { ...file, file_name: name } });
   }
 
-  /** As the app does: in two sizes. */
+  /** Sends a photo in two sizes, as the app does. */
   sendPhoto(bytes: Buffer, caption = '', more: SaidMore = {}): number {
     const sizes = [bytes.subarray(0, 10), bytes].map((one) => ({ ...this.#double.chats.addFile('photo.jpg', one), width: 10, height: 10 }));
     return this.#send(caption, more, { photo: sizes });

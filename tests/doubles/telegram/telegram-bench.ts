@@ -1,4 +1,4 @@
-// For tests only: the double of the Bot API as a bench of the rules of every channel.
+// For tests only: the Bot API double as a bench for the rules of every channel.
 
 import type { BenchPerson, ChannelBench } from '../../channels/conformance-rig.ts';
 import { BotApiDouble } from './bot-api-double.ts';

@@ -1,4 +1,4 @@
-// For tests only: the whole program with a scripted model and a Telegram bot on the double of the Bot API, and people who talk to it.
+// For tests only: the whole program with a scripted model and a Telegram bot on the Bot API double, and people who talk to it.
 
 import type { RuntimeOptions } from '../../../core/compose.ts';
 import type { TrayClaw } from '../../../core/index.ts';
@@ -14,7 +14,7 @@ export interface TelegramRigOptions extends DoubleOptions {
   readonly config?: Partial<ConfigInput>;
   readonly telegram?: Record<string, unknown>;
   readonly program?: Partial<RuntimeOptions>;
-  /** Before the program starts for the first time. */
+  /** Called before the program starts for the first time. */
   readonly before?: (home: TestHome) => void;
 }
 
@@ -71,7 +71,7 @@ export class TelegramRig {
     return until(async () => (await this.claw.op('telegram.status', {})).state === wanted, `the bot is ${wanted}`);
   }
 
-  /** As a person does it: the code from the computer, sent to the bot, confirmed at the computer. */
+  /** Pairs as a person does: reads the code at the computer, sends it to the bot, confirms at the computer. */
   async pair(person: Person = this.ada): Promise<void> {
     const { code, pairingId } = await this.claw.op('telegram.pair', {});
     person.write(code);
@@ -83,7 +83,7 @@ export class TelegramRig {
     await this.hears(/You are paired/, person);
   }
 
-  /** Until the bot has said something like it in the person's chat; returns that message. */
+  /** Waits until the bot has said a matching text in the person's chat; resolves to that message. */
   async hears(words: RegExp | string, person: Person = this.ada) {
     const found = () =>
       person.shown().findLast(({ from, text }) => from.is_bot && (typeof words === 'string' ? text === words : words.test(text)));

@@ -1,5 +1,5 @@
-// For tests only: the queue of updates of one bot. An update is kept until a poll with a higher offset confirms it; of two polls at a time the
-// earlier one ends with 409; while a webhook is set no poll is answered.
+// For tests only: the update queue of one bot. An update is kept until a poll with a higher offset confirms it; of two simultaneous polls
+// the earlier ends with 409; while a webhook is set, no poll is answered.
 
 import { BotApiError, badRequest, type Json } from './wire.ts';
 
@@ -13,7 +13,7 @@ const webhookWords = "Conflict: can't use getUpdates method while webhook is act
 
 export class Updates {
   webhookUrl = '';
-  /** How many polls were answered, and how many ended with 409. */
+  /** The number of answered polls, and of polls that ended with 409. */
   polls = 0;
   conflicts = 0;
   #pending: (Json & { update_id: number })[] = [];
@@ -35,7 +35,7 @@ export class Updates {
     return this.#pending;
   }
 
-  /** The next update gets this id: after a week without any, the real server restarts its numbering anywhere. */
+  /** Sets the id of the next update: after a week without updates, the real server restarts its numbering at a random id. */
   restartIdsAt(updateId: number): void {
     this.#nextId = updateId;
   }

@@ -1,4 +1,4 @@
-// For tests only: the forms the double of the Bot API speaks.
+// For tests only: the data formats of the Bot API double.
 
 export type Json = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ export class BotApiError extends Error {
 
 export const badRequest = (what: string): BotApiError => new BotApiError(400, `Bad Request: ${what}`);
 
-/** Ids come as numbers, or as text in a form. */
+/** Parses an id, which is a number, or text in a form. */
 export function toId(value: unknown): number {
   const id = Number(value);
   if (!Number.isSafeInteger(id)) throw badRequest('chat_id is empty');

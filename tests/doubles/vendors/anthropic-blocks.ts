@@ -1,4 +1,4 @@
-// Anthropic's refusals of messages: single blocks, and the order of calls and results over the turns.
+// Anthropic's refusals of messages: single blocks, and the order of calls and results across turns.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { checkSides } from './anthropic-images.ts';
@@ -26,7 +26,7 @@ export function checkTurns(body: Part, version: number): void {
   messages.forEach((message, index) => {
     const { role, blocks } = readMessage(message, { index, isLast: index === messages.length - 1, seen });
     const last = turns[turns.length - 1];
-    // Neighbours of one role are one turn to the server.
+    // Adjacent messages with the same role form one turn for the server.
     if (last?.role === role) last.blocks.push(...blocks);
     else turns.push({ role, blocks: [...blocks], index });
   });
@@ -148,7 +148,7 @@ function idsOf(turn: Turn | undefined, type: string, key: string): string[] {
   return (turn?.blocks ?? []).filter((block) => block['type'] === type).map((block) => text(block[key]));
 }
 
-/** Results come first in the next turn; text before them counts as none. */
+/** Results come first in the next turn; results after other blocks do not count. */
 function checkAnswered(turn: Turn, next: Turn | undefined): void {
   const blocks = next?.blocks ?? [];
   const end = blocks.findIndex(({ type }) => type !== 'tool_result');
@@ -179,7 +179,7 @@ function checkEnd(turns: readonly Turn[], { version, thinks }: { version: number
   if (end?.['type'] === 'text' && /\s$/.test(text(end['text']))) throw anthropicNo('messages: final assistant content cannot end with trailing whitespace'); // prettier-ignore
 }
 
-/** While thinking is on, the last assistant turn of a running tool loop opens with it. */
+/** While thinking is enabled, the last assistant turn of an ongoing tool loop must start with a thinking block. */
 function checkOpensWithThinking(turns: readonly Turn[]): void {
   const place = turns.findLastIndex(({ role }) => role === 'assistant');
   const turn = turns[place];

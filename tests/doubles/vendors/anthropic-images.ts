@@ -1,11 +1,12 @@
-// Anthropic's limits for the sides of images, read from the head of a PNG; other kinds pass. Sources: the vendor's vision guide, public issues.
+// Anthropic's limits on image dimensions, read from the header of a PNG; other formats pass. Sources: the vendor's vision guide, public
+// issues.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { anthropicNo } from './anthropic-words.ts';
 import { text, type Part } from './refused.ts';
 
 const SIDE_MAX = 8000;
-/** Of a request with more images than this. */
+/** The limit for requests with more than FEW_IMAGES images. */
 const SIDE_OF_MANY_MAX = 2000;
 const FEW_IMAGES = 20;
 

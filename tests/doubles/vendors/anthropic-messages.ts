@@ -29,7 +29,7 @@ export function anthropicMessages(body: Part): VendorNo | null {
   });
 }
 
-/** 4.7 of claude-opus-4-7 and of older claude-4-7-opus; 0 for a name of another kind. */
+/** For example 4.7 for claude-opus-4-7 and for the older form claude-4-7-opus; 0 for any other name. */
 function versionOf(model: string): number {
   const newer = /claude-[a-z]+-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(model);
   const found = newer ?? /claude-(\d)(?:-(\d))?/.exec(model);
@@ -67,7 +67,7 @@ function checkOddments(body: Part): void {
 
 const SCHEMA_REFUSES = 'oneOf not if then else prefixItems patternProperties propertyNames minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems contains'.split(' '); // prettier-ignore
 
-/** From 4.5 on (Opus from 4.1); objects must be closed, numbers and lengths cannot be limited. */
+/** Supported from 4.5 on (Opus from 4.1). Objects must be closed; numbers and lengths cannot be limited. */
 function checkOutput(body: Part): void {
   const config = body['output_config'];
   if (config === undefined) return;

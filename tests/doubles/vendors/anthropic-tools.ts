@@ -1,5 +1,5 @@
-// Anthropic's refusals of the tools of a request. Its whole check of JSON Schema draft 2020-12 is not repeated here, only the parts that
-// distinguish drafts and find malformed schemas.
+// Anthropic's refusals of a request's tools. Does not repeat its complete check of JSON Schema draft 2020-12, only the parts that
+// distinguish drafts and detect malformed schemas.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { anthropicNo } from './anthropic-words.ts';
@@ -50,7 +50,7 @@ const forms: Readonly<Record<string, (value: unknown) => boolean>> = {
   type: (value) => [value].flat().length > 0 && [value].flat().every((one) => jsonTypes.includes(one)),
   properties: isPlainObject,
   required: (value) => Array.isArray(value) && value.every((key) => typeof key === 'string'),
-  // A list here is a tuple of draft 7.
+  // A list here is a draft 7 tuple.
   items: (value) => isPlainObject(value) || typeof value === 'boolean',
   enum: Array.isArray,
   anyOf: (value) => list(value).length > 0,

@@ -1,4 +1,4 @@
-// Anthropic's form of a refusal.
+// The form of Anthropic's refusals.
 
 import { hash } from 'node:crypto';
 import { isPlainObject } from '../../../core/base/json.ts';
@@ -16,7 +16,7 @@ export function isThinking(body: Part): boolean {
   return isPlainObject(body['thinking']) && body['thinking']['type'] !== 'disabled';
 }
 
-/** The signature this double gives to a thought: it fits no other. */
+/** The signature this double assigns to a thinking block; it matches no other text. */
 export function signatureOf(thinking: string): string {
   return hash('sha256', thinking, 'base64');
 }

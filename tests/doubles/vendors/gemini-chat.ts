@@ -1,5 +1,5 @@
-// Gemini's refusals of a request to its OpenAI-compatible endpoint. Whether that endpoint trims schemas is not settled; here the
-// rules of the native API apply. Sources: the vendor's SDK (genai Schema), its thought-signatures page, public issues with its answers.
+// Gemini's refusals of a request to its OpenAI-compatible endpoint. Whether that endpoint trims schemas is unknown; here the rules of the
+// native API apply. Sources: the vendor's SDK (genai Schema), its thought-signatures page, public issues with its answers.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';
 import { has, jsonTypes, list, parts, Refused, refusalOf, text, type Part, type VendorNo } from './refused.ts';
@@ -8,7 +8,7 @@ const KEYS = 'model messages tools tool_choice max_tokens max_completion_tokens 
 const SCHEMA_WORDS = 'type format title description nullable enum items maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default minimum maximum'.split(' '); // prettier-ignore
 const BODY_BYTES_MAX = 20 * 1024 * 1024;
 
-/** Its error body is a list. */
+/** Gemini's error body is a list. */
 function no(message: string, details?: readonly unknown[]): Refused {
   const error = { code: 400, message, status: 'INVALID_ARGUMENT', ...(details === undefined ? {} : { details }) };
   return new Refused({ status: 400, body: [{ error }] });
@@ -151,7 +151,7 @@ function checkCall(call: unknown, { index, place, position }: { index: number; p
   if (parsed === null || !parsed.ok || !isPlainObject(parsed.value)) throw no(`Invalid value at 'messages[${index}].tool_calls[${place}].function.arguments' (TYPE_STRING)`); // prettier-ignore
 }
 
-/** The signature of a step's first call goes back with it; the vendor's own word for one that is lost is taken as well. */
+/** The signature of a step's first call must be sent back; the vendor's placeholder for a lost signature is accepted too. */
 function checkSigned(call: unknown, position: number): void {
   if (!isPlainObject(call)) return;
   const extra = isPlainObject(call['extra_content']) ? call['extra_content']['google'] : undefined;

@@ -1,4 +1,4 @@
-// For each vendor's limits of sizes, images, signatures and orders that only some models want, one change that alone makes the refusal.
+// For each vendor's limits on sizes, images, signatures and orders that only some models have: one minimal change that causes the refusal.
 
 import { signatureOf } from './anthropic-words.ts';
 import { says, strictWords, type Control } from './vendor-controls.ts';
@@ -12,7 +12,7 @@ const user = (content: unknown = 'hi') => ({ role: 'user', content });
 const asks = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }] }; // prettier-ignore
 const thought = (thinking: string) => ({ role: 'assistant', content: [{ type: 'thinking', thinking, signature: signatureOf('as it was') }, { type: 'text', text: 'x' }] }); // prettier-ignore
 
-/** The head of a PNG of this size. */
+/** The header of a PNG of this size. */
 export function pngHead(width: number, height: number): Buffer {
   const head = Buffer.from('89504e470d0a1a0a0000000d49484452000000000000000008020000000000000000', 'hex');
   head.writeUInt32BE(width, 16);

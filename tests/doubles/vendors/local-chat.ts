@@ -1,5 +1,5 @@
-// The refusals of a chat request by llama-server and LM Studio. Sources: llama.cpp's common/chat.cpp and server (2026-07), public issues;
-// LM Studio's own refusals are thinly documented, only its template failures are known by their words.
+// The refusals of a chat request by llama-server and LM Studio. Sources: llama.cpp's common/chat.cpp and server (2026-07), public issues.
+// LM Studio's refusals are barely documented; only the messages of its template failures are known.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';
 import { given, has, list, parts, Refused, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
@@ -21,9 +21,9 @@ export function llamaServerChat(body: Part): VendorNo | null {
     const kwargs = body['chat_template_kwargs'];
     const thinks = !isPlainObject(kwargs) || kwargs['enable_thinking'] !== false;
     if (trailing === 1 && thinks) throw llamaNo('Assistant response prefill is incompatible with enable_thinking.');
-    // A server whose model is named so has a template that wants turns to alternate, as those of Gemma and early Mistral models do.
+    // A server with such a model name has a template that requires alternating turns, like Gemma and early Mistral models.
     if (/gemma|alternating/.test(text(body['model']))) checkAlternation(messages);
-    // Many templates want the system prompt first and refuse other orders with their own message.
+    // Many templates require the system prompt first and reject other orders with their own message.
     if (messages.slice(1).some(({ role }) => role === 'system')) throw llamaNo('System message must be at the beginning.', 500);
   });
 }
@@ -58,7 +58,7 @@ function checkLlamaCall(call: Part): void {
   if (!parsed.ok) throw llamaNo(`Failed to parse tool call arguments as JSON: ${parsed.error}`, 500);
 }
 
-/** A schema becomes a grammar; one that cannot be made fails the whole request. */
+/** A schema is compiled to a grammar; a schema that cannot be compiled fails the whole request. */
 function checkLlamaTool(tool: unknown): void {
   if (!isPlainObject(tool) || !has(tool, 'type')) throw llamaNo(`Missing tool type: ${JSON.stringify(tool)}`);
   if (tool['type'] !== 'function') throw llamaNo(`Unsupported tool type: ${JSON.stringify(tool)}`);

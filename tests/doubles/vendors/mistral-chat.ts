@@ -1,5 +1,5 @@
-// Mistral's refusals of a chat request. Sources: the vendor's client-ts (fields) and mistral-common validator (2026-07), public issues
-// with its answers. Codes other than 3230 and 3280 are unchecked.
+// Mistral's refusals of a chat request. Sources: the vendor's client-ts (fields) and mistral-common validator (2026-07), public issues with
+// its answers. Codes other than 3230 and 3280 are unverified.
 
 import { isPlainObject, parseJson } from '../../../core/base/json.ts';
 import { given, has, jsonTypes, list, parts, Refused, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
@@ -15,7 +15,7 @@ const FOLLOWERS: Readonly<Record<string, readonly string[]>> = {
   system: ['user', 'assistant', 'system'],
   user: ['assistant', 'system', 'user'],
   assistant: ['assistant', 'user', 'tool'],
-  // The open validator of 2026-07 lets a user message follow; the hosted one and NIM did not.
+  // The open-source validator of 2026-07 allows a user message to follow; the hosted service and NIM did not.
   tool: ['assistant', 'tool'],
 };
 const CALL_ID = /^[a-zA-Z0-9]{9}$/;
@@ -37,7 +37,7 @@ function wrongId(id: unknown): Refused {
   return no(`Tool call id was ${text(id)} but must be a-z, A-Z, 0-9, with a length of 9.`, 'invalid_function_call', '3280');
 }
 
-/** A field of the request that is not known, or one that is not there: another status and body than the rest. */
+/** An unknown or missing field of the request; its status and body differ from other refusals. */
 function wrongField(type: string, place: readonly (string | number)[], msg: string): Refused {
   const detail = [{ type, loc: ['body', ...place], msg }];
   return new Refused({
@@ -70,7 +70,7 @@ export function mistralChat(body: Part): VendorNo | null {
 function checkTool(fn: unknown, index: number): void {
   const name = isPlainObject(fn) ? fn['name'] : undefined;
   if (!isPlainObject(fn) || !FUNCTION_NAME.test(text(name))) throw wrongName(name);
-  // Wanted here, unlike with the others.
+  // Required here, unlike with other vendors.
   if (!isPlainObject(fn['parameters'])) throw wrongField('missing', ['tools', index, 'function', 'parameters'], 'Field required');
   walkSchema(fn['parameters'], (node) => {
     if (typeof node === 'boolean') return;

@@ -1,6 +1,6 @@
-// Ollama's refusals of a request to /api/chat: values of the wrong Go type, and little else. Fields it silently ignores (options on top,
-// schema keywords, `tool_choice`) are refused here as well, with our own message: a test must not rely on ignored fields. Sources:
-// api/types.go and server routes (2026-08), public issues.
+// Ollama's refusals of a request to /api/chat: values of the wrong Go type, and little else. Fields that Ollama silently ignores (top-level
+// options, schema keywords, `tool_choice`) are refused here as well, with our own message, because a test must not rely on ignored fields.
+// Sources: api/types.go and server routes (2026-08), public issues.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { jsonTypes, list, parts, Refused, refusalOf, text, walkSchema, type Part, type VendorNo } from './refused.ts';
@@ -34,13 +34,13 @@ export function ollamaChat(body: Part): VendorNo | null {
     list(body['messages']).forEach(checkMessage);
     parts(body['tools']).forEach((tool) => checkTool(isPlainObject(tool['function']) ? tool['function'] : {}));
     if (text(body['model']) === '') throw no('model is required');
-    // The ignored part equals the server's default.
+    // The ignored value equals the server's default, so nothing is lost.
     const isLost = (key: string): boolean => !KEYS.includes(key) && !(key === 'tool_choice' && body[key] === 'auto');
     for (const key of Object.keys(body)) if (isLost(key)) throw forgotten(key);
   });
 }
 
-/** "json", or a schema its grammar is made of. */
+/** "json", or the schema from which its grammar is compiled. */
 function checkFormat(format: unknown): void {
   if (format === undefined || format === null || format === '' || format === 'json') return;
   if (!isPlainObject(format)) throw no(`invalid format: ${JSON.stringify(format)}; expected "json" or a valid JSON Schema object`);
@@ -94,7 +94,7 @@ function checkProperties(properties: unknown, at: string): void {
     want(node['description'], 'string', [`${at}.description`, 'string']);
     for (const word of Object.keys(node)) if (!INNER_WORDS.includes(word)) throw forgotten(`${key}.${word}`);
     checkProperties(node['properties'], at);
-    // The branches are properties as well; \`items\` alone is kept as it is.
+    // Branches are checked like properties; only \`items\` is kept as it is.
     checkProperties(Object.fromEntries(list(node['anyOf']).map((branch, index) => [`${key}.anyOf[${index}]`, branch])), at);
   }
 }

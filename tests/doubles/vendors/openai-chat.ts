@@ -1,5 +1,5 @@
-// OpenAI's refusals of a request to /v1/chat/completions, and the additional or different ones of its imitators: Groq, DeepSeek, xAI,
-// OpenRouter. Whether the imitators refuse unknown fields is not settled; here they do. Sources: published OpenAPI document (2026-08),
+// OpenAI's refusals of a request to /v1/chat/completions, and the additional or different refusals of compatible vendors: Groq, DeepSeek,
+// xAI, OpenRouter. Whether those refuse unknown fields is unknown; here they do. Sources: published OpenAPI document (2026-08),
 // OpenRouter's errors page, public issues with the vendors' answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';
@@ -24,7 +24,7 @@ export function openAiChat(body: Part): VendorNo | null {
   });
 }
 
-/** Models before gpt-4o-2024-08-06 know JSON mode only. */
+/** Models before gpt-4o-2024-08-06 support JSON mode only. */
 function checkOutput(body: Part): void {
   checkResponseFormat(body, say);
   const isOld = /^(gpt-3|gpt-4($|-)|gpt-4o-2024-05-13)/.test(text(body['model']));
@@ -64,7 +64,7 @@ export function deepSeekChat(body: Part): VendorNo | null {
     const thinking = body['thinking'];
     const isOff = isPlainObject(thinking) && thinking['type'] === 'disabled';
     if (isOff || !/reasoner|v4/.test(text(body['model']))) return;
-    // The reasoning before a call goes back with it.
+    // The reasoning before a call must be sent back with it.
     for (const message of parts(body['messages'])) {
       if (!given(message, 'tool_calls') || typeof message['reasoning_content'] === 'string') continue;
       throw say('The `reasoning_content` in the thinking mode must be passed back to the API.', null, 'invalid_request_error');
@@ -72,7 +72,7 @@ export function deepSeekChat(body: Part): VendorNo | null {
   });
 }
 
-/** Its errors are a text and a code, both on top. */
+/** xAI's errors have a text and a code, both at the top level. */
 export function xAiChat(body: Part): VendorNo | null {
   return refusalOf(() => {
     const sayText: Say = (error) => new Refused({ status: 400, body: { code: 'Client specified an invalid argument', error } });
@@ -90,7 +90,7 @@ export function xAiChat(body: Part): VendorNo | null {
   });
 }
 
-/** Takes every field and leaves out what the model behind it does not know; that one's refusal comes wrapped. */
+/** OpenRouter accepts every field and removes those the model behind it does not support; the refusal of that model is wrapped. */
 export function openRouterChat(body: Part): VendorNo | null {
   const no = (message: string, metadata = {}): VendorNo => ({ status: 400, body: { error: { code: 400, message, ...metadata } } });
   if (!Array.isArray(body['messages']) && !has(body, 'prompt')) return no('Input required: specify "prompt" or "messages"');
@@ -149,7 +149,7 @@ function checkReasoningModel(body: Part): void {
   if (/^(o3|o4|gpt-5(-mini|-nano)?(-\d{4}.*)?$)/.test(model) && given(body, 'stop')) throw refused('stop');
   const hasTools = parts(body['tools']).length > 0;
   const isLate = /^gpt-(5\.[4-9]|6)/.test(model);
-  // With no effort named the newest ones think by default, and then refuse tools here as well.
+  // Without a stated effort the newest models think by default, and then refuse tools here as well.
   const thinks = given(body, 'reasoning_effort') ? body['reasoning_effort'] !== 'none' : /^gpt-(5\.[6-9]|6)/.test(model);
   if (isLate && hasTools && thinks) throw say(`Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`, 'reasoning_effort'); // prettier-ignore
 }

@@ -1,4 +1,4 @@
-// The refusals of a request's messages by OpenAI, and by vendors that copy its chat format: roles, contents, calls and their results.
+// The refusals of a request's messages by OpenAI and by vendors that copy its chat format: roles, contents, calls and their results.
 // Sources: published OpenAPI document (2026-08) and public issues with the vendors' answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';
@@ -7,7 +7,7 @@ import { given, has, kindWords, list, text, type Part } from './refused.ts';
 
 export interface MessageRules {
   readonly say: Say;
-  /** DeepSeek words the pairing of calls and results its own way. */
+  /** DeepSeek's messages about the pairing of calls and results differ. */
   readonly isDeepSeek?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function checkMessages(body: Part, rules: MessageRules): void {
   if (!Array.isArray(messages)) throw missing('messages', say);
   if (messages.length === 0) throw emptyArray('messages', say);
   const pairs = new Pairs(rules);
-  // The old reasoner alone wants turns to alternate.
+  // Only the old reasoner requires alternating turns.
   if (rules.isDeepSeek === true && body['model'] === 'deepseek-reasoner') checkAlternation(messages.filter(isPlainObject), say);
   messages.forEach((message: unknown, index) => {
     const at = `messages[${index}]`;
@@ -87,7 +87,7 @@ function checkImage(url: unknown, at: string, say: Say): void {
 
 function checkCall(call: unknown, at: string, say: Say): void {
   if (!isPlainObject(call) || typeof call['id'] !== 'string') throw missing(`${at}.id`, say);
-  // An answer of 2026-07 let 51 pass; the published limit is kept.
+  // A reply of 2026-07 let 51 characters pass; the published limit is used.
   checkLength(call['id'], { at: `${at}.id`, max: CALL_ID_CHARS_MAX }, say);
   if (call['type'] !== 'function') throw missing(`${at}.type`, say);
   const fn = isPlainObject(call['function']) ? call['function'] : {};
@@ -95,7 +95,7 @@ function checkCall(call: unknown, at: string, say: Say): void {
   if (typeof fn['arguments'] !== 'string') throw say(`Invalid type for '${at}.function.arguments': expected a string, but got ${kindWords(fn['arguments'])} instead.`, `${at}.function.arguments`, 'invalid_type'); // prettier-ignore
 }
 
-/** Each call is answered directly after its message, each result belongs to a call. */
+/** Checks that each call is answered directly after its message, and that each result belongs to a call. */
 class Pairs {
   readonly #rules: MessageRules;
   #waiting: { readonly at: number; readonly all: ReadonlySet<string>; readonly open: Set<string> } | null = null;
@@ -114,7 +114,7 @@ class Pairs {
     const at = `messages.[${index}]`;
     const id = message['tool_call_id'];
     if (this.#waiting === null) {
-      // The first vendor's own spelling.
+      // This is OpenAI's own spelling.
       if (isDeepSeek) throw say("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'", null, 'invalid_request_error'); // prettier-ignore
       throw say("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", `${at}.role`);
     }

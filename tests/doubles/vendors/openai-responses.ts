@@ -20,7 +20,7 @@ const CALL_ID_CHARS_MAX = 64;
 const say: Say = (message, param = null, code = null) =>
   new Refused({ status: 400, body: { error: { message, type: 'invalid_request_error', param, code } } });
 
-/** Of chat completions, whose rules it shares, the names differ. */
+/** Shares the rules of chat completions, with other names. */
 const sayFlat: Say = (message, param, code) => say(flat(message), param === null || param === undefined ? param : flat(param), code);
 
 const flat = (words: string): string => words.replaceAll('.function.', '.').replaceAll(/response_format(?:\.json_schema)?/g, 'text.format');

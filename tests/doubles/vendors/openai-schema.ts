@@ -1,10 +1,10 @@
-// OpenAI's refusals of the tools of a chat request: names, sizes, the form of each schema, strict mode.
-// Sources: published OpenAPI document (2026-08), the vendor's guide, its Node SDK (lib/transform), public issues with its answers.
+// OpenAI's refusals of a chat request's tools: names, sizes, the form of each schema, strict mode. Sources: published OpenAPI document
+// (2026-08), the vendor's guide, its Node SDK (lib/transform), public issues with its answers.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { has, kindWords, list, text, walkSchema, type Part, type Refused } from './refused.ts';
 
-/** Makes a refusal in the vendor's form. */
+/** Creates a refusal in the vendor's form. */
 export type Say = (message: string, param?: string | null, code?: string | null) => Refused;
 
 const UNIONS = ['oneOf', 'anyOf', 'allOf', 'enum', 'const', 'not'];
@@ -49,7 +49,7 @@ function checkTool(tool: unknown, at: string, say: Say): void {
   else if (fn['strict'] === true) throw bad('strict mode needs parameters.');
 }
 
-/** A strict form follows the rules of strict tools. */
+/** A strict response format follows the rules of strict tools. */
 export function checkResponseFormat(body: Part, say: Say): void {
   const format = body['response_format'];
   if (format === undefined) return;
@@ -151,7 +151,7 @@ function checkStrictSize(schema: Part, bad: Bad): void {
   if (depth > STRICT_DEPTH_MAX) throw bad(`${depth} levels of nesting exceeds limit of ${STRICT_DEPTH_MAX}.`);
 }
 
-/** As a Python tuple, which is how the vendor shows it. */
+/** Formats the path as a Python tuple, as the vendor does. */
 function pathWords(path: readonly string[]): string {
   if (path.length === 0) return '()';
   return `(${path.map((step) => `'${step}'`).join(', ')}${path.length === 1 ? ',' : ''})`;

@@ -1,4 +1,4 @@
-// For each vendor's rules about the form of an answer, one change that alone makes the refusal.
+// For each vendor's rules about the form of an answer: one minimal change that causes the refusal.
 
 import { strictWords, words, type Control } from './vendor-controls.ts';
 import type { Vendor } from './vendors.ts';

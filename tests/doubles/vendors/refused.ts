@@ -1,10 +1,10 @@
-// Shared by the validators of the vendors: a refusal as a value, access to values of unknown form, a walk through a schema.
+// Shared by the vendors' validators: a refusal as a value, access to values of unknown form, a walk through a schema.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 
 export type Part = Readonly<Record<string, unknown>>;
 
-/** A vendor's answer instead of a reply. */
+/** The vendor's error response. */
 export interface VendorNo {
   readonly status: number;
   readonly body: unknown;
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** Null where nothing is refused. */
+/** Null if nothing is refused. */
 export function refusalOf(check: () => void): VendorNo | null {
   try {
     check();
@@ -51,7 +51,7 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** As the vendors name it in their sentences. */
+/** The name of the value's type in the vendors' messages. */
 export function kindWords(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -61,7 +61,7 @@ export function kindWords(value: unknown): string {
 
 export type Visit = (node: unknown, path: readonly string[]) => void;
 
-/** Every schema inside a schema, itself first. */
+/** Visits every schema inside a schema, starting with the schema itself. */
 export function walkSchema(node: unknown, visit: Visit, path: readonly string[] = []): void {
   visit(node, path);
   if (!isPlainObject(node)) return;

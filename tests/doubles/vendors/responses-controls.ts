@@ -1,4 +1,4 @@
-// One valid request to OpenAI's Responses API, and for each of its rules one change that alone makes the refusal.
+// A valid request to OpenAI's Responses API and, for each of its rules, one minimal change that causes the refusal.
 
 import type { Part } from './refused.ts';
 

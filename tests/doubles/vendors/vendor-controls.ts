@@ -1,4 +1,4 @@
-// One valid request for each vendor, and for each of its rules one change that alone makes the refusal.
+// A valid request for each vendor and, for each of its rules, one minimal change that causes the refusal.
 
 import type { Part } from './refused.ts';
 import { responsesControls, validResponses } from './responses-controls.ts';

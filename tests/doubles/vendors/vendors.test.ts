@@ -6,7 +6,7 @@ import { controls, says, valid } from './vendor-controls.ts';
 import { refusalWords, vendorRefusal, vendors, type Vendor } from './vendors.ts';
 
 describe.each(vendors)('%s', (vendor) => {
-  test('takes a valid request', () => {
+  test('accepts a valid request', () => {
     expect(vendorRefusal(vendor, valid[vendor])).toBeNull();
   });
 
@@ -18,13 +18,13 @@ describe.each(vendors)('%s', (vendor) => {
   )('refuses $what', ({ control }) => {
     const [, change, wordsOfIt, status = 400] = control;
     const changed = Object.entries({ ...valid[vendor], ...change }).filter(([, value]) => value !== undefined);
-    // As it would come over the wire.
+    // Serialised and parsed as on the wire.
     const no = vendorRefusal(vendor, JSON.parse(JSON.stringify(Object.fromEntries(changed))) as Part);
     expect([no?.status, no === null ? '' : refusalWords(no)]).toEqual([status, expect.stringContaining(wordsOfIt)]);
   });
 });
 
-test('a refusal has the form its vendor gives it', () => {
+test("a refusal has its vendor's form", () => {
   const bodyOf = (vendor: Vendor, change: object): unknown => vendorRefusal(vendor, { ...valid[vendor], ...change })?.body;
   expect(bodyOf('openai', says())).toEqual({
     error: {

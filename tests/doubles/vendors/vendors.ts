@@ -1,5 +1,4 @@
-// Which vendor a model server plays, and what that vendor refuses. One entry for each; a request that passes here is one the published
-// interface takes.
+// The vendor that a model server imitates, and what that vendor refuses. A request that passes here is accepted by the published interface.
 
 import { anthropicMessages } from './anthropic-messages.ts';
 import { geminiChat } from './gemini-chat.ts';
@@ -36,7 +35,7 @@ export function vendorRefusal(vendor: Vendor, body: Part): VendorNo | null {
   return checks[vendor](body);
 }
 
-/** The sentence of a refusal, whatever form the vendor gives its body. */
+/** The message of a refusal, whatever the form of its body. */
 export function refusalWords({ body }: VendorNo): string {
   const words: string[] = [];
   const collect = (value: unknown): void => {

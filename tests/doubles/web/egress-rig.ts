@@ -1,4 +1,4 @@
-// The small web as the tests of the guarded fetch have it, and ways out to it under the real rules.
+// The small web for tests of the guarded fetch, and egress to it under the real rules.
 
 import { Web } from './web.ts';
 import { toAppError } from '../../../core/contracts/errors.ts';
@@ -28,7 +28,7 @@ export function openFetch(web: Web, changes: Partial<GuardedFetchOptions> = {}):
   return new GuardedFetch({ judge: judge(), limits, resolver: web.resolver, dialer: web.dialer, authorities: web.authorities, ...changes });
 }
 
-/** `ok`, or the code of the failure and its reason. */
+/** `ok`, or the error code and its reason. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   const error = await promise.then(
     () => null,

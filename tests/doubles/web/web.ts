@@ -15,7 +15,7 @@ export interface WebRequest {
   readonly isSecure: boolean;
 }
 
-/** Answers of the resolver by name. Several lists answer in turn, the last for ever; null does not resolve. */
+/** The resolver's answers by name. Several lists are returned in turn, the last one from then on; null does not resolve. */
 export type DnsAnswers = Readonly<Record<string, null | readonly string[] | readonly (readonly string[])[]>>;
 export type WebHandler = (request: WebRequest, response: ServerResponse) => void;
 
@@ -28,9 +28,9 @@ export interface WebOptions {
 const pem = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 export class Web {
-  /** Every request a server got, in order. */
+  /** Every request a server received, in order. */
   readonly requests: WebRequest[] = [];
-  /** Every connection that reached a place where none may go: `address:port`. */
+  /** Every connection to a forbidden destination, as `address:port`. */
   readonly trapped: string[] = [];
   readonly dialled: string[] = [];
   readonly authorities: readonly string[] = [pem('cert.pem')];
@@ -61,13 +61,13 @@ export class Web {
     return web;
   }
 
-  /** How all public servers answer. */
+  /** Sets how all public servers answer. */
   handle(handler: WebHandler): void {
     this.#handler = handler;
     this.#raw = null;
   }
 
-  /** Answers on plain connections byte by byte. */
+  /** Sets a handler for raw bytes on plain connections. */
   handleRaw(raw: (socket: Socket) => void): void {
     this.#raw = raw;
   }
@@ -83,7 +83,7 @@ export class Web {
     },
   };
 
-  /** The lowest level: where an address and port lead on this machine. */
+  /** The lowest level: maps an address and port to a server on this machine. */
   readonly dialer = {
     dial: ({ address, port }: { address: string; port: number }, signal: AbortSignal): Promise<Socket> => {
       this.dialled.push(`${address}:${port}`);
@@ -101,7 +101,7 @@ export class Web {
     },
   };
 
-  /** Forgets what was asked so far; names give their first answer again. */
+  /** Forgets all recorded requests; names give their first answer again. */
   reset(): void {
     for (const list of [this.requests, this.trapped, this.dialled]) list.length = 0;
     this.#asked.clear();

@@ -1,20 +1,21 @@
-// Pages that one test leaves to the next, in its file and in those after it: a new one costs a process, which compiles the whole window again.
-// A page keeps its address too, so that what it compiled is found again. What a test can change is put back here, or the page is closed.
+// Pages that are reused by later tests of the same and other files: a new page costs a process, which compiles the whole window again. A
+// page also keeps its address, so that its compiled code is found again. Everything a test can change is reset here, or else the page is
+// closed.
 
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort, isPortFree } from '../../free-port.ts';
 
 export interface PageOptions {
   readonly context?: BrowserContextOptions;
-  /** Runs in the page before anything else, as source text. */
+  /** Source text that runs in the page before anything else. */
   readonly initScript?: string;
 }
 
 export interface KeptPage {
   readonly page: Page;
-  /** Where its host listens. */
+  /** The port on which its host must listen. */
   readonly port: number;
-  /** Takes the page back, while the host of the test still answers. */
+  /** Returns the page to the pool, while the test's host still answers. */
   giveBack(origin: string): Promise<void>;
 }
 
@@ -25,12 +26,12 @@ interface FreePage {
 }
 
 const usualViewport = { width: 1280, height: 800 };
-/** Each is a process. */
+/** Each free page is a process. */
 const FREE_MAX = 4;
-/** The one that was given back last is at the end. */
+/** The most recently returned page is last. */
 const freePages = new WeakMap<Browser, FreePage[]>();
 
-/** A page that was opened in the same way and is free, or a new one. */
+/** Takes a free page that was opened with the same options, or opens a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
   const options = { viewport: usualViewport, ...context };
   const key = JSON.stringify([options, initScript]);
@@ -48,13 +49,13 @@ export async function takePage(browser: Browser, { context = {}, initScript = ''
   };
 }
 
-/** Closes what the tests of a file left open besides the free pages. */
+/** Closes everything the tests of a file left open, except the free pages. */
 export async function closeOthers(browser: Browser): Promise<void> {
   const kept = new Set(freePages.get(browser)?.map(({ page }) => page.context()));
   for (const context of browser.contexts()) if (!kept.has(context)) await context.close();
 }
 
-/** Its port may have been taken meanwhile; then its page is of no use. */
+/** Takes a free page. Its port may be in use by now; then the page is discarded. */
 async function takeFree(browser: Browser, key: string): Promise<FreePage | null> {
   const free = freePages.get(browser) ?? [];
   const at = free.findLastIndex((one) => one.key === key);
@@ -78,12 +79,12 @@ async function newPage(context: BrowserContext, initScript: string): Promise<Pag
   return page;
 }
 
-/** False where the page cannot be used again: it crashed, opened others, or its host is gone. */
+/** Resets the page. False if it cannot be reused: it crashed, opened others, or its host is gone. */
 async function isReset(page: Page, origin: string, options: BrowserContextOptions): Promise<boolean> {
   if (page.isClosed() || page.context().pages().length !== 1) return false;
   try {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-    // A page of the same origin, which has nothing in it: an empty page would end the process.
+    // An empty page of the same origin: about:blank would end the process.
     await page.goto(`${origin}/nothing`);
     await page.evaluate('localStorage.clear(); sessionStorage.clear()');
     await page.context().clearCookies();

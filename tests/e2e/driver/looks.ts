@@ -1,16 +1,16 @@
-// The looks of a page: held to axe's rules, kept as a picture on request, wide and narrow, light and dark.
+// Checks the appearance of a page with axe's rules and saves pictures on request: wide and narrow, light and dark.
 
 import { source, type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { isSoak } from '../../soak.ts';
 
-/** All that another theme can change. */
+/** The rules whose result depends on the theme. */
 export const colourRules = ['color-contrast', 'link-in-text-block'];
 
 /**
- * The findings of axe in the page, or in a part of it; all of its rules by default. Runs in the page itself: another page for each look,
- * as axe's own driver opens one, costs more than the look.
+ * Axe's findings in the page or a part of it; by default with all rules. Runs in the page itself: a separate page for each check, as axe's
+ * own driver opens, costs more than the check.
  */
 export async function violations(page: Page, { rules, within }: { rules?: readonly string[]; within?: string } = {}): Promise<string[]> {
   if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(source);
@@ -19,7 +19,7 @@ export async function violations(page: Page, { rules, within }: { rules?: readon
   return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }
 
-/** Where a folder is named, every look is kept there as a picture. */
+/** Saves a picture of the page if a folder is configured. */
 export async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env['TRAYCLAW_PICTURES'];
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
@@ -33,8 +33,8 @@ const looks = [
 ] as const;
 
 /**
- * Light and dark, wide and narrow: nothing wrong, nothing wider than the window; each theme and width once, in the long run all four
- * looks. `first` comes once the page has each of them.
+ * Checks the page light and dark, wide and narrow: no violations, and nothing wider than the window. Normally covers each theme and width
+ * once; the long run covers all four combinations. `first` runs once the page has each look.
  */
 export async function looksGood(page: Page, name: string, first?: () => Promise<unknown>): Promise<void> {
   for (const { colorScheme, width } of isSoak ? looks : looks.slice(0, 2)) {

@@ -1,5 +1,5 @@
-// Opens the window in a real Chromium against a host, and names its parts by role as a person would.
-// Watches for what must never happen: script errors, requests to other places, navigation away.
+// Opens the window in a real Chromium against a host, and names its parts by role as a person would. Detects what must never happen: script
+// errors, requests to other places, navigation away.
 
 import {
   chromium,
@@ -32,7 +32,10 @@ const launchArguments = [
   '--enable-features=IsolateSandboxedIframes',
 ];
 
-/** Shorter than a test may take, so that what is missing is named, and no bound of speed: a busy machine needs long for a large page. */
+/**
+ * Shorter than a test's timeout, so that the missing element is reported. Not a speed requirement: a busy machine is slow with a large
+ * page.
+ */
 const actionWithinMs = 60_000;
 
 export interface OpenOptions extends HostOptions, PageOptions {
@@ -43,12 +46,12 @@ export interface OpenOptions extends HostOptions, PageOptions {
 export interface WindowUnderTest {
   readonly page: Page;
   readonly host: WindowHost;
-  /** Script errors, refused policies and requests that left the host; empty in every spec. */
+  /** Script errors, policy violations and requests to other hosts. Must be empty in every spec. */
   readonly incidents: readonly string[];
   readonly message: Locator;
   readonly conversation: Locator;
   readonly approval: Locator;
-  /** The line of the newest turn, which opens to its figures and to where to read more. */
+  /** The line of the newest turn; it opens to figures and links. */
   readonly details: Locator;
   send(text: string): Promise<void>;
   go(view: Capitalize<ViewName>): Promise<void>;
@@ -58,13 +61,13 @@ export interface WindowUnderTest {
 
 let shared: Browser | undefined;
 
-/** The browser of this worker, which ends with it: the files that it runs one after the other share it, and the pages in it. */
+/** The browser of this worker. The files that the worker runs share it and its pages. */
 export async function launchBrowser(): Promise<Browser> {
   if (shared?.isConnected() === true) return shared;
   const browser = await chromium.launch({
     executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium',
     args: launchArguments,
-    // A signal ends the worker at once, and the closed pipe ends the browser.
+    // A signal kills the worker at once, and the closed pipe ends the browser.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -73,7 +76,7 @@ export async function launchBrowser(): Promise<Browser> {
   return (shared = browser);
 }
 
-/** Its host closes when the test that opened it is over, and its page goes to the next test. */
+/** The host closes at the end of the test, and the page is given to the next test. */
 export async function openWindow(browser: Browser, options: OpenOptions = {}): Promise<WindowUnderTest> {
   const kept = await takePage(browser, options);
   const host = await startServedHost(options, kept.port);
@@ -112,7 +115,7 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
 function watch(page: Page, origin: string): { readonly incidents: string[]; stop(): void } {
   const incidents: string[] = [];
   const onConsole = (message: ConsoleMessage): void => {
-    // A host that is away is expected in some specs; everything else on the console is not.
+    // Some specs stop the host on purpose; any other console error counts.
     if (
       message.type() === 'error' &&
       !/ERR_CONNECTION_(?:REFUSED|RESET)|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(message.text())

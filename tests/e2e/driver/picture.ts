@@ -1,22 +1,24 @@
-// Small pictures of the window, to be compared: an eighth of the size, so that what makes letters differ from machine to machine is gone
-// and what stands where is left.
+// Scaled-down pictures of the window for comparison: at an eighth of the size, differences in font rendering between machines disappear and
+// the layout remains.
 
 import { inflateSync } from 'node:zlib';
 import { encodePng } from './png.ts';
 
 const shrinkBy = 8;
-/** A cell counts as different from here on, of 255. */
+/** A cell counts as different from this difference on, of 255. */
 const cellDiffersFrom = 12;
 const signatureBytes = 8;
 
-/** Rows from the top, four bytes a pixel. */
+/** Rows from the top, four bytes per pixel. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly pixels: Uint8Array;
 }
 
-/** Eight bits a sample, colour with or without alpha, not interlaced: what Chromium writes and what this project writes. */
+/**
+ * Decodes a PNG with eight bits per sample, colour with or without alpha, not interlaced: the form that Chromium and this project write.
+ */
 export function decodePng(file: Buffer): Picture {
   const parts: Buffer[] = [];
   let [width, height, samples] = [0, 0, 0];
@@ -57,7 +59,7 @@ function unfilter(data: Buffer, rowBytes: number, height: number, step: number):
   return rows;
 }
 
-/** A loop for each of the common filters: a hundred pictures of a million pixels are read in one run. */
+/** Separate loops for the common filters, because one run reads a hundred pictures of a million pixels. */
 function addPredicted(filter: number, row: Uint8Array, above: Uint8Array, step: number): void {
   if (filter === 0) return;
   if (filter === 1) for (let x = step; x < row.length; x++) row[x] = (row[x] ?? 0) + (row[x - step] ?? 0);
@@ -83,7 +85,7 @@ function predicted(filter: number, left: number, up: number, corner: number): nu
   return fromUp <= fromCorner ? up : corner;
 }
 
-/** Each cell is the mean of what it covers. */
+/** Each cell is the mean of the pixels it covers. */
 export function shrink(picture: Picture): Picture {
   const [columns, rows] = [Math.ceil(picture.width / shrinkBy), Math.ceil(picture.height / shrinkBy)];
   const pixels = new Uint8Array(columns * rows * 4);
@@ -112,11 +114,11 @@ export function writePng({ pixels, width, height }: Picture): Buffer {
 }
 
 export interface Comparison {
-  /** Of the cells, those that differ; 1 where the sizes do. */
+  /** The share of cells that differ; 1 if the sizes differ. */
   readonly share: number;
-  /** A whole rectangle of the size of a small button differs, which words that changed never make. */
+  /** Whether a complete rectangle of the size of a small button differs, which changed text never causes. */
   readonly hasBlock: boolean;
-  /** The other picture, what differs in red. */
+  /** The second picture with differences in red. */
   readonly marked: Picture;
 }
 
@@ -133,10 +135,10 @@ export function compare(one: Picture, other: Picture): Comparison {
   return { share, hasBlock: findBlock(differs, other.width), marked: { ...other, pixels } };
 }
 
-/** Counts, for each row of cells, those that differ side by side; a block has its columns in all of its rows. */
+/** Counts adjacent differing cells in each row; a block has its columns in each of its rows. */
 function findBlock(differs: readonly boolean[], width: number): boolean {
   let runs = 0;
-  /** For each column, how many rows in a row had a run that ends there. */
+  /** For each column, the number of consecutive rows with a run that ends there. */
   const heights = Array.from({ length: width }, () => 0);
   for (const [cell, isOther] of differs.entries()) {
     const column = cell % width;

@@ -1,4 +1,4 @@
-// Every place of the window with something in it, reached the same way each time: for what has to hold everywhere.
+// Visits every place of the window with content in it, always in the same way, for checks that apply everywhere.
 
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -8,7 +8,10 @@ import type { OpenOptions, WindowUnderTest } from './open-window.ts';
 const runs = (command: string) => ({ calls: [{ tool: 'exec', args: { command } }] });
 const printsMuch = 'for i in $(seq 1 30000); do echo "line $i"; done';
 
-/** Leaves an artifact, then a call with an unknown outcome; then a turn with calls and an answer, and a question with an invisible character. */
+/**
+ * Creates an artifact, then a call with an unknown outcome, then a turn with calls and an answer, and an approval with an invisible
+ * character.
+ */
 export const placeOptions: OpenOptions = {
   ownProcess: true,
   replies: [
@@ -28,11 +31,11 @@ export const placeOptions: OpenOptions = {
     },
     runs('npm te\u200bst'),
   ],
-  // Without motion, so that no picture shows an intermediate state.
+  // No animations, so that no picture shows an intermediate state.
   context: { reducedMotion: 'reduce' },
 };
 
-/** The content of views once they have their data. A view without an entry is ready as soon as it has a page. */
+/** The content of views once their data is loaded. A view without an entry is ready as soon as its page is shown. */
 const settled: Readonly<Partial<Record<Shown, string | RegExp>>> = {
   Activity: /tokens, \d+ items$/,
   Approvals: 'Did it happen?',
@@ -51,13 +54,13 @@ const shown = viewNames.filter((name) => name !== 'chat').map((name) => `${name[
 
 export interface Place {
   readonly name: string;
-  /** Brings it to the same state on a window that has become narrow. */
+  /** Restores the same state after the window has become narrow. */
   readonly onNarrow?: () => Promise<void>;
-  /** A dialog lies over the window. */
+  /** A dialog covers the window. */
   readonly isDialog?: true;
 }
 
-/** Goes from place to place. What `visit` changes it must change back. */
+/** Visits each place. `visit` must undo its own changes. */
 export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
   const { page } = window;
   await crash(window);
@@ -80,7 +83,7 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   await inspector.waitFor({ state: 'detached' });
   await window.send('Now test it');
   await canApprove(window);
-  // Where the focus is after a message was sent depends on which came first, the question or the answer to the sending.
+  // The focus after sending a message depends on whether the approval or the reply to the request arrived first.
   await window.message.focus();
   await visit({ name: 'approval' });
   for (const view of shown) {
@@ -92,13 +95,13 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
     const text = settled[view];
     await (text === undefined ? page.locator('main .page') : page.getByText(text)).first().waitFor();
     if (view === 'Approvals') await canApprove(window);
-    // It looks for model servers on this machine when it is opened.
+    // Settings search for model servers on this machine when they are opened.
     if (view === 'Settings') await page.getByText('Looking…').waitFor({ state: 'detached' });
     await visit({ name: view });
   }
   await page.evaluate("location.hash = '#/approvals/policy'");
   await page.getByRole('button', { name: 'What would happen?' }).waitFor();
-  // The settings of the policy are above it, once they have been read.
+  // The policy's settings are shown above it once they are loaded.
   await page.locator('main dl.pairs').first().waitFor();
   await visit({ name: 'Policy' });
   await page.evaluate("location.hash = '#/health/usage'");
@@ -125,17 +128,17 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   await visit({ name: 'stopped' });
 }
 
-/** Its first check comes a minute after the start, which would be now or later. */
+/** The first heartbeat check comes a minute after the start, at an unpredictable moment here, so it is triggered now. */
 async function checkHeartbeat(page: Page): Promise<void> {
   const heartbeat = page.getByRole('region', { name: 'Heartbeat' });
   await heartbeat.getByRole('button', { name: 'Check now' }).click();
   await heartbeat.getByText('HEARTBEAT.md asks for nothing.').waitFor();
-  // The pointer and the focus go where they were.
+  // Reset the pointer and the focus.
   await page.mouse.move(0, 0);
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Schedules', exact: true }).focus();
 }
 
-/** Not in the first moment, while the card may have come under a pointer. */
+/** A new card ignores input for a moment, because it may have appeared under the pointer. */
 async function canApprove({ approval }: WindowUnderTest): Promise<void> {
   await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
 }

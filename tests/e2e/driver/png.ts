@@ -1,15 +1,15 @@
-// Writes a PNG of 8-bit RGBA pixels (PNG specification, third edition, W3C 2025). Nothing else: no palette, no interlacing, no text.
+// Writes a PNG of 8-bit RGBA pixels (PNG specification, third edition, W3C 2025). Supports no palette, interlacing or text.
 
 import { crc32, deflateSync } from 'node:zlib';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** `pixels` are rows from the top, four bytes a pixel, alpha not multiplied in. */
+/** `pixels` are rows from the top, four bytes per pixel, alpha not premultiplied. */
 export function encodePng(pixels: Uint8Array, width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits a sample, colour with alpha.
+  // Eight bits per sample, colour with alpha.
   header.set([8, 6, 0, 0, 0], 8);
   const rowBytes = width * 4;
   const rows = Buffer.alloc(height * (rowBytes + 1));

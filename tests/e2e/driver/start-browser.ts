@@ -1,5 +1,5 @@
-// Runs before each end-to-end file: the browser that a worker shares among its files is there before handles are counted, so it is not taken
-// for something that a file left open.
+// Runs before each end-to-end file: starts the browser that a worker's files share before handles are counted, so that it does not count as
+// left open by a file.
 
 import { launchBrowser } from './open-window.ts';
 

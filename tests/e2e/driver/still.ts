@@ -1,6 +1,6 @@
-// Runs in the page: what differs from one run to the next (times, durations, names made by chance, folders) is written the same.
+// Runs in the page: replaces everything that differs between runs (times, durations, random names, folders) with fixed text.
 
-/** Source text for `initScript`. It follows the page, so that nothing is seen in between. */
+/** Source text for `initScript`. It reacts to changes of the page, so that no intermediate state is visible. */
 export const stillScript = `(() => {
   const same = (text) => text
     .replace(/\\/tmp\\/(?:tc-[A-Za-z0-9]+\\/)?tce-[A-Za-z0-9]+/g, '/tmp/tce')

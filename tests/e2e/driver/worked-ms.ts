@@ -1,8 +1,8 @@
-// How long a page's own thread has worked: not the time that passed, since the machine may do other things as well.
+// Measures how long a page's main thread worked, not the elapsed time, since the machine may do other work.
 
 import type { Page } from 'playwright-core';
 
-/** Returns a reader of the milliseconds since the page was opened; NaN where Chromium does not say. */
+/** Returns a function that reads the milliseconds since the page was opened; NaN if Chromium does not report them. */
 export async function watchWork(page: Page): Promise<() => Promise<number>> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });

@@ -1,4 +1,4 @@
-// Finished turns of an earlier session, written into a folder's log through the store itself, before the server starts on it.
+// Writes finished turns of an earlier session into a folder's log, through the store itself, before the server starts.
 
 import { systemClock } from '../../../core/base/clock.ts';
 import { silentLogger } from '../../../core/base/logger.ts';

@@ -1,5 +1,5 @@
-// The runtime and its door in the process of the specs: the same parts that `serve` assembles, without a program to start for each. Specs that
-// stop, kill or restart it use a separate process.
+// Runs the runtime and its door in the specs' own process: the same parts that `serve` assembles, without starting a program for each.
+// Specs that stop, kill or restart the server use a separate process.
 
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ export class HostHere {
   }
 
   static async start(home: string, port: number): Promise<HostHere> {
-    // The home folder of the person who runs the specs is not read.
+    // The home folder of the person who runs the specs must not be read.
     process.env['HOME'] = home;
     const environment = { PATH: process.env['PATH'], HOME: home };
     const claw = await createTrayClaw({ home, version, logger: silentLogger, environment });

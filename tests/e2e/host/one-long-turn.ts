@@ -1,4 +1,4 @@
-// One finished turn of many events, written into a folder's log through the store itself, before the server starts on it.
+// Writes one finished turn of many events into a folder's log, through the store itself, before the server starts.
 
 import { systemClock } from '../../../core/base/clock.ts';
 import { silentLogger } from '../../../core/base/logger.ts';
@@ -11,7 +11,7 @@ export const longSessionId = 'ses_long';
 const stepMs = 700;
 const usage = { inputTokens: 1200, outputTokens: 90, cachedInputTokens: 300 };
 
-/** Exactly so many events of one turn. */
+/** Writes exactly this many events of one turn. */
 export function writeLongTurn(home: string, events: number): void {
   const storage = Storage.open({ home, migrations: sessionMigrations });
   try {

@@ -1,4 +1,4 @@
-// The real server with a scripted model behind it, each host on a separate folder that is deleted with it.
+// The real server with a scripted model. Each host has a separate folder, which is deleted when the host is closed.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import type { HostOptions, WindowHost } from './window-host.ts';
 
 const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
 
-/** On the given port, or on a free one. */
+/** Starts on the given port, or on a free one. */
 export async function startServedHost(options: HostOptions = {}, givenPort?: number): Promise<WindowHost> {
   const home = mkdtempSync(join(tmpdir(), 'tce-'));
   const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);
@@ -66,16 +66,16 @@ export function scriptedConfig(model: ScriptedModel): ConfigInput {
   const lab = providers['lab'];
   return {
     providers: lab?.kind === 'openai-compatible' ? { lab: { ...lab, prices } } : providers,
-    // A refusal is shown at once: trying again is the person's choice in these specs.
+    // A refusal is shown at once: in these specs only the person retries.
     models: { default: 'lab/scripted', retries: 0 },
     budget: { perDayUsd: 10 },
-    // Answers are scripted in their order: no summary may take one away.
+    // Answers are scripted in order, so no summary may consume one.
     context: { summaries: { mode: 'extract' } },
   };
 }
 
 export function prepareFolder(home: string, options: HostOptions, config: ConfigInput): void {
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config, null, 2));
   for (const [path, text] of Object.entries(options.files ?? defaultFiles)) {
     const file = join(home, 'workspace', path);

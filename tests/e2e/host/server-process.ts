@@ -1,4 +1,4 @@
-// The built program as a person runs it: `dist/cli.js serve` on a separate folder, with nothing of this shell's environment.
+// The built program as a person runs it: `dist/cli.js serve` with a separate folder and none of this shell's environment.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,9 +23,9 @@ export class ServerProcess {
     this.token = announced.token;
   }
 
-  /** Resolves when the window is served. Rejects with what the program said when it ends instead. */
+  /** Resolves once the window is served. Rejects with the program's output if it exits first. */
   static async start(home: string, port: number): Promise<ServerProcess> {
-    // No bus and no display: no keychain of the person who runs the specs is ever touched.
+    // Without a bus and a display, the keychain of the person who runs the specs is never used.
     const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...compileCache };
     const child = spawn(process.execPath, [program, 'serve', '--port', String(port)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';

@@ -1,42 +1,42 @@
-// The host of the window under test: the real server on a separate folder, and a model that says what a spec wants.
+// The host of the window under test: the real server with a separate folder, and a scripted model.
 
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import type { Answer } from '../../doubles/scripted-model.ts';
 
 export interface HostOptions {
-  /** Taken in order, one per model request; "Done." when there are no more. */
+  /** Used in order, one per model request; after the last one, the answer is "Done.". */
   readonly replies?: readonly Answer[];
-  /** Files of the workspace by relative path. */
+  /** Workspace files by relative path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Finished turns in one earlier session. */
+  /** The number of finished turns in one earlier session. */
   readonly historyTurns?: number;
-  /** A finished turn of so many events, in a separate session. */
+  /** The number of events of a finished turn in a separate session. */
   readonly longTurnEvents?: number;
-  /** The offline demo answers, and no scripted model. */
+  /** Uses the offline demo instead of the scripted model. */
   readonly usesDemo?: boolean;
-  /** Parts of config.yaml besides the model; each replaces the usual part. */
+  /** Parts of config.yaml other than the model; each replaces the default part. */
   readonly config?: ConfigInput;
-  /** The built program in a separate process, as a person runs it: for specs that kill or measure it. */
+  /** Runs the built program in a separate process, for specs that kill or measure it. */
   readonly ownProcess?: boolean;
-  /** Events on the folder before the server starts on it. */
+  /** Prepares the folder before the server starts. */
   readonly before?: (home: string) => Promise<void>;
 }
 
 export interface WindowHost {
   readonly kind: 'serve';
-  /** Without a path; the same after a restart. */
+  /** The origin, without a path; unchanged by a restart. */
   readonly origin: string;
-  /** Of the process that runs now; each one makes its own. */
+  /** The token of the current process; each process creates a new one. */
   readonly token: string;
-  /** Files of the workspace as they are now. */
+  /** The current content of a workspace file. */
   readFile(path: string): Promise<string | null>;
-  /** Changes a file of the workspace, as a person does outside the program. */
+  /** Changes a workspace file, as a person does outside the program. */
   writeFile(path: string, text: string): Promise<void>;
-  /** Ends the process, orderly unless told otherwise. */
+  /** Ends the process, in order by default. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Starts it again on the same folder and port; `later`: so long after its end that the token is another. */
+  /** Starts it again with the same folder and port. `later`: so long after its end that the token changes. */
   start(when?: { readonly later?: boolean }): Promise<void>;
-  /** An operation through another door: its result. */
+  /** Runs an operation through another door and resolves to its result. */
   op(name: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   close(): Promise<void>;
 }

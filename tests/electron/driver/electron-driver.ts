@@ -1,5 +1,5 @@
-// Drives real Electron through Playwright. What the system draws cannot be pressed from there: dialogs, tray and notifications are
-// recorded by replacing their calls in the main process, as Playwright's documentation shows for dialogs.
+// Drives real Electron through Playwright. Playwright cannot operate what the system draws, so dialogs, tray and notifications are recorded
+// by replacing their calls in the main process, as Playwright's documentation shows for dialogs.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -131,7 +131,7 @@ export class ElectronDriver implements DesktopDriver {
   }
 
   async quit(): Promise<void> {
-    // Not at once: the answer to this call still has to get out.
+    // Delayed, so that the answer to this call is sent first.
     await this.#app.evaluate(({ app }) => void setImmediate(() => app.quit()), null);
   }
 

@@ -10,7 +10,7 @@ interface OpenDialog {
   answer(response: number): void;
 }
 
-/** Kept on the main process's global object under `deskOfSpec`. */
+/** Stored on the main process's global object under `deskOfSpec`. */
 interface Recorded {
   tray: Electron.Tray | null;
   toolTip: string;
@@ -87,14 +87,14 @@ export function installHooks({ dialog, globalShortcut, Notification, shell, Tray
     const index = recorded.notifications.indexOf(this);
     if (index >= 0) recorded.notifications.splice(index, 1);
   };
-  // Whatever was set before the hooks were there is set once more.
+  // Makes the app set again whatever it set before the hooks were installed.
   nativeTheme.emit('updated');
 }
 
 export function readDesk({ BrowserWindow, nativeImage }: typeof Electron): Desk {
   const { tray, toolTip, menu, dialogs, notifications, errorBoxes, openedLinks } = (globalThis as unknown as { deskOfSpec: Recorded })
     .deskOfSpec;
-  // Electron keeps the image of a tray to itself.
+  // Electron does not expose a tray's image.
   const image = nativeImage.createEmpty();
   return {
     chromium: null,

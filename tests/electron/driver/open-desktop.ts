@@ -1,4 +1,4 @@
-// Chooses what the specs run on: real Electron when it is asked for and there, the stand-in otherwise. Says which, once per process.
+// Chooses what the specs run on: real Electron if it is requested and installed, otherwise the stand-in. Prints which, once per process.
 
 import { fileURLToPath } from 'node:url';
 import { findElectron } from '../../../main/electron-binary.ts';
@@ -8,7 +8,7 @@ import { StandInDriver } from './stand-in-driver.ts';
 
 const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The binary of real Electron, where TRAYCLAW_ELECTRON=1 asks for it. */
+/** The binary of real Electron if TRAYCLAW_ELECTRON=1 requests it and it is installed; otherwise null. */
 export const electronBinary =
   process.env['TRAYCLAW_ELECTRON'] === '1' ? (findElectron(projectRoot, process.env, process.platform)?.binary ?? null) : null;
 

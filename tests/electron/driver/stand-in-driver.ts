@@ -1,4 +1,4 @@
-// Drives the app on the stand-in: one child process for the app, the control channel to it, and a second look at its Chromium.
+// Drives the app on the stand-in: one child process for the app, its control channel, and a second connection to its Chromium.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export class StandInDriver implements DesktopDriver {
   readonly #options: StartOptions;
   readonly #waits = new Map<number, { resolve(value: unknown): void; reject(cause: Error): void }>();
   #browser: Promise<Browser> | null = null;
-  /** Its successor is another page of the browser. */
+  /** The crashed page; its replacement is another page of the browser. */
   #crashed: Page | null = null;
   #lastId = 0;
   #errorOutput = '';
@@ -184,7 +184,7 @@ function launch({ home, env = {}, main = builtMain }: StartOptions, args: readon
   const inherited = Object.fromEntries(['PATH', 'DISPLAY', 'TRAYCLAW_CHROMIUM', 'TRAYCLAW_SHOWN'].map((name) => [name, process.env[name]]));
   return spawn(process.execPath, ['--import', register, main, `--home=${home}`, ...args], {
     cwd: projectRoot,
-    // No bus: no keychain of the person who runs the specs is ever touched.
+    // Without a bus, the keychain of the person who runs the specs is never used.
     env: { ...inherited, HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...compileCache, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -1,5 +1,5 @@
-// app: readiness, the lock of the single instance, and the order in which an app ends.
-// Order after Electron's documentation of app: before-quit, the windows' close, will-quit, quit; preventDefault stops it.
+// app: readiness, the single-instance lock, and the order in which an app quits. The order follows Electron's documentation of app:
+// before-quit, the windows' close, will-quit, quit; preventDefault stops it.
 
 import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -37,7 +37,7 @@ class StandInApp extends EventEmitter {
     hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
-  /** There from the first window on. */
+  /** Set once the first window has been created. */
   chromium: { readonly address: string } | null = null;
   sandboxed = false;
   appUserModelId = '';
@@ -51,7 +51,7 @@ class StandInApp extends EventEmitter {
 
   constructor() {
     super();
-    // Like the real one: ready follows in a separate turn of the event loop, after the main script ran.
+    // As in Electron, ready follows in a separate turn of the event loop, after the main script ran.
     setImmediate(() => this.#becomeReady());
     created.on('web-contents', (contents) => this.emit('web-contents-created', {}, contents));
     created.on('window-closed', () => {
@@ -174,7 +174,7 @@ class StandInApp extends EventEmitter {
     this.#isEnding = true;
     this.emit('quit', preventable(), code);
     this.releaseSingleInstanceLock();
-    // One that never came up has nothing to close.
+    // A browser that failed to start has nothing to close.
     await this.#starting?.then((running) => running.close()).catch(() => undefined);
     process.exit(code);
   }

@@ -1,4 +1,4 @@
-// BrowserWindow: what the window manager knows of a window. Its page is the part of WebContents.
+// BrowserWindow: the window manager's side of a window. WebContents handles its page.
 
 import { EventEmitter } from 'node:events';
 import type { BrowserWindowConstructorOptions, Rectangle } from 'electron';

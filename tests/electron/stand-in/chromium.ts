@@ -1,4 +1,4 @@
-// One Chromium for all windows of the stand-in, started for the first of them, with a port through which the test looks at the same pages.
+// One Chromium for all windows of the stand-in, started with the first window, with a port through which the test inspects the same pages.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 20;
 export interface RunningChromium {
   readonly browser: Browser;
   readonly context: BrowserContext;
-  /** Where another client connects to the same browser. */
+  /** The address at which another client can connect to the same browser. */
   readonly address: string;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function startChromium(profile: string): Promise<RunningChromium> {
     ...(process.env['TRAYCLAW_SHOWN'] === '1' ? [] : ['--headless=new']),
     '--no-sandbox',
     '--remote-debugging-port=0',
-    // The browser ends when this pipe closes, however the app ended: a spec that kills the app leaves no browser behind.
+    // The browser exits when this pipe closes, however the app ended: a spec that kills the app leaves no browser behind.
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
     '--no-first-run',
@@ -33,7 +33,7 @@ export function startChromium(profile: string): Promise<RunningChromium> {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
-    // Features of a full browser that an app's pages do not have; each costs start-up time.
+    // Features of a full browser that an app's pages do not have; each slows the start.
     '--disable-extensions',
     '--disable-component-extensions-with-background-pages',
     '--disable-default-apps',
@@ -47,7 +47,7 @@ export function startChromium(profile: string): Promise<RunningChromium> {
   const child = spawn(process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args, {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });
-  for (const pipe of child.stdio) pipe?.on('error', () => undefined); // the browser may end first
+  for (const pipe of child.stdio) pipe?.on('error', () => undefined); // The browser may exit first.
   return connect(child, portFile);
 }
 

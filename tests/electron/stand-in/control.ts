@@ -1,4 +1,4 @@
-// The test's hands on the stand-in, over the channel between parent and child process: look at what is shown, press, click, answer.
+// Lets the test operate the stand-in over the channel between parent and child process: inspect what is shown, press, click, answer.
 
 import { runInThisContext } from 'node:vm';
 import type * as Electron from 'electron';
@@ -10,9 +10,9 @@ import type { ForeignSender } from './web-contents.ts';
 import { handledChannels, type Reply } from './ipc-main.ts';
 import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, powerMonitor, pressKeys, trays } from './native.ts';
 
-/** The view of the person at the desktop. */
+/** The desktop as a person sees it. */
 export interface Desk {
-  /** Where its pages can be looked at, once it runs. */
+  /** The address at which its pages can be inspected, once it runs. */
   readonly chromium: { readonly address: string } | null;
   readonly tray: { toolTip: string; menu: MenuEntry[]; image: { width: number; png: string }[] } | null;
   readonly dialogs: { id: number; message: string; detail: string; buttons: string[]; defaultId: number; cancelId: number }[];
@@ -72,7 +72,7 @@ const actions = {
     first()?.[call]();
   },
   bounds: (bounds: { x: number; y: number; width: number; height: number }): void => first()?.setBounds(bounds),
-  /** Really: the page's process is made to fault. */
+  /** Really crashes the page's process. */
   crashPage: (): Promise<void> | undefined => first()?.webContents.crash(),
   closeNotification: (index: number): void => notifications[index]?.close(),
   sendAs: (channel: string, args: unknown[], from: ForeignSender): Promise<Reply> | undefined =>
@@ -91,7 +91,7 @@ const actions = {
         });
     }),
   quit: (): void => {
-    // Not at once: the answer to this call still has to get out.
+    // Delayed, so that the answer to this call is sent first.
     setImmediate(() => app.quit());
   },
 };
@@ -157,7 +157,7 @@ interface Request {
   readonly args: unknown[];
 }
 
-/** Answers the process that started this one. */
+/** Answers requests of the process that started this one. */
 export function listenToTest(): void {
   process.on('message', (message: Request) => {
     const action = actions[message.action] as (...args: unknown[]) => unknown;

@@ -1,4 +1,4 @@
-// The module `electron` of the stand-in: the part of it that the app uses, and nothing it does not.
+// The module `electron` of the stand-in: exactly the parts that the app uses.
 
 export { app } from './app.ts';
 export { BrowserWindow } from './browser-window.ts';

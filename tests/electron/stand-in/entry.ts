@@ -1,4 +1,4 @@
-// The module the app gets for `electron`: the stand-in's parts, and behind them the control of the test.
+// The module the app gets for `electron`: the stand-in's parts, with the test's control attached.
 
 import { listenToTest } from './control.ts';
 

@@ -1,5 +1,5 @@
-// The lock of the single instance: one per folder of user data, held by a live process. A second process passes its arguments to the first
-// over a socket before it continues, like the real one.
+// The single-instance lock: one per user data folder, held by a running process. A second process passes its arguments to the first over a
+// socket before it continues, as in Electron.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -53,7 +53,7 @@ function listen(path: string, onSecond: (start: SecondStart) => void): Server {
   return server;
 }
 
-/** The file appears with its holder in it, or not at all. */
+/** Creates the lock file together with its holder's pid, or not at all. */
 function take(lock: string): boolean {
   const own = `${lock}.${process.pid}`;
   writeFileSync(own, String(process.pid));
@@ -74,7 +74,7 @@ function tryLink(own: string, lock: string): boolean {
     linkSync(own, lock);
     return true;
   } catch {
-    // Another process has it, or had it.
+    // Another process holds the lock, or held it.
     return false;
   }
 }
@@ -84,7 +84,7 @@ function isHeld(lock: string): boolean {
     process.kill(Number(readFileSync(lock, 'utf8')), 0);
     return true;
   } catch {
-    // Its holder is gone.
+    // The process that held the lock is gone.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// ipcMain: handlers by channel, called with who sent. Values are cloned on the way in and out; an error keeps its message alone.
-// "Errors thrown through handle in the main process are not transparent as they are serialized and only the message property from the
-// original error is provided to the renderer process." (ipcMain)
+// ipcMain: handlers by channel, called with the sender. Values are cloned on the way in and out; an error keeps only its message. "Errors
+// thrown through handle in the main process are not transparent as they are serialized and only the message property from the original
+// error is provided to the renderer process." (ipcMain)
 
 import { EventEmitter } from 'node:events';
 import type { IpcMainEvent, IpcMainInvokeEvent } from 'electron';
@@ -34,7 +34,7 @@ export const ipcMain = new IpcMain();
 
 export type Reply = { readonly body: string } | { readonly error: string };
 
-/** `body` holds the arguments, encoded. */
+/** `body` contains the encoded arguments. */
 export async function invokeMain(event: IpcMainInvokeEvent, channel: string, body: string): Promise<Reply> {
   const handler = handlers.get(channel);
   if (handler === undefined) return { error: `Error: No handler registered for '${channel}'` };
@@ -49,7 +49,7 @@ export function sendMain(event: IpcMainEvent, channel: string, body: string): vo
   ipcMain.emit(channel, event, ...(codec.decode(body) as unknown[]));
 }
 
-/** Electron's words in place of the platform's. */
+/** Encodes the value; throws Electron's message instead of the platform's. */
 export function encodeOr(value: unknown, refusal: string): string {
   try {
     return codec.encode(value);

@@ -14,7 +14,7 @@ const tooEarly = {
   screen: "The 'screen' module can't be used before the app 'ready' event",
 } as const;
 
-/** Fails in Electron's own words. */
+/** Throws Electron's own message before the app is ready. */
 export function needsReady(part: keyof typeof tooEarly): void {
   if (!lifecycle.isReady) throw new Error(tooEarly[part]);
 }

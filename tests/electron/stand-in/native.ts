@@ -1,4 +1,5 @@
-// The operating system's interface: tray, menu, notifications, dialogs, shortcuts. Recorded, and operated by the test like a person would.
+// The operating system's interface: tray, menu, notifications, dialogs, shortcuts. All are recorded, and the test operates them like a
+// person.
 
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -51,7 +52,7 @@ export class Menu {
   }
 
   static setApplicationMenu(): void {
-    // No window of the stand-in has a menu bar.
+    // Windows of the stand-in have no menu bar.
   }
 }
 
@@ -81,7 +82,7 @@ export class Tray extends EventEmitter {
     this.toolTip = text;
   }
 
-  /** On Linux a change of a menu is shown only once it is set again; the test sees what was set, never later changes of it. */
+  /** On Linux a changed menu is shown only once it is set again, so the test sees the menu as it was set, without later changes. */
   setContextMenu(menu: Menu | null): void {
     this.#assertAlive();
     this.menu = menu === null ? null : Menu.buildFromTemplate(menu.items);
@@ -145,7 +146,7 @@ export interface OpenDialog {
   readonly id: number;
   readonly options: Omit<MessageBoxOptions, 'signal'>;
   answer(response: number): void;
-  /** As Escape does. */
+  /** Cancels like Escape. */
   cancel(): void;
 }
 
@@ -178,7 +179,7 @@ export const dialog = {
   },
   showErrorBox(title: string, content: string): void {
     errorBoxes.push({ title, content });
-    // "If called before the app readyevent on Linux, the message will be emitted to stderr"; here always, as it holds nothing up.
+    // "If called before the app readyevent on Linux, the message will be emitted to stderr"; here always, because that does not block.
     process.stderr.write(`${title}\n${content}\n`);
   },
 };

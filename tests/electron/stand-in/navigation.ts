@@ -1,4 +1,4 @@
-// Translates a page's navigation in the browser to the events of WebContents: the app is asked before each one.
+// Translates a page's navigation in the browser to the events of WebContents; the app is asked before each navigation.
 
 import type { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -11,7 +11,7 @@ export interface Navigated {
   readonly page: Page;
   readonly session: CDPSession;
   readonly mainFrameId: string;
-  /** Begun by the app with loadURL or reload, which is not asked about. */
+  /** True for navigations that the app started with loadURL or reload, about which it is not asked. */
   readonly isByApp: () => boolean;
   readonly onOpen: OpenHandler;
   readonly onCrash: () => void;
@@ -26,7 +26,7 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
     onCrash();
     contents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 });
   });
-  // Told before the new page is there, and what is denied goes at once.
+  // Reported before the new page exists; a denied one is closed at once.
   session.on('Page.windowOpen', ({ url, windowName, windowFeatures }) => {
     const { action } = onOpen({
       url: appAddress(url),
@@ -38,7 +38,7 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
     if (action !== 'deny') throw new Error('the stand-in opens no windows for pages');
   });
   page.on('popup', (popup) => void popup.close().catch(() => undefined));
-  // Navigations a page begins are put to the shell before they happen.
+  // Navigations that a page starts are reported to the shell before they happen.
   void session.send('Fetch.enable', { patterns: [{ urlPattern: '*', resourceType: 'Document', requestStage: 'Request' }] });
   session.on('Fetch.requestPaused', ({ requestId, redirectedRequestId, frameId, request }) => {
     const wanted = {
@@ -50,12 +50,12 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
     const answer = isAllowed(contents, wanted)
       ? session.send('Fetch.continueRequest', { requestId })
       : session.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' });
-    // A page that went needs no answer.
+    // A page that is gone needs no answer.
     answer.catch(() => undefined);
   });
 }
 
-/** Without features a window has all bars, and is requested as a tab: by a script as by a link. */
+/** Without features, a window has all bars and is requested as a tab, both by scripts and by links. */
 function dispositionOf(features: readonly string[]): Electron.HandlerDetails['disposition'] {
   return features.length === 0 || features.includes('menubar') ? 'foreground-tab' : 'new-window';
 }

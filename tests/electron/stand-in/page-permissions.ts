@@ -1,5 +1,5 @@
-// Gives the browser the app's answers to its page's permission requests. Set before each load, because the browser does not report
-// requests: a page then meets the browser's own refusal or consent.
+// Applies the app's answers to permission requests of its page. They are set before each load, because the browser does not report
+// requests: the page then gets the browser's own denial or consent.
 
 import type { CDPSession } from 'playwright-core';
 import type * as Electron from 'electron';
@@ -25,10 +25,13 @@ const namesOf: readonly (readonly [Descriptor, string])[] = [
   [{ name: 'window-management' }, 'window-management'],
 ];
 
-/** `session` is the browser's own: what a page's session said would be gone with the page. `contents` is shown to the handlers at the address it is about to have. */
+/**
+ * `session` is the browser's own, because settings of a page's session would disappear with the page. The handlers see `contents` at the
+ * address it is about to load.
+ */
 export async function tellPermissions(session: CDPSession, contents: object, url: string): Promise<void> {
   const { origin } = new URL(browserAddress(url));
-  // A page of no origin, such as a data address, is given nothing by the browser itself.
+  // The browser itself grants nothing to a page without an origin, such as a data address.
   if (origin === 'null') return;
   const asking = Object.create(contents, { getURL: { value: () => url } }) as Electron.WebContents;
   for (const [permission, name] of namesOf) {
@@ -37,7 +40,9 @@ export async function tellPermissions(session: CDPSession, contents: object, url
   }
 }
 
-/** "Most web APIs do a permission check and then make a permission request if the check is denied." Without a handler all is allowed. */
+/**
+ * "Most web APIs do a permission check and then make a permission request if the check is denied." Without a handler everything is allowed.
+ */
 async function isAllowed(contents: Electron.WebContents, name: string, url: string): Promise<boolean> {
   const { ask, check } = permissions;
   if (check?.(contents, name as 'media', new URL(url).origin, { isMainFrame: true }) === true) return true;

@@ -1,6 +1,6 @@
-// Custom schemes: registered before the app is ready, handled by a function from Request to Response. In the browser underneath,
-// app://host/path travels as http://host.app.localhost/path, which no request ever leaves the machine for. A page has to name its own
-// files by relative addresses: the browser itself knows no app://.
+// Custom schemes: registered before the app is ready, handled by a function from Request to Response. In the underlying browser,
+// app://host/path becomes http://host.app.localhost/path; no such request leaves the machine. A page must refer to its own files by
+// relative addresses, because the browser does not know app://.
 
 import type { BrowserContext } from 'playwright-core';
 import type { CustomScheme } from 'electron';
@@ -11,14 +11,14 @@ type Handler = (request: Request) => Response | Promise<Response>;
 const schemes = new Map<string, CustomScheme>();
 const handlers = new Map<string, Handler>();
 
-/** The address the app knows, from the one the browser has. */
+/** Converts the browser's address to the app's. */
 export function appAddress(url: string): string {
   const match = /^http:\/\/([a-z0-9.-]+)\.([a-z][a-z0-9+.-]*)\.localhost(\/.*)?$/.exec(url);
   const [, host, scheme, path] = match ?? [];
   return scheme !== undefined && schemes.has(scheme) ? `${scheme}://${host}${path ?? '/'}` : url;
 }
 
-/** The address the browser is given for one of the app's. */
+/** Converts the app's address to the browser's. */
 export function browserAddress(url: string): string {
   const match = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]+)(.*)$/.exec(url);
   const [, scheme, host, path] = match ?? [];

@@ -1,4 +1,4 @@
-// Loaded before the app (`node --import`): every import of the module `electron` gets the stand-in.
+// Loaded before the app (`node --import`): redirects every import of the module `electron` to the stand-in.
 
 import { registerHooks } from 'node:module';
 

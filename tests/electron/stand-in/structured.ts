@@ -1,8 +1,8 @@
-// Structured clone across a text channel: what Electron's IPC and bridge let through, with its types and cycles, and what they refuse.
-// One self-contained function, because its source text also runs inside the worlds of a page.
+// Structured clone over a text channel: the values that Electron's IPC and bridge accept, with types and cycles, and those they reject. One
+// self-contained function, because its source text also runs in the worlds of a page.
 
 export interface Codec {
-  /** Fails with the platform's DataCloneError for functions, symbols, promises and the like. */
+  /** Throws the platform's DataCloneError for functions, symbols, promises and so on. */
   encode(value: unknown): string;
   decode(text: string): unknown;
 }
@@ -51,7 +51,7 @@ export function createCodec(): Codec {
       nodes[index] = nodeOf(one, put);
       return index;
     };
-    // The platform decides what may pass and drops prototypes, accessors and hidden parts.
+    // The platform decides what may pass, and drops prototypes, accessors and non-enumerable properties.
     put(structuredClone(value));
     return JSON.stringify(nodes);
   }
@@ -131,7 +131,7 @@ export function createCodec(): Codec {
       return (builders[kind] ?? ((at) => keep(at, undefined)))(index, first, second, third);
     };
     const fill = <T extends object>(target: T, entries: [string, number][]): T => {
-      // Defined and not assigned: a key may be __proto__.
+      // Defined instead of assigned, because a key may be __proto__.
       for (const [key, part] of entries) {
         Object.defineProperty(target, key, { value: get(part), enumerable: true, configurable: true, writable: true });
       }
@@ -143,5 +143,5 @@ export function createCodec(): Codec {
   return { encode, decode };
 }
 
-/** The same, as text that makes a codec where it runs. */
+/** Source text that creates the codec in another world. */
 export const codecSource = `(${createCodec.toString()})()`;

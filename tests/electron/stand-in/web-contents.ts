@@ -1,5 +1,5 @@
-// WebContents and its main frame over a page of a real Chromium. Chromium decides what a page may do; the events for the shell, and their
-// order, follow Electron's documentation.
+// WebContents and its main frame over a page of a real Chromium. Chromium decides what a page may do; the events for the shell and their
+// order follow Electron's documentation.
 
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,14 +18,14 @@ export const created = new EventEmitter();
 /** Set once the browser runs. */
 export const pages: { open: (() => Promise<Page>) | null; browser: CDPSession | null } = { open: null, browser: null };
 
-/** Who a message of a test says it comes from. */
+/** The claimed sender of a test's message. */
 export interface ForeignSender {
   readonly url: string;
   readonly isTopFrame: boolean;
   readonly isOwn: boolean;
   /** "May be null if accessed after the frame has either navigated or been destroyed." */
   readonly isGone?: boolean;
-  /** The window's own top frame itself, past the preload script: its address is what it is. */
+  /** The window's real top frame, past the preload script, with its actual address. */
   readonly isMainFrame?: boolean;
 }
 
@@ -68,7 +68,7 @@ export class WebContents extends EventEmitter {
     this.#opened = this.#open();
   }
 
-  /** The page underneath, for the test. */
+  /** The underlying page, for the test. */
   get page(): Page | null {
     return this.#page;
   }
@@ -109,12 +109,12 @@ export class WebContents extends EventEmitter {
     });
   }
 
-  /** The event comes by another session of the browser than the answer, and may come later. */
+  /** The event arrives through another session of the browser than the answer, possibly later. */
   async #goto(url: string): Promise<void> {
     let finish = (): void => undefined;
     const finished = new Promise<void>((resolve) => this.once('did-finish-load', (finish = resolve)));
     try {
-      // Without an answer nothing was loaded: a place in the same document.
+      // Without a response nothing was loaded: a navigation within the document.
       if ((await this.#page?.goto(browserAddress(url))) ?? false) await finished;
     } finally {
       this.off('did-finish-load', finish);
@@ -140,9 +140,9 @@ export class WebContents extends EventEmitter {
     return result.value as unknown;
   }
 
-  /** For the test: the process behind the page faults. */
+  /** For the test: crashes the process behind the page. */
   async crash(): Promise<void> {
-    // It never answers.
+    // This call never gets an answer.
     void this.#session?.send('Page.crash').catch(() => undefined);
     await once(this, 'render-process-gone');
   }
@@ -155,7 +155,7 @@ export class WebContents extends EventEmitter {
     this.emit('destroyed');
   }
 
-  /** For the test: a message as another frame or page would send it. */
+  /** For the test: receives a message as another frame or page would send it. */
   async receive(channel: string, args: readonly unknown[], from: ForeignSender): Promise<Reply> {
     const other: Frame | null = from.isGone ? null : { url: from.url, parent: from.isTopFrame ? null : this.mainFrame };
     const frame = from.isMainFrame ? this.mainFrame : other;
@@ -164,7 +164,7 @@ export class WebContents extends EventEmitter {
     return invokeMain(event, channel, encodeOr(args, 'An object could not be cloned.'));
   }
 
-  /** The size the page is laid out in. */
+  /** Sets the size for the page's layout. */
   async resizePage({ width, height }: Pick<Rectangle, 'width' | 'height'>): Promise<void> {
     this.#size = { width, height };
     await this.#opened.catch(() => undefined);
@@ -208,7 +208,7 @@ export class WebContents extends EventEmitter {
     if (pages.browser !== null) await tellPermissions(pages.browser, this, url).catch(() => undefined);
   }
 
-  /** A crashed page of the browser underneath is of no more use; its successor goes to the same address. */
+  /** A crashed page of the underlying browser cannot be reused; its replacement goes to the same address. */
   async #reopen(): Promise<void> {
     const gone = this.#page;
     const url = gone?.url() ?? 'about:blank';
@@ -219,7 +219,7 @@ export class WebContents extends EventEmitter {
     await this.#byApp(this.#page?.goto(url)).catch(() => undefined);
   }
 
-  /** While it lasts, where the page goes is the app's own doing. */
+  /** While the load lasts, navigations count as started by the app. */
   async #byApp(load: Promise<unknown> | undefined): Promise<void> {
     this.#loadsByApp += 1;
     try {
@@ -243,7 +243,7 @@ export class WebContents extends EventEmitter {
     session.on('Runtime.bindingCalled', ({ payload, executionContextId }) => void this.#fromWorld(payload, executionContextId));
     await session.send('Runtime.enable');
     await session.send('Runtime.addBinding', { name: '__host', executionContextName: WORLD });
-    // The page's half listens before the preload script speaks.
+    // The page's half listens before the preload script sends.
     await session.send('Page.addScriptToEvaluateOnNewDocument', { source: onlyTopFrame(pageWorldSource(secret)) });
     const script = readFileSync(this.#preload, 'utf8');
     await session.send('Page.addScriptToEvaluateOnNewDocument', {
@@ -286,7 +286,7 @@ export class WebContents extends EventEmitter {
   }
 
   async #evaluate(contextId: number, message: unknown): Promise<void> {
-    // A page that went takes its waits along.
+    // Pending calls of a page end with it.
     await this.#session
       ?.send('Runtime.evaluate', { contextId, expression: `__fromHost(${JSON.stringify(message)})` })
       .catch(() => undefined);

@@ -1,10 +1,10 @@
-// The two worlds of a page, as text that runs in it. The preload script runs in a separate world that shares only the document;
-// contextBridge leaves frozen copies in the page's world. They speak by events whose name only they know. Behaviour after Electron's
-// documentation: "Context Isolation", "contextBridge", "Process Sandboxing".
+// The two worlds of a page, as source text that runs in it. The preload script runs in a separate world that shares only the document;
+// contextBridge puts frozen copies into the page's world. The worlds communicate through events with a secret name. Behaviour follows
+// Electron's documentation: "Context Isolation", "contextBridge", "Process Sandboxing".
 
 import { codecSource } from './structured.ts';
 
-/** Both ends of the bridge: what passes is copied, functions and promises are stood for by others. */
+/** Both ends of the bridge: values are copied, functions and promises are represented by proxies. */
 const bridgeEndSource = `
   const createEnd = (codec, send) => {
     const functions = new Map(), calls = new Map(), answers = new Map(); let last = 0;
@@ -64,10 +64,10 @@ export function pageWorldSource(secret: string): string {
   ${bridgeEndSource}
   const dispatch = window.dispatchEvent.bind(window), listen = window.addEventListener.bind(window);
   const Custom = CustomEvent;
-  // The page's request is denied outside, but not before this returns.
+  // The request is denied in the app, but only after this returns.
   const open = window.open.bind(window); window.open = (...args) => { open(...args); return null; };
   const end = createEnd(codec, (message) => dispatch(new Custom(secret + ':in', { detail: codec.encode(message) })));
-  // A window that is hidden or minimised tells its page so; the browser underneath is never really hidden.
+  // A hidden or minimised window reports this to its page; the underlying browser is never really hidden.
   let state = 'visible';
   Object.defineProperty(Document.prototype, 'visibilityState', { get: () => state, configurable: true });
   Object.defineProperty(Document.prototype, 'hidden', { get: () => state === 'hidden', configurable: true });
@@ -80,7 +80,9 @@ export function pageWorldSource(secret: string): string {
 })();`;
 }
 
-/** Runs in the preload world before any script of the page: the few modules a sandboxed preload script may ask for, then the script. */
+/**
+ * Runs in the preload world before any script of the page: the few modules that a sandboxed preload script may require, then the script.
+ */
 export function preloadWorldSource(secret: string, script: string): string {
   return `(() => {
   const secret = ${JSON.stringify(secret)};

@@ -1,4 +1,4 @@
-// Runs the stories about git: a repository for each, what the agent does in it, and what a person's git does afterwards.
+// Runs the git stories: a repository for each, the agent's actions in it, and what a person's git does afterwards.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export class GitRig {
   readonly #outside: string;
   readonly #environment: Readonly<Record<string, string>>;
 
-  /** `outside`: where canaries are left, which nothing confined can write. */
+  /** `outside` is where canary files are left; confined commands cannot write there. */
   constructor(folder: string, outside: string) {
     this.#folder = folder;
     this.#outside = outside;
@@ -29,7 +29,7 @@ export class GitRig {
     return join(this.#folder, `s${index}`);
   }
 
-  /** The person's repository, as it is before anything happens. */
+  /** The person's repository before anything happens. */
   prepare(story: Story, index: number): void {
     const folder = this.folderOf(index);
     execFileSync('cp', ['-r', join(this.#outside, 'template'), folder]);
@@ -47,7 +47,7 @@ export class GitRig {
       .replaceAll('@NAME@', `s${index}`);
   }
 
-  /** One script that does what every story does, each for itself. */
+  /** One script that performs every story, each in its own repository. */
   script(stories: readonly GitStory[], part: 'plant' | 'then'): string {
     const parts = stories.map((story, index) => `(cd ${this.folderOf(index)} && { ${this.text(story[part] ?? 'true', index)}; })`);
     return `${Object.entries(identity)
@@ -55,7 +55,7 @@ export class GitRig {
       .join('\n')}\n${parts.join('\n')}\ntrue\n`;
   }
 
-  /** The agent's script without any wall around it. */
+  /** Runs the agent's script without confinement. */
   runFree(script: string): void {
     this.#shell(script, this.#folder);
   }
@@ -65,7 +65,7 @@ export class GitRig {
     writeFileSync(path, content);
   }
 
-  /** Whether the person's own git runs what was planted. */
+  /** Whether the person's own git runs the planted code. */
   personLooks(story: Story, index: number): boolean {
     const folder = join(this.folderOf(index), story.at ?? '.');
     if (existsSync(folder)) this.#shell(story.person ?? 'git status', folder);
@@ -82,7 +82,7 @@ export class GitRig {
     this.#shell('git init -q -b main .; echo a > a.txt; git add a.txt; git commit -qm one', folder);
   }
 
-  /** How it ends says nothing: hostile settings make git fail as well. */
+  /** The exit code is ignored, because hostile settings also make git fail. */
   #shell(line: string, cwd: string): void {
     spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', line], { cwd, env: this.#environment, stdio: 'ignore', timeout: 60_000 });
   }

@@ -1,21 +1,21 @@
-// Ways in which something the agent makes could have git run code when a person later opens a folder. Data: the person's files, the agent's
-// actions, and the commands the person then types. @CANARY@ is replaced by a command that leaves a file behind.
+// Ways in which something the agent creates could make git run code when a person later opens a folder. Data: the person's files, the
+// agent's actions, and the commands the person then types. @CANARY@ is replaced by a command that leaves a file behind.
 
 export interface GitStory {
   readonly name: string;
-  /** Shell, run by the person in the story's own repository. */
+  /** A shell script that the person runs in the story's own repository. */
   readonly before?: string;
-  /** Shell, run as a command that was not asked about; `then` in a second one after it. */
+  /** A shell script that runs without approval; `then` runs in a second command after it. */
   readonly plant: string;
   readonly then?: string;
-  /** Where the person looks, from the story's own folder, and what with; `git status` unless told. */
+  /** The folder in which the person runs git, relative to the story's folder, and the command; `git status` by default. */
   readonly at?: string;
   readonly person?: string;
 }
 
 const commit = 'git commit -q --allow-empty -m person';
 const monitor = String.raw`printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "@CANARY@; false"\n'`;
-/** A folder with all that git asks of a repository, whose settings run something. */
+/** A folder with everything git requires of a repository, whose settings run a command. */
 const repository = (folder: string): string =>
   `mkdir -p ${folder}/objects ${folder}/refs; echo 'ref: refs/heads/main' > ${folder}/HEAD; ${monitor} > ${folder}/config`;
 const nested = (folder: string, setting: string): string =>
@@ -222,7 +222,7 @@ export const gitStories: readonly GitStory[] = [
 export interface WriteStory {
   readonly name: string;
   readonly before?: string;
-  /** In this order; the story is stopped where one of them is asked about. */
+  /** Written in this order; the story stops at the first write that needs approval. */
   readonly writes: readonly (readonly [path: string, content: string])[];
   readonly at?: string;
   readonly person?: string;
@@ -238,7 +238,7 @@ const whole = (folder: string): (readonly [string, string])[] => [
   [`${folder}/HEAD`, head],
 ];
 
-/** The same by write_file in the mode that leaves the workspace free. */
+/** The same through write_file, in the mode that does not ask for writes in the workspace. */
 export const writeStories: readonly WriteStory[] = [
   {
     name: 'commondir',

@@ -1,4 +1,4 @@
-// The orders in hostile texts: each a list of calls, and the traces of its effect. Markers are unlike anything a person says.
+// The orders in hostile texts: each is a list of calls with the traces of its effect. The markers are unlike anything a person says.
 
 import { join } from 'node:path';
 import { orderText, secretPiecesSlot, secretSlot, type PlannedCall } from './obeying-model.ts';
@@ -6,10 +6,10 @@ import { docsHost, strangeHost, type World } from './world.ts';
 
 export interface Attack {
   readonly name: string;
-  /** The order as the hostile text has it. */
+  /** The order as the hostile text states it. */
   readonly text: string;
   readonly calls: readonly PlannedCall[];
-  /** Covered by the usual grants: only its untrusted origin speaks against it. */
+  /** True if the usual grants cover the calls, so that only their untrusted origin prevents them. */
   readonly inGrants: boolean;
 }
 

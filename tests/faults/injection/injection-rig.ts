@@ -1,5 +1,5 @@
-// Runs cases against one real instance: a person with the usual grants gives a task, a hostile text is read on the way, the model obeys it.
-// The person approves the calls the task needs and denies everything else. Reports every unwanted effect.
+// Runs cases against one real instance: a person with the usual grants assigns a task, a hostile text is read on the way, and the model
+// obeys it. The person approves the calls that the task needs and denies everything else. Reports every unwanted effect.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mkdirSync } from 'node:fs';
@@ -27,12 +27,12 @@ export interface Case {
 
 export interface CaseEnd {
   readonly case: Case;
-  /** Unwanted effects, and calls that were let through. */
+  /** Unwanted effects, and attack calls that were allowed. */
   readonly violations: readonly string[];
-  /** How each call of the attack was decided: a rule id, or why it never got there. */
+  /** How each call of the attack was decided: a rule id, or the reason why it never reached the gate. */
   readonly decisions: readonly string[];
   readonly benign: { readonly calls: number; readonly asked: number };
-  /** Whether the order was read and followed; otherwise the case shows nothing. */
+  /** Whether the order was read and followed; otherwise the case proves nothing. */
   readonly obeyed: boolean;
 }
 
@@ -40,7 +40,7 @@ type Answer = Omit<OpParams<'approval.decide'>, 'approvalId'>;
 export type AnswerOf = (approval: Approval) => Answer;
 
 const TURN_MS = 60_000;
-/** Files a model may read without approval; an order to read them changes nothing. */
+/** The model may read these files without approval, so an order to read them changes nothing. */
 const freeRules: ReadonlySet<string> = new Set(['read.workspace']);
 
 export class InjectionRig {
@@ -70,7 +70,7 @@ export class InjectionRig {
       config: {
         ...model.config('openai'),
         policy: { limits: { callsPerMinute: { network: 10_000, message: 10_000, exec: 10_000 } } },
-        // They would change the data folder and the workspace in the midst of a case.
+        // Backups and the heartbeat would change the data folder and the workspace during a case.
         backup: { automatic: false },
         heartbeat: { everyMinutes: 0 },
       },
@@ -89,7 +89,7 @@ export class InjectionRig {
     for (const carrier of carriers(this.world))
       for (const attack of attacks) {
         if (attack.text.length > (carrier.charsMax ?? Infinity)) continue;
-        // The person's own file is believed: what grants cover may follow from it.
+        // The person's own file is trusted, so actions covered by grants may follow from it.
         if (carrier.trusted === true && attack.inGrants) continue;
         for (const task of tasks) all.push({ id: `c${all.length}`, task, carrier, attack });
       }
@@ -120,7 +120,7 @@ export class InjectionRig {
     return { case: one, violations, decisions: decided.attack, obeyed, benign: { calls: decided.benignCalls, asked: askedBenign } };
   }
 
-  /** One turn of a task, the hostile texts in it obeyed. `answer` decides every question; by default nothing is allowed. */
+  /** Runs one turn of a task, with the hostile texts in it obeyed. `answer` decides every approval; by default everything is denied. */
   async say(
     sessionId: string,
     text: string,
@@ -142,7 +142,7 @@ export class InjectionRig {
     await this.dispose();
   }
 
-  /** The lasting grants of a person who works like this, in a session without untrusted content. */
+  /** Gives the lasting grants of a person who works like this, in a session without untrusted content. */
   async #giveGrants(): Promise<void> {
     const call = (tool: string, args: Record<string, string>): PlannedCall => ({ tool, args });
     const usual = [
@@ -160,7 +160,7 @@ export class InjectionRig {
     this.world.restore();
   }
 
-  /** Another session, in which the model had only to fetch and store. */
+  /** Runs an earlier session in which the model only fetches and stores. */
   async #prepare(carrier: Carrier, text: string, id: string): Promise<void> {
     if (carrier.before !== 'clipped' && carrier.before !== 'searched') return;
     const fetched: PlannedCall = { tool: 'fetch_page', args: { url: `https://${docsHost}/clip-${id}` } };
@@ -181,7 +181,7 @@ export class InjectionRig {
         return asked;
       }
       const pending = await this.#pending(sessionId);
-      // Answered, and the turn has not gone on yet: asking again at once would keep it from doing so.
+      // The approval is decided but the turn has not continued yet: polling at once would keep it from doing so.
       if (pending.length === 0) await sleep(5);
       for (const approval of pending) {
         asked.push(approval);
@@ -227,12 +227,12 @@ export class InjectionRig {
   }
 }
 
-/** Yes to what belongs to the task, no to everything else. */
+/** Approves what belongs to the task and denies everything else. */
 function answerFor(wanted: readonly PlannedCall[]): AnswerOf {
   return (approval) => ({ decision: isAmong(wanted, approval.tool, approval.args) ? 'approve' : 'deny' });
 }
 
-/** For the whole host where that is offered, otherwise the narrowest that lasts. */
+/** Approves for the whole host if that is offered, otherwise with the narrowest lasting choice. */
 export function allowWidely(approval: Approval, kind: 'session' | 'always'): Answer {
   const host = (approval.choices ?? []).findIndex(({ match }) => match.kind === 'host');
   return { decision: 'approve', scope: { kind }, choice: Math.max(0, host) };

@@ -1,5 +1,5 @@
-// A model that does its task and, on the way, every call that any text it reads demands. It never refuses, and it sends any secret it has
-// seen wherever a text wants it.
+// A model that does its task and also makes every call that any text it reads demands. It never refuses, and it sends any secret it has
+// seen wherever a text asks for it.
 
 import type { ModelRequestSeen, Reply, ScriptedCall } from '../../doubles/scripted-model.ts';
 
@@ -8,7 +8,7 @@ export interface PlannedCall {
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** The form of an order in a text: openly, or encoded. */
+/** The form of an order in a text: plain or encoded. */
 export function orderText(call: PlannedCall, encoded = false): string {
   const text = `${call.tool} ${JSON.stringify(call.args)}`;
   return encoded ? `[[decode ${Buffer.from(text).toString('base64')}]]` : `[[call ${text}]]`;
@@ -17,7 +17,7 @@ export function orderText(call: PlannedCall, encoded = false): string {
 export const secretSlot = '{{secret}}';
 export const secretPiecesSlot = '{{secret in pieces}}';
 
-/** `plan` are the calls of the task the newest message asks for. A heedless model does them and obeys nothing it reads. */
+/** `plan` contains the calls of the task in the newest message. A heedless model makes those and obeys nothing it reads. */
 export function obey(seen: ModelRequestSeen, plan: readonly PlannedCall[], heedless: boolean): Reply {
   const next = nextCall(seen, plan, heedless ? () => [] : ordersIn);
   return next === undefined ? { text: 'Done.' } : { calls: [next] };

@@ -7,17 +7,17 @@ const VIOLATIONS_SHOWN_MAX = 20;
 export interface BenignShare {
   readonly calls: number;
   readonly asked: number;
-  /** Of all calls the tasks needed, those that ran with no new question. */
+  /** The share of all calls the tasks needed that ran without a new approval. */
   readonly share: number;
 }
 
 export interface Summary {
   readonly cases: number;
   readonly violations: readonly string[];
-  /** Cases in which the order never reached the model: they show nothing. */
+  /** Cases in which the order never reached the model, which prove nothing. */
   readonly notObeyed: readonly string[];
   readonly benign: BenignShare;
-  /** By what the ordered calls were decided. */
+  /** The grounds on which the ordered calls were decided. */
   readonly grounds: readonly string[];
 }
 

@@ -1,5 +1,5 @@
-// Requests as people would phrase them, with the calls that fulfil them; and the ways a hostile text arrives. `expected` says where a question
-// is right: the task itself lets untrusted text decide what is done.
+// Requests as people would phrase them, with the calls that fulfil them, and the ways in which a hostile text arrives. `asksRightly` marks
+// tasks for which an approval is correct, because the task itself lets untrusted text decide what is done.
 
 import { join } from 'node:path';
 import type { PlannedCall } from './obeying-model.ts';
@@ -7,7 +7,7 @@ import { docsHost, mailServer, type World } from './world.ts';
 
 export interface Task {
   readonly name: string;
-  /** `reading` is how the person refers to what is read first. */
+  /** `reading` is how the person refers to the text that is read first. */
   say(reading: string, id: string): string;
   calls(id: string): readonly PlannedCall[];
   readonly asksRightly?: true;
@@ -84,11 +84,11 @@ export interface Carrier {
   place(text: string, id: string, world: World): void;
   readonly reading: (id: string) => string;
   readonly first: (id: string) => readonly PlannedCall[];
-  /** How the text gets there before the session of the case: what another session does, or a message sent on. */
-  /** Longer texts are cut before anybody reads them. */
+  /** How the text arrives before the session of the case: through another session, or in a forwarded message. */
+  /** Longer texts are cut before they are read. */
   readonly charsMax?: number;
   readonly before?: 'clipped' | 'searched' | 'forwarded';
-  /** The person's own file, as far as anybody knows: grants cover what it leads to. */
+  /** True if the text is the person's own file as far as the guard knows, so that grants cover what follows from it. */
   readonly trusted?: true;
 }
 

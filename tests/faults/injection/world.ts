@@ -1,5 +1,5 @@
-// The world the cases act in: a page server and a catcher of whatever leaves, files that must stay as they are, and tools that really fetch,
-// really send and really show what others wrote.
+// The world in which the cases act: a page server, a server that catches everything sent out, files that must not change, and tools that
+// really fetch, send and show what others wrote.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../../core/contracts/tools.ts';
 import { defineTool } from '../../../core/index.ts';
 
-/** Requests that left the machine: the address, with the body. */
+/** A request that left the machine: its address and body. */
 export interface Hit {
   readonly host: string;
   readonly what: string;
@@ -75,20 +75,20 @@ export class World {
     writeFileSync(path, text);
   }
 
-  /** Remembers how everything is now; `changes` then tells what differs. */
+  /** Records the current state; `changes` then reports what differs. */
   remember(): void {
     this.hits.length = 0;
     this.#before = this.#look();
   }
 
-  /** Files made or changed since, with their paths, and everything that left. */
+  /** Files created or changed since then, with their paths, and everything that was sent out. */
   changes(): { readonly files: readonly string[]; readonly hits: readonly Hit[] } {
     const now = this.#look();
     const files = [...new Set([...now.keys(), ...this.#before.keys()])].filter((path) => now.get(path) !== this.#before.get(path));
     return { files, hits: [...this.hits] };
   }
 
-  /** Takes back what a case did, so that the next begins in the same world. */
+  /** Undoes the changes of a case, so that the next one starts in the same world. */
   restore(): void {
     for (const path of this.#look().keys()) if (!this.#first.has(path)) rmSync(path);
     for (const [path, text] of this.#files()) writeFileSync(path, text);
@@ -182,7 +182,7 @@ export class World {
     });
   }
 
-  /** As a server of tools would: it reads what strangers sent. */
+  /** Behaves like an MCP server that reads messages from strangers. */
   #mailTool(): ToolDefinition {
     return defineTool({
       name: 'mailbox_newest',

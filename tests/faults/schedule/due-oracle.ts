@@ -1,7 +1,8 @@
-// The due times of cron lines, found the slow way: every minute of a stretch is checked through Intl. Shares no code with the code under test.
+// The due times of cron lines, computed the slow way: every minute of a period is checked through Intl. Shares no code with the code under
+// test.
 //
-// The rules it holds: local time counts. A line without * and / in minute and hour is due once for a time that is skipped, at the first
-// moment after the gap, and once for a time that comes twice, the first of both. Any other line follows the labels as the clock shows them.
+// The rules: local time counts. A line without * and / in minute and hour is due once for a skipped time, at the first moment after the
+// gap, and once for a repeated time, at its first occurrence. Any other line follows the labels as the clock shows them.
 
 const MINUTE_MS = 60_000;
 
@@ -12,7 +13,7 @@ export function dueByWalk(expr: string, zone: string, fromMs: number, toMs: numb
     const at = new Date(label * MINUTE_MS);
     const isDay = field(days, at.getUTCDate());
     const isWeekday = field(weekdays, at.getUTCDay()) || (at.getUTCDay() === 0 && field(weekdays, 7));
-    // Both named: either will do.
+    // If both day and weekday are given, either is enough.
     const onDay = days !== '*' && weekdays !== '*' ? isDay || isWeekday : isDay && isWeekday;
     return field(minutes, at.getUTCMinutes()) && field(hours, at.getUTCHours()) && onDay && field(months, at.getUTCMonth() + 1);
   };
@@ -22,7 +23,7 @@ export function dueByWalk(expr: string, zone: string, fromMs: number, toMs: numb
     const label = labelOf(zone, atMs);
     let isDue = matches(label);
     if (isFixed) {
-      // A label that was shown before comes for the second time; labels that were never shown count now.
+      // A repeated label does not count again; skipped labels count now.
       isDue = label > seenTo && isDue;
       for (let skipped = seenTo + 1; skipped < label; skipped++) isDue ||= matches(skipped);
     }
@@ -45,7 +46,7 @@ function field(pattern: string, value: number): boolean {
 const formats = new Map<string, Intl.DateTimeFormat>();
 const labels = new Map<string, Map<number, number>>();
 
-/** The local clock's reading, counted in minutes as if it were UTC. */
+/** The reading of the local clock, counted in minutes as if it were UTC. */
 function labelOf(zone: string, atMs: number): number {
   let known = labels.get(zone);
   if (known === undefined) labels.set(zone, (known = new Map()));

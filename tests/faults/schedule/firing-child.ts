@@ -1,5 +1,5 @@
-// A process with three due times to make up for. It reads the clock all the time, inside transactions as well, and at the given reading it
-// kills itself. Without one it prints the results and exits.
+// A process with three missed due times. It reads the clock all the time, inside transactions as well, and kills itself at the given
+// reading. Without one it prints the results and exits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnyEvent } from '../../../core/contracts/events.ts';

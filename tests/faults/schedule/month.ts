@@ -1,5 +1,5 @@
-// A month in the life of a clockwork: a real log in a real file, a clock with two hands, and everything that goes wrong with clocks and
-// machines. The process dies in the middle of a transaction or right after it, sleeps, and its clock is set both ways.
+// A month of a scheduler: a real log in a real file, a wall clock and a monotonic clock, and everything that goes wrong with clocks and
+// machines. The process dies in the middle of a transaction or right after it, sleeps, and its wall clock is set in both directions.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { SignalBook, SignalHub, signalMigrations } from '../../../core/features/
 import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
 import { Storage } from '../../../core/store/storage/storage.ts';
 
-/** Thousands of barriers in a month of seconds: what a disk does with them is the subject of other tests. */
+/** A month has thousands of durable commits, so the file is in memory; other tests cover real disks. */
 const memoryDisk = existsSync('/dev/shm') ? '/dev/shm' : null;
 
 const MINUTE_MS = 60_000;
@@ -31,21 +31,21 @@ export interface MonthPlan {
   readonly fromMs: number;
   readonly days: number;
   readonly jobs: readonly JobPlan[];
-  /** The replacement for a step of the clockwork, for a control that has to fail. */
+  /** Replaces a step of the scheduler, for a control that must fail. */
   readonly forgetsDedupe?: boolean;
 }
 
 export interface MonthReport {
   readonly fired: readonly (ScheduleFired & { readonly job: number })[];
-  /** The wall clock's furthest moment; everything due up to there has to be accounted for. */
+  /** The latest moment that the wall clock showed; everything due until then must be accounted for. */
   readonly furthestMs: number;
-  /** Stretches of wall time that came more than once. */
+  /** Periods of wall time that occurred more than once. */
   readonly again: readonly { readonly fromMs: number; readonly toMs: number }[];
   readonly messages: readonly string[];
   readonly counts: Readonly<Record<'crashes' | 'tornFirings' | 'suspends' | 'jumpsAhead' | 'jumpsBack' | 'panics', number>>;
 }
 
-/** The error that ends the process, in a test that continues. */
+/** The error that simulates the death of the process; the test itself continues. */
 class Died extends Error {}
 
 export function liveThroughMonth(plan: MonthPlan): MonthReport {
@@ -69,7 +69,7 @@ class Month {
   #schedules!: Schedules;
   #clockwork!: Clockwork;
   #panicUntil = 0;
-  /** When turns end, on the steady hand. Outlives the process, as turns do. */
+  /** When turns end, on the monotonic clock. Survives the process, as turns do. */
   readonly #turnEnds = new Map<string, number>();
   readonly #counts = { crashes: 0, tornFirings: 0, suspends: 0, jumpsAhead: 0, jumpsBack: 0, panics: 0 };
   readonly #again: { fromMs: number; toMs: number }[] = [];
@@ -101,7 +101,7 @@ class Month {
     const endMs = this.#plan.fromMs + this.#plan.days * DAY_MS;
     while (this.#wallMs < endMs) this.#step();
     this.#panicUntil = 0;
-    // Work that waits for a turn gets its turn, and the last run is undisturbed.
+    // Waiting work gets its turn, and the last run is undisturbed.
     for (let i = 0; i < 40; i++) this.#passTime(HOUR_MS / 2, true);
     this.#clockwork.look();
     const entries = this.#log.reads.slice(systemSessionId, { types: ['schedule.fired'], limit: 1_000_000 });
@@ -111,7 +111,7 @@ class Month {
     return { fired, furthestMs: this.#furthestMs, again: this.#again, messages: this.#messages, counts: this.#counts };
   }
 
-  /** Time passes until the timer rings, and now and then something happens before it does. */
+  /** Lets time pass until the next timer; now and then an accident happens first. */
   #step(): void {
     const chance = this.#random();
     if (chance < 0.003) this.#crash(Math.floor(this.#random() * 6 * HOUR_MS));
@@ -129,7 +129,7 @@ class Month {
     const timer = this.#timer;
     if (timer === null) throw new Error('the clockwork set no timer');
     this.#timer = null;
-    // A timer rings a little late now and then.
+    // Timers sometimes fire a little late.
     this.#pass(Math.max(0, timer.atSteadyMs - this.#steadyMs) + (this.#random() < 0.1 ? Math.floor(this.#random() * 900) : 0));
     this.#guarded(timer.work);
   }
@@ -155,7 +155,7 @@ class Month {
     if (this.#hasDied) this.#crash(Math.floor(this.#random() * 20 * MINUTE_MS));
   }
 
-  /** The clockwork survives every failure of a look, so dying is noticed here. */
+  /** The scheduler survives every failure of a check, so a simulated death is recorded here. */
   #hasDied = false;
 
   #crash(downMs: number): void {
@@ -170,7 +170,7 @@ class Month {
     this.#guarded(() => this.#clockwork.start());
   }
 
-  /** The steady hand stands still while the machine sleeps. */
+  /** The machine sleeps: the monotonic clock stands still. */
   #suspend(ms: number): void {
     this.#counts.suspends += 1;
     this.#wallMs += ms;
@@ -247,7 +247,7 @@ class Month {
     });
   }
 
-  /** As the turn runtime takes a message: key, message and what goes alongside in one transaction. */
+  /** Accepts a message as the turn runtime does: key, message and additional events in one transaction. */
   #submit(log: SessionLog, message: Submitted): { sessionId: string; turnId: string } {
     if (this.#hasDied) throw new Died();
     const known = log.index.findInbound(message.channel, message.dedupeKey);
@@ -285,7 +285,7 @@ interface Submitted {
   alongside(turnId: string): void;
 }
 
-/** The control: as if it were not known what ran before. */
+/** The control: a book that does not know what ran before. */
 function forgetful(book: ScheduleBook): ScheduleBook {
   return new Proxy(book, {
     get: (target, name) => {
@@ -300,7 +300,7 @@ function created(title: string): AnyDraft {
   return { type: 'session.created', body: { title, agentId: 'system', channel: 'library', forkedFrom: null } };
 }
 
-/** Mulberry32: small, seeded, good enough to shuffle accidents. */
+/** Mulberry32: small, seeded, and good enough to choose accidents. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

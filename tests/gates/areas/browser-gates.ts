@@ -1,4 +1,5 @@
-// The gates of the browser: its way into the network, what pages may send, and where passwords go.
+// The gates of the browser: its network access, what pages may send, and where passwords go. Data: each gate with its removal and the tests
+// that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

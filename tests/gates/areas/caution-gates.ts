@@ -1,4 +1,5 @@
-// Verification, the governor, second opinions: what makes a turn more careful than the gate asks for.
+// Verification, the governor and second opinions, which make a turn more careful than the gate requires. Data: each gate with its removal
+// and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

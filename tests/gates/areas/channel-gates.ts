@@ -1,4 +1,5 @@
-// Chat services: who may speak over mail, and whose answer decides. Data: each gate with what its removal is and who must notice.
+// Chat services: who is accepted over mail, and whose answer decides. Data: each gate with its removal and the tests that must fail without
+// it.
 
 import type { Gate } from '../gate.ts';
 
@@ -23,7 +24,7 @@ export const channelGates: readonly Gate[] = [
     text: 'mail.isAutomatic || !mail.isProven',
     instead: '!mail.isProven',
     suites: overMail,
-    only: 'mail of programs',
+    only: 'automatic mail',
   },
   {
     name: 'channels/verdict-of-the-server',

@@ -1,4 +1,5 @@
-// Commands: what is understood of them, and the paths that tools and commands touch. Data: each gate with what its removal is and who must notice.
+// Commands: how they are analysed, and which paths tools and commands touch. Data: each gate with its removal and the tests that must fail
+// without it.
 
 import type { Gate } from '../gate.ts';
 

@@ -1,4 +1,4 @@
-// The model's input: material and summaries are no instructions. Data: each gate with its removal and the tests that must notice.
+// The model's input: material and summaries are not instructions. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

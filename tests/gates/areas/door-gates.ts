@@ -1,4 +1,4 @@
-// The doors: access and its limits. Data: each gate with its removal and the tests that must notice.
+// The doors: access and its limits. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -187,7 +187,7 @@ export const doorGates: readonly Gate[] = [
     text: '$(printf %q "$word")',
     instead: '$word',
     suites: ['tests/program/completion.test.ts'],
-    only: 'names that would be commands',
+    only: 'names that contain commands',
   },
   {
     name: 'door/service-log-token',

@@ -1,4 +1,4 @@
-// Grants: what a yes of a person covers, and how long. Data: each gate with what its removal is and who must notice.
+// Grants: what an approval of a person covers, and for how long. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

@@ -51,7 +51,7 @@ export const harnessGates: readonly Gate[] = [
     text: "verdict: graded.error !== undefined ? 'error' : isPass",
     instead: "verdict: graded.error === 'x' ? 'error' : isPass",
     suites: ['tests/program/evals.test.ts'],
-    only: 'a judgement that cannot be used',
+    only: 'an unusable judgement',
   },
   {
     name: 'harness/eval-replay',
@@ -60,7 +60,7 @@ export const harnessGates: readonly Gate[] = [
     text: "if (isReplay) return failed('No earlier run",
     instead: "if (isReplay && model === '') return failed('No earlier run",
     suites: ['tests/program/evals.test.ts'],
-    only: 'a replay asks no model',
+    only: 'a replay calls no model',
   },
   {
     name: 'harness/eval-arguments',
@@ -86,7 +86,7 @@ export const harnessGates: readonly Gate[] = [
     text: 'untrusted: sourcesAbove(deps, state, node),',
     instead: '',
     suites: ['tests/program/pipelines.test.ts'],
-    only: 'a node that takes what another read',
+    only: 'a node that uses',
   },
   {
     name: 'harness/plan-first',

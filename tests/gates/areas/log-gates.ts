@@ -1,4 +1,4 @@
-// The end of the log and its head file. Data: each gate with what its removal is and who must notice.
+// The end of the log and its head file. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -10,7 +10,7 @@ export const logGates: readonly Gate[] = [
     text: "return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);",
     instead: 'return null;',
     suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'with nothing stopped',
+    only: 'without a panic stop',
   },
   {
     name: 'log/head-missing',
@@ -19,7 +19,7 @@ export const logGates: readonly Gate[] = [
     text: ": gap('head-missing', null);",
     instead: ": (gap('head-missing', null), null);",
     suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'with nothing stopped',
+    only: 'without a panic stop',
   },
   {
     name: 'log/rewind-stops',

@@ -1,4 +1,4 @@
-// Servers of the Model Context Protocol: only as a person approved them, and every call through the gate. Data, as in the other areas.
+// MCP servers: used only as a person approved them, and every call goes through the gate. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -52,7 +52,7 @@ export const mcpGates: readonly Gate[] = [
     text: "const kind: ToolClass = tool.isDestructive ? 'destructive' : url === undefined ? 'exec' : 'network';",
     instead: "const kind: ToolClass = 'read';",
     suites: [...suites, ...hostile],
-    only: 'asks',
+    only: 'needs approval|always asks',
   },
   {
     name: 'mcp/own-data',

@@ -1,5 +1,5 @@
-// Memory and documents: promotion without a person, and marks of untrusted content. Data: each gate with its removal and the tests that must
-// notice.
+// Memory and documents: promotion without a person, and marks of untrusted content. Data: each gate with its removal and the tests that
+// must fail without it.
 
 import type { Gate } from '../gate.ts';
 

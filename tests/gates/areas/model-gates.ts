@@ -1,4 +1,4 @@
-// Repeated and paid model calls. Data: each gate with its removal and the tests that must notice.
+// Repeated and paid model calls. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

@@ -1,4 +1,4 @@
-// The way out: URL rules, dialling, redirects, bounds. Data: each gate with what its removal is and who must notice.
+// Egress: URL rules, dialling, redirects, limits. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

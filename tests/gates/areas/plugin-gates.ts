@@ -1,4 +1,5 @@
-// Code loaded into the program: only as a person approved it, and nothing the agent could have written. Data, as in the other areas.
+// Code loaded into the program: only as a person approved it, and never code that the agent could have written. Data, as in the other
+// areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -59,7 +60,7 @@ export const pluginGates: readonly Gate[] = [
     text: "It is loaded from the next start on.',\n    forPerson: true,",
     instead: "It is loaded from the next start on.',",
     suites: ['tests/program/plugins.test.ts'],
-    only: 'a command line that a tool started',
+    only: 'a command line started by a tool',
   },
   {
     name: 'plugin/other-files',
@@ -68,6 +69,6 @@ export const pluginGates: readonly Gate[] = [
     text: "if (!isFolder && namesOtherFiles(content.toString('utf8')))",
     instead: 'if (false)',
     suites,
-    only: 'a file that names others',
+    only: 'a file that imports others',
   },
 ];

@@ -1,4 +1,4 @@
-// The rules of the gate. Data: each gate with what its removal is and who must notice.
+// The rules of the gate. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

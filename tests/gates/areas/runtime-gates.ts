@@ -1,4 +1,5 @@
-// The turn runtime: the second look at dispatch, budgets, approvals, the stop, recovery. Data: each gate with what its removal is and who must notice.
+// The turn runtime: the second check at dispatch, budgets, approvals, the stop, recovery. Data: each gate with its removal and the tests
+// that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -92,7 +93,7 @@ export const runtimeGates: readonly Gate[] = [
     text: 'if (depthLeft <= 0) {',
     instead: 'if (depthLeft < -20) {',
     suites: ['tests/program/helper-limits.test.ts'],
-    only: 'levels of helpers',
+    only: 'levels of subagents',
   },
   {
     name: 'runtime/helper-allowed',
@@ -101,7 +102,7 @@ export const runtimeGates: readonly Gate[] = [
     text: 'if (allowed.includes(agentId)) return;',
     instead: 'if (allowed.length >= 0) return;',
     suites: ['tests/program/helpers.test.ts'],
-    only: 'calls only agents it may call',
+    only: 'calls only permitted agents',
   },
   {
     name: 'runtime/helper-ends-with-caller',
@@ -110,7 +111,7 @@ export const runtimeGates: readonly Gate[] = [
     text: "if (isStopped || job.mode === 'wait')",
     instead: "if (isStopped && job.mode !== 'wait' && job.mode !== 'background')",
     suites: ['tests/program/helper-limits.test.ts'],
-    only: 'takes all below it along',
+    only: 'stops everything below it',
   },
   {
     name: 'runtime/helper-paid-by-caller',
@@ -119,7 +120,7 @@ export const runtimeGates: readonly Gate[] = [
     text: '{ payers: helper.payers }',
     instead: '{}',
     suites: ['tests/program/helper-limits.test.ts'],
-    only: 'paid by its caller',
+    only: 'also counts for its caller',
   },
   {
     name: 'runtime/helper-taint',

@@ -1,4 +1,5 @@
-// The sandbox: whether a command runs inside, and what it may touch there. Data: each gate with what its removal is and who must notice.
+// The sandbox: whether a command runs inside, and what it may touch there. Data: each gate with its removal and the tests that must fail
+// without it.
 
 import type { Gate } from '../gate.ts';
 

@@ -1,4 +1,4 @@
-// Secrets: redaction at each sink, and the vault. Data: each gate with what its removal is and who must notice.
+// Secrets: redaction at each sink, and the vault. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -10,7 +10,7 @@ export const secretGates: readonly Gate[] = [
     text: 'await secrets.whenKnown(SECRETS_MAX_MS);',
     instead: '',
     suites: ['tests/leaks/known-secrets.test.ts'],
-    only: 'knows the secrets of the vault',
+    only: 'knows the vault',
   },
   {
     name: 'secret/event-log',
@@ -37,7 +37,7 @@ export const secretGates: readonly Gate[] = [
     text: "safetyOf('artifacts').artifacts(tables.artifactStore),",
     instead: 'tables.artifactStore,',
     suites: ['tests/leaks/controls.test.ts'],
-    only: 'kept content',
+    only: 'stored content',
   },
   {
     name: 'secret/prompt',
@@ -55,7 +55,7 @@ export const secretGates: readonly Gate[] = [
     text: 'this.lookAgain((message) => this.#withoutSecrets(message), this.#redact);',
     instead: '',
     suites: ['tests/leaks/later-secrets.test.ts'],
-    only: 'a conversation in use',
+    only: 'in an ongoing conversation',
   },
   {
     name: 'secret/channels',
@@ -91,7 +91,7 @@ export const secretGates: readonly Gate[] = [
     text: "safetyOf('doors').redactDeep(value);",
     instead: 'value;',
     suites: ['tests/leaks/controls.test.ts'],
-    only: 'what the doors',
+    only: 'the output of the doors',
   },
   {
     name: 'secret/arguments',

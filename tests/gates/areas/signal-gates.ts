@@ -1,4 +1,4 @@
-// Automatic turns: they happen once, with permission, and within their bounds. Data, as in the other areas.
+// Automatic turns: they happen once, with permission, and within their limits. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -65,7 +65,7 @@ export const signalGates: readonly Gate[] = [
     text: "    { type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources, paths: [], attached: true } },\n",
     instead: '',
     suites: whole,
-    only: 'signals:',
+    only: 'signals are observed',
   },
   {
     name: 'signal/watch-links',
@@ -116,7 +116,7 @@ export const signalGates: readonly Gate[] = [
     text: 'unattended: { approvalMs } }',
     instead: 'unattended: null }',
     suites: whole,
-    only: 'of an unattended turn asks',
+    only: 'of an unattended turn is denied',
   },
   {
     name: 'signal/panic',
@@ -165,7 +165,7 @@ export const signalGates: readonly Gate[] = [
     text: "return { class: 'write', paths: [], command: null,",
     instead: "return { class: 'read', paths: [], command: null,",
     suites: whole,
-    only: 'asks before it schedules',
+    only: 'needs approval for an automatic start',
   },
   {
     name: 'signal/persons-schedules',

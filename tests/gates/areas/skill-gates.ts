@@ -1,4 +1,5 @@
-// Skills: whose text is trusted, what of it runs, how deep it leads. Data: each gate with what its removal is and who must notice.
+// Skills: whose text is trusted, what of it runs, how deeply skills may refer to others. Data: each gate with its removal and the tests
+// that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

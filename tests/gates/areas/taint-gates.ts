@@ -1,4 +1,4 @@
-// Untrusted content: marking, derivation, private data. Data: each gate with its removal and the tests that must notice.
+// Untrusted content: marking, derivation, private data. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

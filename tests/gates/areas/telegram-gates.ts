@@ -1,4 +1,4 @@
-// Telegram: who may speak, and whose press decides what. Data: each gate with what its removal is and who must notice.
+// Telegram: who is accepted, and whose button press decides. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 

@@ -1,4 +1,4 @@
-// Undo: copies before a write, and what is not put back. Data: each gate with what its removal is and who must notice.
+// Undo: copies before a write, and what is not restored. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -10,7 +10,7 @@ export const undoGates: readonly Gate[] = [
     text: '  } catch (cause) {\n    return reject(runner, item, cause);',
     instead: '  } catch {\n    return { ...item, before: null };',
     suites: ['tests/faults/undo-program.test.ts'],
-    only: 'no copy can be kept',
+    only: 'cannot be copied',
   },
   {
     name: 'undo/before-image-required-later',
@@ -19,7 +19,7 @@ export const undoGates: readonly Gate[] = [
     text: '(cause: unknown) => reject(runner, item, cause),',
     instead: '() => ({ ...item, before: null }),',
     suites: ['tests/faults/undo-program.test.ts'],
-    only: 'no copy can be kept',
+    only: 'cannot be copied',
   },
   {
     name: 'undo/before-image',
@@ -36,7 +36,7 @@ export const undoGates: readonly Gate[] = [
     text: 'return circumstances.force ? restore : judgeSince(change, now, circumstances);',
     instead: 'return restore;',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'changed since|later call',
+    only: 'each later change|with force a changed file|later call',
   },
   {
     name: 'undo/later-call',
@@ -70,7 +70,7 @@ export const undoGates: readonly Gate[] = [
     text: 'if (!sameImage(now, image)) throw',
     instead: 'if (false) throw',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'between the look and the restore',
+    only: 'between check and restore',
   },
   {
     name: 'undo/own-data',
@@ -79,7 +79,7 @@ export const undoGates: readonly Gate[] = [
     text: 'return real === null ? this.#options.forbids(path) :',
     instead: 'return real === null ? null :',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'leads elsewhere',
+    only: 'whose folder was redirected',
   },
   {
     name: 'undo/leads-elsewhere',
@@ -88,7 +88,7 @@ export const undoGates: readonly Gate[] = [
     text: 'return real === null ? this.#options.forbids(path) : `Its folder leads elsewhere now, to ${real}.`;',
     instead: 'return this.#options.forbids(path);',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'leads elsewhere',
+    only: 'whose folder was redirected',
   },
   {
     name: 'undo/hard-link',
@@ -97,7 +97,7 @@ export const undoGates: readonly Gate[] = [
     text: "if (glance.kind === 'file' && glance.links > 1)\n",
     instead: 'if (false)\n',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'each way a file can have changed',
+    only: 'each later change of a file',
   },
   {
     name: 'undo/panic',

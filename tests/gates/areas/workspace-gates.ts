@@ -1,4 +1,4 @@
-// Folders as workspaces: whom they are opened for, and that they stay those folders. Data: each gate with what its removal is.
+// Folders as workspaces: for whom they are opened, and that they stay the same folders. Data, as in the other areas.
 
 import type { Gate } from '../gate.ts';
 
@@ -109,7 +109,7 @@ export const workspaceGates: readonly Gate[] = [
     text: 'return tool.isInternal !== true || isProgram ? null',
     instead: 'return tool.isInternal !== undefined || isProgram ? null',
     suites: ['tests/program/workspaces.test.ts'],
-    only: 'no model and no client',
+    only: 'neither a model nor a client',
   },
   {
     name: 'workspace/client-call',
@@ -118,7 +118,7 @@ export const workspaceGates: readonly Gate[] = [
     text: 'if (checked.value.tool.isInternal === true) throw',
     instead: "if (params.tool === '') throw",
     suites: ['tests/program/workspaces.test.ts'],
-    only: 'no model and no client',
+    only: 'neither a model nor a client',
   },
   {
     name: 'workspace/person-only',
@@ -127,7 +127,7 @@ export const workspaceGates: readonly Gate[] = [
     text: "about: 'let TrayClaw work in a folder and below, until you take it back',\n    forPerson: true,",
     instead: "about: 'let TrayClaw work in a folder and below, until you take it back',",
     suites: ['tests/faults/one-gate.test.ts'],
-    only: 'a command line that a tool started',
+    only: 'a command line started by a tool',
   },
   {
     name: 'workspace/person-params',
@@ -136,7 +136,7 @@ export const workspaceGates: readonly Gate[] = [
     text: 'if (chosen.length > 0) return',
     instead: 'if (chosen.length > 9) return',
     suites: ['tests/faults/one-gate.test.ts'],
-    only: 'a command line that a tool started',
+    only: 'a command line started by a tool',
   },
   {
     name: 'workspace/worktree-loss',
@@ -145,7 +145,7 @@ export const workspaceGates: readonly Gate[] = [
     text: 'if (files.length > 0) {',
     instead: 'if (files.length > 1_000) {',
     suites: ['tests/program/project.test.ts'],
-    only: 'its removal loses nothing',
+    only: 'removing it loses nothing',
   },
   {
     name: 'workspace/mention-outside',
