@@ -154,7 +154,10 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   editor.updates.length = 0;
   await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
   await until(() => editor.said() !== '', 'the messages arrive');
-  expect([editor.said('user_message_chunk'), editor.said()]).toEqual(['please write', 'Written.']);
+  await until(() => editor.said().endsWith('Written.'), 'all of it arrives');
+  expect([editor.said('user_message_chunk'), editor.said()]).toEqual(['please write', 'I write it.\n\nWritten.']);
+  expect(editor.of('tool_call')).toMatchObject([{ title: 'write_file: note.txt', kind: 'edit' }]);
+  expect(editor.of('tool_call_update')).toMatchObject([{ status: 'completed' }]);
   await expect(editor.prompt('ses_none', 'Hi')).rejects.toThrow(/ses_none/);
   expect(await editor.end()).toBe(0);
   // Every line is a protocol message.
@@ -171,6 +174,27 @@ test('a cancel stops the turn, and a denied call is not made', { timeout: 60_000
   await editor.prompt(sessionId, 'please write');
   expect(editor.of('tool_call_update').at(-1)?.status).toBe('failed');
   expect(existsSync(join(home.workspace, 'note.txt'))).toBe(false);
+  editor.updates.length = 0;
+  await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
+  await until(() => editor.said().endsWith('Written.'), 'the session is told again');
+  expect(editor.of('tool_call_update').map(({ status }) => status)).toEqual(['failed']);
+});
+
+test('a second prompt is refused while the first is answered, also when both come at once', { timeout: 60_000 }, async () => {
+  const editor = open(() => choose('once'));
+  const sessionId = await editor.begin(home.workspace);
+  const both = await Promise.allSettled([editor.prompt(sessionId, 'slow please'), editor.prompt(sessionId, 'Hi')]);
+  expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect(await editor.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
+});
+
+test.each([0, 1, 99])('an editor that asks for version %i is told the version there is', { timeout: 60_000 }, async (protocolVersion) => {
+  const editor = open(() => choose('once'));
+  const { protocolVersion: told } = await editor.connection.agent.request(methods.agent.initialize, {
+    protocolVersion,
+    clientCapabilities: {},
+  });
+  expect(told).toBe(PROTOCOL_VERSION);
 });
 
 test('an answer at another door withdraws the question in the editor', { timeout: 60_000 }, async () => {

@@ -39,6 +39,7 @@ beforeAll(async () => {
       { user: /forecast/, results: 1, answer: { text: 'Sun.' } },
       { user: /town/i, answer: { text: JSON.stringify(berlin) } },
       { user: /slow/, answer: { text: 'one two three four five six', pieceChars: 4, delayMs: 100 } },
+      { user: /refused/, answer: { refuse: 'rate-limited' } },
       { user: /breaks/, answer: { text: 'one two three', pieceChars: 4, trouble: { kind: 'error', afterFrames: 2 } } },
       {
         user: /remember/,
@@ -160,6 +161,22 @@ test('openai: errors are raised as the right class', async () => {
   await expect(few.models.list()).rejects.toMatchObject({ status: 429, constructor: OpenAI.RateLimitError });
   const broken = client.chat.completions.stream({ model: pass, messages: [{ role: 'user', content: 'this breaks' }] });
   await expect(broken.finalContent()).rejects.toBeInstanceOf(OpenAI.APIError);
+  // Nothing was sent yet, so the stream is an HTTP error with the class it means.
+  const refused = { model: pass, stream: true as const };
+  await expect(client.chat.completions.create({ ...refused, messages: [{ role: 'user', content: 'refused' }] })).rejects.toBeInstanceOf(
+    OpenAI.RateLimitError,
+  );
+  await expect(client.responses.create({ ...refused, input: 'refused' })).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+});
+
+test.each([agent, pass])('openai: a response of %s that breaks is told as failed before the error is raised', async (model) => {
+  const stream = await client.responses.create({ model, input: 'this breaks', stream: true });
+  let failed: string | undefined;
+  const reading = (async () => {
+    for await (const event of stream) if (event.type === 'response.failed') failed = event.response.error?.message;
+  })();
+  await expect(reading).rejects.toBeInstanceOf(OpenAI.APIError);
+  expect(failed).toContain('cannot answer');
 });
 
 test('openai: an aborted stream cancels the turn', async () => {

@@ -11,7 +11,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { cardOf } from './card.ts';
 import { a2aChecks } from './checks.ts';
 import { nodeIdOf } from './node-id.ts';
-import { a2aPath, cardPath } from './paths.ts';
+import { a2aPath, cardPath, firstCardPath } from './paths.ts';
 import { withPeers } from './peer-models.ts';
 import { PeerWork } from './peer-work.ts';
 import { PeerLinks } from './peer-links.ts';
@@ -104,7 +104,7 @@ export const a2a = defineBuiltInFeature({
           return new Door({ desk: made, logger: spine.logger, version, admit, agents: ownAgents, route });
         };
         return {
-          owns: (path) => path === cardPath || path === a2aPath || path.startsWith(`${a2aPath}/`),
+          owns: (path) => path === cardPath || path === firstCardPath || path === a2aPath || path.startsWith(`${a2aPath}/`),
           answer: async (request, reply) => {
             opening ??= open();
             await (await opening).answer(request, reply);

@@ -50,3 +50,20 @@ export function cardOf(origin: string, agents: readonly CardAgent[], version: st
     })),
   };
 }
+
+/**
+ * The card with what readers of revision 0.3 and before look for beside it. One who names no revision may be either: the newer ones skip what
+ * they do not know.
+ */
+export function earlierCardOf(card: ReturnType<typeof cardOf>): object {
+  const { door } = card.securitySchemes;
+  return {
+    ...card,
+    protocolVersion: '0.3.0',
+    url: card.supportedInterfaces[0]?.url,
+    preferredTransport: 'JSONRPC',
+    supportsAuthenticatedExtendedCard: false,
+    securitySchemes: { door: { type: 'http', scheme: 'Bearer', description: door.httpAuthSecurityScheme.description, ...door } },
+    security: [{ door: [] }],
+  };
+}

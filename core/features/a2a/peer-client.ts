@@ -31,10 +31,11 @@ const FIND_PAGE = 50;
 
 /** Fails with model_unavailable, model_auth or model_rejected. */
 export async function connectPeer(address: PeerAddress, fetch: typeof globalThis.fetch): Promise<PeerClient> {
-  const fetchImpl = peerFetch(address, fetch);
+  // Many agents speak revision 0.3 only; their card says so.
+  const options = { fetchImpl: peerFetch(address, fetch), legacyCompat: { enabled: true } };
   const factory = new ClientFactory({
-    transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
-    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+    transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
+    cardResolver: new DefaultAgentCardResolver(options),
   });
   const client = await translated(address.peer, () => factory.createFromUrl(address.url.endsWith('/') ? address.url : `${address.url}/`));
   const card = await translated(address.peer, () => client.getAgentCard());
@@ -138,23 +139,26 @@ function textOf(artifacts: readonly Artifact[]): string {
     .join('\n\n');
 }
 
+/** Parts are paragraphs, unless one begins or ends with a space: then they are the pieces of a text as it was streamed. */
 function textIn(parts: readonly Part[]): string {
-  return parts
-    .map(({ content, filename }) => {
-      switch (content?.$case) {
-        case 'text':
-          return content.value;
-        case 'data':
-          return JSON.stringify(content.value);
-        case 'url':
-          return `File: ${content.value}`;
-        case 'raw':
-          return `File ${filename} (${content.value.length} bytes), which is not fetched.`;
-        case undefined:
-          return '';
-      }
-    })
-    .join('\n');
+  const texts = parts.map(textOfPart);
+  const arePieces = parts.every(({ content }) => content?.$case === 'text') && texts.some((text) => /^\s|\s$/.test(text));
+  return texts.join(arePieces ? '' : '\n');
+}
+
+function textOfPart({ content, filename }: Part): string {
+  switch (content?.$case) {
+    case 'text':
+      return content.value;
+    case 'data':
+      return JSON.stringify(content.value);
+    case 'url':
+      return `File: ${content.value}`;
+    case 'raw':
+      return `File ${filename} (${content.value.length} bytes), which is not fetched.`;
+    case undefined:
+      return '';
+  }
 }
 
 function short(text: string): string {

@@ -1,4 +1,4 @@
-// The A2A door: serves its two paths, checks the token of each request, and passes it to the SDK. Loaded with the first request.
+// The A2A door: its addresses, the token of each request, and the SDK's reading of the protocol, 1.0 and 0.3. Loaded with the first request.
 
 import { createHash } from 'node:crypto';
 import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
@@ -7,8 +7,8 @@ import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } fro
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Spine } from '../feature.ts';
-import { cardOf, type CardAgent } from './card.ts';
-import { a2aPath, cardPath } from './paths.ts';
+import { cardOf, earlierCardOf, type CardAgent } from './card.ts';
+import { a2aPath, cardPath, firstCardPath } from './paths.ts';
 import type { TaskDesk } from './tasks.ts';
 import { errorOf, handlerOf } from './wire-tasks.ts';
 
@@ -47,13 +47,14 @@ export class A2aDoor {
     const card = this.#cardFor(request, caller);
     // Some clients append a slash to the address from the card.
     const isCall = request.path === a2aPath || request.path === `${a2aPath}/`;
-    if (request.path === cardPath) answerCard(request, reply, card);
+    if (request.path === cardPath || request.path === firstCardPath)
+      answerCard(request, reply, isEarlier(request) ? earlierCardOf(card) : card);
     else if (!isCall) refuse(reply, new AppError('not_found', `There is nothing at ${request.path.slice(0, 100)}.`));
     else if (request.method !== 'POST') wrongMethod(reply, 'POST');
     else await this.#call(request, reply, { caller, card });
   }
 
-  /** The card names only the agents that the token may use. */
+  /** Names only the agents that the token may use. */
   #cardFor(request: DoorRequest, caller: DoorCaller): object {
     const agents = this.#deps.agents().filter(({ agentId }) => this.#may(caller, agentId));
     return cardOf(`http://${request.header('host') ?? '127.0.0.1'}`, agents, this.#deps.version);
@@ -90,7 +91,10 @@ export class A2aDoor {
     }
   }
 
-  #handle(request: DoorRequest, { caller, card, body }: { readonly caller: DoorCaller; readonly card: object; readonly body: unknown }) {
+  async #handle(
+    request: DoorRequest,
+    { caller, card, body }: { readonly caller: DoorCaller; readonly card: object; readonly body: unknown },
+  ): Promise<RpcReply | AsyncGenerator<RpcReply, void, undefined>> {
     const { desk } = this.#deps;
     const { token } = caller;
     const requestedVersion = request.header('a2a-version');
@@ -104,11 +108,13 @@ export class A2aDoor {
       signal: AbortSignal.any([request.gone, caller.revoked]),
     });
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });
-    return handler.getAgentCard().then((known) => {
-      validateVersion(context.requestedVersion, known, 'JSONRPC');
-      const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
-      return new JsonRpcTransportHandler(handler).handle(isBody ? { ...body } : JSON.stringify(body), context);
-    });
+    const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
+    if (isBody && isEarlier(request) && 'method' in body && typeof body.method === 'string' && body.method.includes('/')) {
+      const { LegacyJsonRpcTransportHandler } = await import('@a2a-js/sdk/compat/v0_3/server');
+      return await new LegacyJsonRpcTransportHandler(handler).handle({ ...body }, context);
+    }
+    validateVersion(context.requestedVersion, await handler.getAgentCard(), 'JSONRPC');
+    return await new JsonRpcTransportHandler(handler).handle(isBody ? { ...body } : JSON.stringify(body), context);
   }
 
   /** An error before the first piece is sent as the whole reply. */
@@ -146,8 +152,14 @@ export class A2aDoor {
   }
 }
 
+/** Revision 0.3 and before have no header for it; their methods have names with a slash. */
+function isEarlier(request: DoorRequest): boolean {
+  const version = request.header('a2a-version');
+  return version === undefined || version.trim() === '' || version.trim().startsWith('0.');
+}
+
 function answerCard({ method }: DoorRequest, reply: DoorReply, card: object): void {
-  if (method === 'GET') reply.send(200, card, { 'cache-control': 'private, max-age=60', etag: tagOf(card) });
+  if (method === 'GET') reply.send(200, card, { 'cache-control': 'private, max-age=60', vary: 'A2A-Version', etag: tagOf(card) });
   else wrongMethod(reply, 'GET');
 }
 

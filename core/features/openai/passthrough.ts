@@ -12,7 +12,7 @@ import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, EndReason, Said } from './asked.ts';
 import { refuse } from './read-parts.ts';
 
-export interface PassDeps extends Pick<Spine, 'log' | 'ids' | 'panic' | 'closing'> {
+export interface PassDeps extends Pick<Spine, 'log' | 'ids' | 'panic' | 'closing' | 'later'> {
   readonly asking: AskingDeps;
   readonly models: Pick<ModelRouter, 'knows' | 'stream'>;
 }
@@ -28,6 +28,8 @@ export interface PassRequest {
 
 /** The assumed size of the answer if the client sets no limit. */
 const ANSWER_TOKENS = 4_096;
+/** A stream begins with the first piece, so that a refusal of the model server is an HTTP error; and after so long without one. */
+const BEGIN_MS = 10_000;
 
 /**
  * Fails with model_unknown, invalid_params, over_budget or panic_engaged before the model is called, and later with the errors of a model
@@ -41,8 +43,20 @@ export async function passThrough(deps: PassDeps, request: PassRequest): Promise
     throw refuse('previous_response_id', 'Nothing is kept of what is passed through: send the whole conversation.');
   if (panic.engaged) throw stopped();
   const output = asked.output.kind === 'schema' ? outputOfJsonSchema(asked.output.schema) : null;
-  const reply = await ask(deps, request, requestOf(deps, asked, output));
-  return { ...reply, text: checked(reply, asked, output) };
+  let hasBegun = false;
+  const begin = (): void => {
+    if (!hasBegun) request.writer.begin({});
+    hasBegun = true;
+  };
+  const callOff = deps.later(BEGIN_MS, begin);
+  try {
+    const reply = await ask(deps, request, requestOf(deps, asked, output), begin);
+    const text = checked(reply, asked, output);
+    begin();
+    return { ...reply, text };
+  } finally {
+    callOff();
+  }
 }
 
 /** Checks the text against the requested format before any of it is sent. */
@@ -95,7 +109,7 @@ function messagesOf(said: readonly Said[]): ChatMessage[] {
   return messages;
 }
 
-/** Reserves budget, calls the model, and records the call in the log whatever its outcome. */
+/** Room in the budget first, then the call, then a line in the log, whatever it came to. */
 async function ask(deps: PassDeps, { caller, ref, asked, writer, signal }: PassRequest, request: SafeRequest): Promise<Answer> {
   const { asking, models, ids } = deps;
   const { clock, budget, count } = asking;
@@ -112,9 +126,12 @@ async function ask(deps: PassDeps, { caller, ref, asked, writer, signal }: PassR
   try {
     if (admission === null) throw new AppError('cancelled', 'The request was stopped while it waited for the budget.');
     if (!admission.ok) throw new AppError('over_budget', `The budget of the ${admission.breach.scope} allows no more model calls.`);
-    writer.begin({});
     const streams = asked.stream && asked.output.kind === 'text';
-    const sink = { text: (delta: string) => (streams ? writer.text(delta) : undefined) };
+    const say = (delta: string): void => {
+      begin();
+      writer.text(delta);
+    };
+    const sink = { text: (delta: string) => (streams ? say(delta) : undefined) };
     const reply = await models.stream(ref, request, sink, { signal: stop });
     const costUsd = asking.models.cost(reply.model ?? ref, reply.usage);
     spent = { nowMs: clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };

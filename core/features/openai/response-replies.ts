@@ -7,8 +7,13 @@ import type { GivenItem } from './given-items.ts';
 
 type Keep = (items: readonly GivenItem[]) => void;
 
+export interface ResponseWriter extends AnswerWriter {
+  /** In a stream that has begun: clients that know no other end want to hear it. */
+  fail?(error: { readonly code: string | null; readonly message: string }): void;
+}
+
 /** `keep` is told the items of the answer before the program has all of it. */
-export function responseWriter(head: ReplyHead, keep: Keep): AnswerWriter {
+export function responseWriter(head: ReplyHead, keep: Keep): ResponseWriter {
   if (head.asked.stream) return new ResponseStream(head, keep);
   return new WholeReply(head, (_, answer) => {
     keep(givenOf(head.id(), answer));
@@ -87,7 +92,7 @@ function itemsOf(id: string, { text, calls }: Answer): Item[] {
   return [...said, ...calls.map((call, at) => callItem(id, call, at))];
 }
 
-class ResponseStream implements AnswerWriter {
+class ResponseStream implements ResponseWriter {
   readonly #head: ReplyHead;
   readonly #keep: Keep;
   #sequence = 0;
@@ -128,6 +133,11 @@ class ResponseStream implements AnswerWriter {
     const response = finished(this.#head, whole, items);
     this.#event(response['status'] === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
     this.#head.reply.end();
+  }
+
+  fail({ code, message }: { readonly code: string | null; readonly message: string }): void {
+    const response = { ...responseOf(this.#head), status: 'failed', error: { code: code ?? 'server_error', message } };
+    this.#event('response.failed', { response });
   }
 
   #openMessage(): void {

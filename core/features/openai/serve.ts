@@ -4,12 +4,12 @@ import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnswerWriter, Asked } from './asked.ts';
 import { chatWriter, type ReplyHead } from './chat-replies.ts';
-import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
+import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type SendError, type Visit } from './completions.ts';
 import { embeddingsOf, readEmbeddings } from './embeddings.ts';
 import { GivenItems } from './given-items.ts';
 import { readChat } from './read-chat.ts';
 import { readResponses } from './read-responses.ts';
-import { responseWriter } from './response-replies.ts';
+import { responseWriter, type ResponseWriter } from './response-replies.ts';
 import { turnError, vendorError } from './vendor-error.ts';
 
 type Answering = (door: OpenAiDoor, visit: Visit) => Promise<void>;
@@ -66,16 +66,26 @@ export class OpenAiDoor {
     return Promise.resolve();
   }
 
-  async #complete(visit: Visit, read: (body: unknown) => Asked, writerOf: (head: ReplyHead) => AnswerWriter): Promise<void> {
-    await this.#completions.complete(visit, read(await visit.request.json()), writerOf, sendError);
+  async #complete(
+    visit: Visit,
+    read: (body: unknown) => Asked,
+    writerOf: (head: ReplyHead) => AnswerWriter,
+    send: SendError = sendError,
+  ): Promise<void> {
+    await this.#completions.complete(visit, read(await visit.request.json()), writerOf, send);
   }
 
   #respond(visit: Visit): Promise<void> {
     const { caller } = visit;
+    let writer: ResponseWriter | null = null;
     return this.#complete(
       visit,
       (body) => readResponses(body, (id) => this.#given.find(caller, id)),
-      (head) => responseWriter(head, (items) => (head.asked.isForgotten === true ? undefined : this.#given.keep(caller, items))),
+      (head) => (writer = responseWriter(head, (items) => (head.asked.isForgotten === true ? undefined : this.#given.keep(caller, items)))),
+      (reply, error, begun) => {
+        if (!reply.isUnsent) writer?.fail?.(vendorError(error).body.error);
+        sendError(reply, error, begun);
+      },
     );
   }
 

@@ -14,11 +14,13 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Claw } from '../../../contracts/claw.ts';
 import { toAppError } from '../../../contracts/errors.ts';
+import type { AnyEvent } from '../../../contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import { isInsideTool, refusedInsideTool } from '../person-only.ts';
+import { replayedTypes, replayOf } from './acp-replay.ts';
 import { AcpTurn } from './acp-turn.ts';
 import { modesOf, readPrompt, sessionOf } from './acp-words.ts';
 
@@ -58,7 +60,8 @@ class AcpDoor {
       .onRequest(methods.agent.initialize, ({ params }) => {
         this.#forms = params.clientCapabilities?.elicitation ?? null;
         return {
-          protocolVersion: Math.min(params.protocolVersion, PROTOCOL_VERSION),
+          // The only one there is here, whatever the editor asks for.
+          protocolVersion: PROTOCOL_VERSION,
           agentInfo: { name: 'trayclaw', title: 'TrayClaw', version: this.#version },
           agentCapabilities: {
             loadSession: true,
@@ -101,11 +104,11 @@ class AcpDoor {
   async #prompt(sessionId: string, prompt: Parameters<AcpTurn['run']>[0], client: AgentContext) {
     if (prompt.text.trim() === '') throw RequestError.invalidParams({ sessionId }, 'The prompt has no text.');
     if (this.#turns.has(sessionId)) throw RequestError.invalidParams({ sessionId }, 'The session is still answering; cancel that first.');
-    // A named session must exist, so that a mistyped id does not start a new one.
-    await this.#op('session.get', { sessionId, limit: 1 });
     const turn = new AcpTurn({ claw: this.#claw, client, sessionId, forms: this.#forms });
     this.#turns.set(sessionId, turn);
     try {
+      // A named session must exist, so that a mistyped id does not start a new one.
+      await this.#op('session.get', { sessionId, limit: 1 });
       return { stopReason: await turn.run(prompt) };
     } catch (cause) {
       throw outward(cause);
@@ -122,15 +125,10 @@ class AcpDoor {
     return { sessions: sessions.map((one) => sessionOf(one, configured)), nextCursor };
   }
 
-  /** Sends the messages of a session to the editor. */
+  /** Sends what was said and done in a session to the editor. */
   async #replay(sessionId: string, client: AgentContext): Promise<string> {
-    const { session, events } = await this.#op('session.get', { sessionId, turns: TURNS_LOADED, types: ['user.message', 'turn.finished'] });
-    for (const { type, body } of events) {
-      const text = (body as { text?: unknown }).text;
-      if (typeof text !== 'string' || text === '') continue;
-      const sessionUpdate = type === 'user.message' ? ('user_message_chunk' as const) : ('agent_message_chunk' as const);
-      await client.notify(methods.client.session.update, { sessionId, update: { sessionUpdate, content: { type: 'text', text } } });
-    }
+    const { session, events } = await this.#op('session.get', { sessionId, turns: TURNS_LOADED, types: [...replayedTypes] });
+    for (const update of replayOf(events as AnyEvent[])) await client.notify(methods.client.session.update, { sessionId, update });
     return session.agentId;
   }
 
