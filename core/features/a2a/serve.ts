@@ -55,7 +55,7 @@ export class A2aDoor {
   }
 
   /** Names only the agents that the token may use. */
-  #cardFor(request: DoorRequest, caller: DoorCaller): object {
+  #cardFor(request: DoorRequest, caller: DoorCaller): ReturnType<typeof cardOf> {
     const agents = this.#deps.agents().filter(({ agentId }) => this.#may(caller, agentId));
     return cardOf(`http://${request.header('host') ?? '127.0.0.1'}`, agents, this.#deps.version);
   }

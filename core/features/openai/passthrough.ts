@@ -59,7 +59,7 @@ export async function passThrough(deps: PassDeps, request: PassRequest): Promise
   }
 }
 
-/** Checks the text against the requested format before any of it is sent. */
+/** Checks the text against the requested format before any of it is sent. Text that was cut off is sent as it is: its end reason says so. */
 function checked({ text, calls, endReason }: Answer, { output: { kind } }: Asked, output: Output<unknown> | null): string {
   if (kind === 'text' || (text === '' && calls.length > 0)) return text;
   if (endReason === 'length' || endReason === 'content_filter') return text;
@@ -110,7 +110,12 @@ function messagesOf(said: readonly Said[]): ChatMessage[] {
 }
 
 /** Room in the budget first, then the call, then a line in the log, whatever it came to. */
-async function ask(deps: PassDeps, { caller, ref, asked, writer, signal }: PassRequest, request: SafeRequest): Promise<Answer> {
+async function ask(
+  deps: PassDeps,
+  { caller, ref, asked, writer, signal }: PassRequest,
+  request: SafeRequest,
+  begin: () => void,
+): Promise<Answer> {
   const { asking, models, ids } = deps;
   const { clock, budget, count } = asking;
   const place = ids.next('req');
