@@ -1,4 +1,4 @@
-// The keys of one provider: picks the first that is not cooling down, or else the one whose cool-down ends first. Pure.
+// The keys of one provider: picks the first that is healthy or due for a trial, or else the one whose cool-down ends first. Pure.
 
 import { subjectsOf, type Health, type ModelHealth } from './model-health.ts';
 
