@@ -1,11 +1,11 @@
 // Shortens a long text by rules: keeps its start, its end, and lines in between that report an error or an outcome, and counts repeated
 // lines. For logs, listings and files that go into a summary. Pure.
 
-const telling =
+const notable =
   /\b(error|errors|fail(ed|ure|s)?|exception|panic|fatal|warn(ing)?|denied|refused|not found|missing|timeout|total|summary|result|passed)\b/i;
 
 const HEAD_SHARE = 0.3;
-const TELLING_SHARE = 0.35;
+const NOTABLE_SHARE = 0.35;
 /** The maximum number of lines examined. Later lines are dropped. */
 const LINES_MAX = 20_000;
 /** The maximum length of the note about omitted text. */
@@ -20,8 +20,8 @@ export function distillText(text: string, charsMax: number): string {
   const head = takeWhile(lines, charsMax * HEAD_SHARE);
   const rest = lines.slice(head.length);
   const found = takeWhile(
-    rest.filter((line) => telling.test(line)),
-    charsMax * TELLING_SHARE,
+    rest.filter((line) => notable.test(line)),
+    charsMax * NOTABLE_SHARE,
   );
   const room = charsMax - size(head) - size(found) - 60;
   const tail = takeWhile(rest.toReversed(), Math.max(0, room)).toReversed();

@@ -19,13 +19,13 @@ const marks = [
 export type Mark = (typeof marks)[number];
 
 /** Marks that a model knows from its instructions. Other text must not seem to contain one. */
-const telling: readonly Mark[] = ['runtime-note', 'attached-file', 'conversation-summary', 'material'];
+const knownToModels: readonly Mark[] = ['runtime-note', 'attached-file', 'conversation-summary', 'material'];
 
 const patterns = Object.fromEntries(marks.map((mark) => [mark, tagOf(mark)])) as Readonly<Record<Mark, RegExp>>;
 
 export function fenced(mark: Mark, text: string, attributes: Readonly<Record<string, string>> = {}): string {
   // The content of a note already has its own marks.
-  const own = new Set<Mark>(mark === 'runtime-note' ? [mark] : [mark, ...telling]);
+  const own = new Set<Mark>(mark === 'runtime-note' ? [mark] : [mark, ...knownToModels]);
   const given = Object.entries(attributes).map(
     ([name, value]) => ` ${name}=${JSON.stringify(withoutMarks(value, own)).replace(/[<>]/g, escaped)}`,
   );
@@ -33,7 +33,7 @@ export function fenced(mark: Mark, text: string, attributes: Readonly<Record<str
 }
 
 /** Returns the text with a backslash in everything that reads as one of these marks. Defaults to the marks a model knows. */
-export function withoutMarks(text: string, which: Iterable<Mark> = telling): string {
+export function withoutMarks(text: string, which: Iterable<Mark> = knownToModels): string {
   return [...which].reduce((safe, mark) => safe.replace(patterns[mark], '$&\\'), text);
 }
 

@@ -26,7 +26,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const NAME_CHARS_MAX = 64;
 
 export function flatten(branches: readonly ObjectKind[]): FlatObject {
-  const teller = tellingKey(branches);
+  const teller = distinguishingKey(branches);
   const order = [...new Set([...(teller === null ? [] : [teller]), ...branches.flatMap(({ properties }) => [...properties.keys()])])];
   const names = sentNames(order);
   const keys = order.map((key): FlatKey => {
@@ -42,7 +42,7 @@ export function flatten(branches: readonly ObjectKind[]): FlatObject {
 }
 
 /** Returns the first key whose values differ in every branch. */
-export function tellingKey(branches: readonly ObjectKind[]): string | null {
+export function distinguishingKey(branches: readonly ObjectKind[]): string | null {
   const [first] = branches;
   if (first === undefined || branches.length < 2) return null;
   for (const key of first.properties.keys()) {
@@ -136,7 +136,7 @@ function sentNames(keys: readonly string[]): ReadonlyMap<string, string> {
  */
 export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record<string, unknown>>): ObjectKind | undefined {
   if (branches.length < 2) return branches[0];
-  const teller = tellingKey(branches);
+  const teller = distinguishingKey(branches);
   if (teller !== null) {
     const tag = value[teller];
     return branches.find(({ properties }) =>

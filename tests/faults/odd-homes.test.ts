@@ -39,7 +39,7 @@ test('reports places where no folder can exist', async () => {
   const said = async (path: string): Promise<string> => (await open(path)).replace(/ n{9,} /, ' ');
   expect(await said(join(root, 'file'))).toContain('something else that is not a folder');
   expect(await said(join(root, 'file', 'below'))).toContain('not a folder');
-  expect(await said(join(root, 'loop'))).toContain('circle');
+  expect(await said(join(root, 'loop'))).toContain('form a loop');
   expect(await said(join(root, 'n'.repeat(300)))).toContain('too long');
   for (const path of ['/proc/trayclaw', '/proc/sys/trayclaw'])
     if (existsSync('/proc/self')) expect(await said(path)).toMatch(/^store_readonly/);

@@ -118,7 +118,7 @@ test("the reason of each hook that asks is quoted in the approval, after the rul
   const [approval] = (await claw.op('approval.list', {})).approvals;
   expect(approval).toMatchObject({ ruleId: 'rule.ask', widerScope: null });
   expect(approval?.reason).toBe(
-    'Rule 1 of policy.rules wants you to be asked: It looks. ' +
+    'Rule 1 of policy.rules requires your approval: It looks. ' +
       'The hook first asks for your decision: “a "quiet" day” The hook second asks for your decision: “look twice”',
   );
 });

@@ -52,12 +52,12 @@ function addTo(raised: Map<string, Raise[]>, extension: BudgetExtension): void {
   const { scope, unit, turnId, sessionId, day } = extension;
   const key = { turn: turnId, session: sessionId, day }[scope];
   if (key === null) return;
-  const told = (amount: number): number => (unit === 'usd' ? toUnits(amount) : amount);
+  const toBudgetUnits = (amount: number): number => (unit === 'usd' ? toUnits(amount) : amount);
   const name = nameOf(scope, unit, key);
   const before = raised.get(name) ?? [];
-  const by = told(extension.raisedBy);
+  const by = toBudgetUnits(extension.raisedBy);
   // `limit` includes the extensions that were effective when this one was granted, but not those already cancelled.
-  let onTopOf = told(extension.limit) - by;
+  let onTopOf = toBudgetUnits(extension.limit) - by;
   for (const raise of before) if (onTopOf - raise.by >= raise.onTopOf) onTopOf -= raise.by;
   raised.set(name, [...before, { by, onTopOf }]);
 }

@@ -53,7 +53,7 @@ class Collector {
   #nodes = 0;
   #isCut = false;
   #folders: LineWord[] = [];
-  /** `~` stands for the home folder, as written in a shell. */
+  /** HOME has the value `~`, which later expands to the home folder. */
   readonly #variables = new Map([['HOME', '~']]);
 
   get isWhole(): boolean {

@@ -225,7 +225,7 @@ function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): read
   const read = [...command.read, ...command.words.slice(1)]
     .filter((word) => !targets.includes(word) && word.isLiteral && word.text !== '' && mayNamePlace.test(word.text))
     .map((word) => factOf(word, base, 'read', places))
-    .filter((fact) => isOfThePerson(fact, places));
+    .filter((fact) => isPersonalFile(fact, places));
   return [...written, ...read];
 }
 
@@ -247,7 +247,7 @@ function goneInto(word: LineWord, folder: string, places: CommandPlaces): string
 }
 
 /** Programs and libraries are also in protected places. Only a person's own files deserve a warning. */
-function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
+function isPersonalFile(fact: PathFact, places: CommandPlaces): boolean {
   if (fact.protectedBy === null) return false;
   return [...places.opened, places.home, places.userHome].some((folder) => isBelow(fact.real, folder));
 }
@@ -286,10 +286,10 @@ function hostOfOperand(program: string, word: string): string | undefined {
 }
 
 const otherRights = new Set(['sudo', 'doas', 'pkexec', 'su', 'runuser']);
-const lookers = new Set(['lsof', 'fuser', 'ss', 'netstat']);
+const portTools = new Set(['lsof', 'fuser', 'ss', 'netstat']);
 /** Programs that do not run the content of files. */
-const beside = new Set([
-  ...lookers,
+const companions = new Set([
+  ...portTools,
   ...'kill pkill killall ps pgrep pidof grep head tail cut tr sort uniq wc xargs echo sleep true'.split(' '),
 ]);
 
@@ -301,6 +301,7 @@ function needsWholeMachine(commands: readonly LineCommand[]): boolean {
   if (commands.some(({ wrappers }) => wrappers.some((name) => otherRights.has(name)))) return true;
   const names = commands.map(({ words }) => nameOf(words[0]?.text ?? ''));
   return (
-    names.some((name) => otherRights.has(name)) || (names.some((name) => lookers.has(name)) && names.every((name) => beside.has(name)))
+    names.some((name) => otherRights.has(name)) ||
+    (names.some((name) => portTools.has(name)) && names.every((name) => companions.has(name)))
   );
 }

@@ -21,7 +21,7 @@ const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
 export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'recipes' = 'lines'): readonly string[] {
   const found = new Set<string>();
   const add = (given: string, base: string, depth: number, as: typeof kind): void => {
-    for (const path of wordsOf(given, as).flatMap((word) => existing(word, [base, ...foldersGoneInto(given, base)]))) {
+    for (const path of wordsOf(given, as).flatMap((word) => existing(word, [base, ...foldersEntered(given, base)]))) {
       if (found.has(path) || found.size >= FILES_MAX) continue;
       found.add(path);
       const inner = depth < DEPTH_MAX ? scriptText(path) : null;
@@ -49,7 +49,7 @@ function wordsOf(text: string, kind: 'lines' | 'recipes'): readonly string[] {
   });
 }
 
-function foldersGoneInto(text: string, base: string): readonly string[] {
+function foldersEntered(text: string, base: string): readonly string[] {
   return [...text.matchAll(/\bcd\s+["']?([\w./-]+)/g)].slice(0, 5).map(([, folder = '']) => join(base, folder));
 }
 

@@ -43,7 +43,7 @@ const unknown: Known = { reads: null, family: null, paths: [], configs: [], risk
 
 export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
   const { argv, program, cwd } = subject;
-  const known = whatIsKnown(subject, places);
+  const known = findKnown(subject, places);
   // A grant for the workspace covers nothing outside the agent's folders.
   const isAtHome = isOpen(places.fact('.', cwd, 'read'));
   const environment = { ...subject.environment, ...known.environment };
@@ -73,7 +73,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function whatIsKnown({ argv, cwd, program: { real } }: PlainSubject, places: CommandPlaces): Known {
+function findKnown({ argv, cwd, program: { real } }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
   if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);

@@ -71,10 +71,10 @@ export function readWords(
 function programProblem([program, ...args]: readonly LiteralWord[]): string | null {
   if (program === undefined) return 'it is empty';
   if (program.text.includes('=')) return 'it sets variables for the command';
-  if (!program.isBare) return "the program's name stands in quotes";
+  if (!program.isBare) return "the program's name is in quotes";
   if (!programName.test(program.text) || program.text.startsWith('-')) return "the program's name holds an unusual character";
   if (keywords.has(program.text)) return `${program.text} is part of the shell's own language`;
-  if (shellCommands.has(program.text)) return `${program.text} is carried out by the shell itself`;
+  if (shellCommands.has(program.text)) return `${program.text} is a command of the shell itself`;
   const isOdd = twins.get(program.text)?.(args.map(({ text }) => text)) === true;
   return isOdd ? `the shell's own ${program.text} understands this in another way` : null;
 }

@@ -11,7 +11,7 @@ const file = realpathSync('/bin/ls');
 const find = (writable: readonly string[], path = dirname(file)) =>
   findProgram('ls', { cwd: '/', path, writable, platform: 'linux' })?.isTrusted;
 
-test('does not trust a program where the agent may write, whoever owns it', onUnix, () => {
+test('does not trust a program where the agent may write, whatever its owner', onUnix, () => {
   expect([find([]), find([dirname(file)]), find(['/']), find([`${dirname(file)}x`])]).toEqual([true, false, false, true]);
   expect(find([file])).toBe(false);
 });

@@ -33,7 +33,7 @@ const IGNORE_FILE_BYTES_MAX = 256_000;
 const ignoreFiles = ['.gitignore', '.ignore', '.rgignore'];
 
 /** The names inside these folders reveal nothing that needs protection; their content may. */
-const tellNothing = new Set(['.git', '.husky', '.svn', '.hg']);
+const harmlessNames = new Set(['.git', '.husky', '.svn', '.hg']);
 
 /** `root` must be a real path that is not itself protected. */
 export function findProtected(root: string, walk: Omit<FolderWalk, 'root'>, protectionOf: (real: string) => string | null): WalkFinding {
@@ -58,27 +58,27 @@ class Walker {
 
   run(root: string): WalkFinding & { readonly ignoreFiles: readonly string[] } {
     this.#pending.push({ folder: root, depth: 1 });
-    for (let next = this.#pending.pop(); next !== undefined && this.#goesOn(); next = this.#pending.pop()) {
+    for (let next = this.#pending.pop(); next !== undefined && this.#mayContinue(); next = this.#pending.pop()) {
       if (next.depth > (this.#walk.depthMax ?? Infinity)) continue;
       if (next.depth > DEPTH_MAX) this.#isComplete = false;
-      else for (const entry of entriesOf(next.folder)) this.#meet(entry, next.folder, next.depth);
+      else for (const entry of entriesOf(next.folder)) this.#visit(entry, next.folder, next.depth);
     }
     return { places: this.#places, isComplete: this.#isComplete, ignoreFiles: this.#ignoreFiles };
   }
 
-  #goesOn(): boolean {
+  #mayContinue(): boolean {
     if (this.#entries > ENTRIES_MAX) this.#isComplete = false;
     return this.#isComplete && this.#places.length < PLACES_MAX;
   }
 
-  #meet(entry: Dirent, folder: string, depth: number): void {
+  #visit(entry: Dirent, folder: string, depth: number): void {
     this.#entries += 1;
     const { name } = entry;
     const path = join(folder, name);
     if (ignoreFiles.includes(name)) this.#ignoreFiles.push(path);
     if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
-    if (this.#walk.shows === 'names' && (!isFolder || tellNothing.has(name))) return;
+    if (this.#walk.shows === 'names' && (!isFolder || harmlessNames.has(name))) return;
     if (this.#protectionOf(path) !== null) this.#places.push(path);
     else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1 });
   }

@@ -57,7 +57,7 @@ const filesIf = (isKnown: boolean, names: readonly string[]): Meant | null => (i
 /** The operands, or the folder the command runs in. */
 const placesOf = (operands: readonly string[]): readonly string[] => (operands.length === 0 ? ['.'] : operands);
 
-function goneThrough(operands: readonly string[], walk: Omit<FolderWalk, 'root'>): Meant {
+function walkPlaces(operands: readonly string[], walk: Omit<FolderWalk, 'root'>): Meant {
   const places = placesOf(operands);
   return { files: places, walks: places.map((root) => ({ ...walk, root })) };
 }
@@ -71,7 +71,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'files, no lists': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('@')), operands),
   'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
   'folders listed': (given) => (given.has('-R', '--recursive') ? meanings['folders walked'](given, []) : files(placesOf(given.operands))),
-  'folders walked': ({ operands }) => goneThrough(operands, { shows: 'names', entersHidden: true }),
+  'folders walked': ({ operands }) => walkPlaces(operands, { shows: 'names', entersHidden: true }),
   // Operands with a folder in them are read; a bare name is only compared.
   'program names': ({ operands }) => files(operands.filter((name) => name.includes('/'))),
   'date format': ({ operands }) =>
@@ -83,14 +83,14 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'pattern, then files': (given) => {
     const operands = behindPattern(given, '-e', '--regexp', '-f', '--file');
     if (operands === null || !given.has('-r', '--recursive')) return operands === null ? null : files(operands);
-    return goneThrough(operands, { shows: 'content', entersHidden: true });
+    return walkPlaces(operands, { shows: 'content', entersHidden: true });
   },
   'pattern, then files without hidden ones': (given) => {
     if (given.has('--type-list')) return nothing;
     const operands = behindPattern(given, '-e', '--regexp', '-f', '--file', '--files');
     // A glob or a type that matches a hidden name includes it again.
     const entersHidden = given.has('--hidden', '-u', '--unrestricted', '-g', '--glob', '--iglob', '-t', '--type', '-T', '--type-not');
-    return operands === null ? null : goneThrough(operands, { shows: 'content', entersHidden });
+    return operands === null ? null : walkPlaces(operands, { shows: 'content', entersHidden });
   },
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
@@ -156,7 +156,7 @@ function findExpression(words: readonly string[]): Meant | null {
     if (word === '-maxdepth') depths.push(Number(value));
   }
   const depth = depths.length === 0 ? {} : { depthMax: Math.max(...depths) };
-  const gone = goneThrough(roots, { shows: 'names', entersHidden: true, ...depth });
+  const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth });
   return { ...gone, files: [...gone.files, ...compared] };
 }
 

@@ -151,12 +151,12 @@ const smuggling: readonly [string, string][] = [
   ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 5\r\n\r\nabcde'],
   ['length and chunks', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n'],
   ['a bare line feed in a chunk size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;\nabcde\r\n0\r\n\r\n'],
-  ['a chunk size that is none', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x5\r\nabcde\r\n0\r\n\r\n'],
+  ['an invalid chunk size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x5\r\nabcde\r\n0\r\n\r\n'],
   ['a NUL in a header', 'HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n'],
-  ['a header folded', 'HTTP/1.1 200 OK\r\nx-a : b\r\ncontent-length: 0\r\n\r\n'],
+  ['a space before the colon of a header', 'HTTP/1.1 200 OK\r\nx-a : b\r\ncontent-length: 0\r\n\r\n'],
   ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'],
-  ['a cut head', 'HTTP/1.1 200 O'],
+  ['a truncated head', 'HTTP/1.1 200 O'],
 ];
 
 test.each(smuggling)('rejects an answer with %s', async (_what, bytes) => {

@@ -170,10 +170,10 @@ test.each<[string, boolean, PolicyRule[]]>([
   ['another channel', false, [rule('deny', { tools: ['put'], channels: ['telegram'] })]],
   ['some of its calls', false, [rule('deny', { tools: ['put'], paths: ['secret'] })]],
   ['some of its calls, then all', true, [rule('deny', { paths: ['secret'] }), rule('deny', { tools: ['put'] })]],
-  ['all but what is allowed before', false, [rule('allow', { paths: ['notes'] }), rule('deny', { tools: ['put'] })]],
-  ['all but what asks before', false, [rule('ask', { tools: ['put'] }), rule('deny', { tools: ['put'] })]],
+  ['all but calls allowed before', false, [rule('allow', { paths: ['notes'] }), rule('deny', { tools: ['put'] })]],
+  ['all but calls that ask before', false, [rule('ask', { tools: ['put'] }), rule('deny', { tools: ['put'] })]],
   ['all, after another tool is allowed', true, [rule('allow', { tools: ['look'] }), rule('deny', {})]],
-])('a rule that denies by %s always denies the tool: %s', (_what, always, rules) => {
+])('rules that deny %s always deny the tool: %s', (_what, always, rules) => {
   const ready = new ConfigRules(rules, { workspace: '/ws', domains: listed, entryWords });
   expect(ready.refusesAlways({ name: 'put', class: 'write' }, origin)).toBe(always);
 });

@@ -46,7 +46,7 @@ function commandChoices(call: GrantableCall, command: CommandFact): readonly [Gr
     return [
       {
         match: { kind: 'command', tool, line, cwd },
-        covers: `run exactly \`${shorten(line)}\` in ${place}, whatever the files it uses hold by then`,
+        covers: `run exactly \`${shorten(line)}\` in ${place}, even if the files it uses change`,
       },
     ];
   }

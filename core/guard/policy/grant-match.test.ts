@@ -111,7 +111,7 @@ test('offers scopes narrowest first', () => {
   }).toEqual({
     command: ['run exactly `npm test` in the workspace', '`npm test` in the workspace, with any options known to be harmless'],
     elsewhere: ['run exactly `make` in /home/ada/x'],
-    unclear: ['run exactly `a | b` in sub/, whatever the files it uses hold by then'],
+    unclear: ['run exactly `a | b` in sub/, even if the files it uses change'],
     write: ['put for files in notes/', 'write files under notes/'],
     top: ['put for files in the workspace', 'write files under the workspace'],
     writeApart: ['put with exactly these arguments'],

@@ -193,8 +193,8 @@ test('a command may freely read only inside, without hosts or writes', () => {
 
 test.each([
   ['nothing private was read', { ...threeWay.taint, sensitive: false }],
-  ['nothing of others was read', { ...threeWay.taint, session: [] }],
-  ['its words are the person’s', { ...threeWay.taint, derived: [] }],
+  ['no untrusted content was read', { ...threeWay.taint, session: [] }],
+  ['its text is the person’s own', { ...threeWay.taint, derived: [] }],
 ])('the three-way rule does not apply if %s', (_why, taint) => {
   expect(decideByRules(input(facts('message'), { taint })).ruleId).toBe('ask.message');
 });
@@ -211,7 +211,7 @@ test('words the reasons for people', () => {
     reason({}, ls),
   ]).toEqual([
     'Rule 2 of policy.rules refuses it: It is archived.',
-    'Rule 2 of policy.rules wants you to be asked.',
+    'Rule 2 of policy.rules requires your approval.',
     'More than 60 calls of exec within a minute.',
     'These arguments may come from evil.example, which you had not seen when you allowed: put for files in notes/.',
     'policy.allowCommands allows it, but package.json and its environment have changed since it first ran. Approving accepts it as it is now.',

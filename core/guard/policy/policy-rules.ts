@@ -142,7 +142,7 @@ function lockedDown(input: RuleInput): RuleDecision | null {
 /** These rules ask despite any grant. An approval covers this one call. */
 const questions: readonly Rule[] = [
   ({ facts: { opens } }) =>
-    opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
+    opens === undefined ? null : askOnce('ask.workspace', `No person has allowed TrayClaw to work in ${opens.path} in its current state.`),
   ({ facts }) => {
     const guarded = facts.paths.find((path) => path.protectedBy !== null);
     if (guarded === undefined) return null;
@@ -159,7 +159,7 @@ const questions: readonly Rule[] = [
   ({ overLimit }) =>
     overLimit === null ? null : askOnce('rate.limit', `More than ${overLimit.limit} calls of ${overLimit.name} within a minute.`),
   ({ facts }) => (facts.beyond === undefined ? null : askOnce('skill.beyond', facts.beyond)),
-  ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} wants you to be asked${because(rule)}`) : null),
+  ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} requires your approval${because(rule)}`) : null),
 ];
 
 /** Reads inside the opened folders, regardless of untrusted content. */
@@ -230,7 +230,7 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
 
 /** Settings in config.yaml cover only calls that follow the person's own text. */
 function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
-  return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} holds only for what does not come from others`);
+  return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} does not cover untrusted content`);
 }
 
 function askByClass({ facts, outdated }: RuleInput): RuleDecision {

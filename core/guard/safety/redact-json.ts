@@ -56,11 +56,11 @@ function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unkn
 
 /** Shorter field names cannot be secrets. */
 const KEY_LENGTH_MIN = 16;
-const tellingKey = /pass|pwd|secret|token|key|credential|cookie|authorization/i;
+const sensitiveKey = /pass|pwd|secret|token|key|credential|cookie|authorization/i;
 
 /** If the field's name suggests a secret, the value is also checked together with the name. */
 function walkField(redactor: TextRedactor, key: string, value: unknown, depth: number): unknown {
-  if (typeof value !== 'string' || !tellingKey.test(key)) return walk(redactor, value, depth + 1);
+  if (typeof value !== 'string' || !sensitiveKey.test(key)) return walk(redactor, value, depth + 1);
   const alone = redactor.redact(value).text;
   if (alone !== value) return alone;
   const lead = `${key}: `;

@@ -8,7 +8,7 @@ import { LiteralFinder } from './literal-finder.ts';
 import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, type PatternRule } from './pattern-rule.ts';
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
 import { createProviderRules } from './provider-rules.ts';
-import { formLengthMin, isTellable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
+import { formLengthMin, isRecognizable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
 import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
 
@@ -45,7 +45,7 @@ interface Find {
 
 const VALUES_MAX = 2000;
 /** Shorter text cannot contain a secret: the shortest rule needs more. */
-const TELLABLE_MIN = 8;
+const LENGTH_MIN = 8;
 /** Limits of the cache of clean texts: their number, the length of each, and the total length. */
 const CLEAN_MAX = 1_000;
 /** The maximum length of a tool result. */
@@ -85,7 +85,7 @@ export class Redactor {
    * values, the oldest is dropped.
    */
   register(value: string, name: string): boolean {
-    if (!isTellable(value)) return false;
+    if (!isRecognizable(value)) return false;
     const cleanName = name.replace(/[^A-Za-z0-9._:-]/g, '_').slice(0, 100);
     if (this.#values.get(value) !== cleanName) {
       this.#finder = null;
@@ -99,7 +99,7 @@ export class Redactor {
   }
 
   redact(text: string): Redaction {
-    if (text.length < TELLABLE_MIN || this.#clean.has(text)) return { text: stillRedacted(text), found: [] };
+    if (text.length < LENGTH_MIN || this.#clean.has(text)) return { text: stillRedacted(text), found: [] };
     const { spans } = this.analyse(text, false);
     if (spans.length === 0) {
       this.#remember(text);

@@ -39,7 +39,7 @@ export function secretForms(value: string): SecretForm[] {
   return [...forms.values()];
 }
 
-export const isTellable = (value: string): boolean => squeeze(value).length >= formLengthMin;
+export const isRecognizable = (value: string): boolean => squeeze(value).length >= formLengthMin;
 
 const squeeze = (text: string): string => text.replace(/[\s'"`\\+]+/g, '');
 

@@ -264,11 +264,15 @@ function unavailable(missing: readonly MissingProgram[]): AppError {
 }
 
 function unexpected(missing: readonly MissingProgram[]): AppError {
-  return new AppError('sandbox_unavailable', `This command was to be confined, and here it cannot be: ${listMissing(missing)}.`, {
-    data: {
-      hint: `Nothing was done. Run it again; it is then treated as a command that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
+  return new AppError(
+    'sandbox_unavailable',
+    `This command must run in the sandbox, but there is no sandbox here: ${listMissing(missing)}.`,
+    {
+      data: {
+        hint: `Nothing was done. Run it again; it is then treated as a command that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
+      },
     },
-  });
+  );
 }
 
 function assertVisible(cwd: string, policy: SandboxPolicy): void {
@@ -282,7 +286,7 @@ function assertVisible(cwd: string, policy: SandboxPolicy): void {
 function tooLarge(policy: SandboxPolicy): AppError {
   return new AppError(
     'sandbox_unavailable',
-    `There is too much in ${foldersWith('write', policy).join(' and ')} to be looked through for hooks and keys.`,
+    `The writable folders contain too much to check for hooks and keys: ${foldersWith('write', policy).join(', ')}.`,
     {
       data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
     },

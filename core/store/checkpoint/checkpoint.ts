@@ -151,7 +151,7 @@ export class Checkpoints {
       const isLeftOut = chars > reviewCharsMax;
       files.push({
         ...file,
-        ...(isLeftOut ? { diff: null, note: 'The changes are too many to show them all here.' } : {}),
+        ...(isLeftOut ? { diff: null, note: 'There are too many changes to show all of them here.' } : {}),
         version: versionOf(change),
         refused: verdict.kind === 'refuse' ? verdict.reason : null,
       });
@@ -291,7 +291,7 @@ export class Checkpoints {
   async #judgeHunks(change: PathChange, target: UndoTarget, { indexes, version }: NonNullable<UndoPart['hunks']>): Promise<Judged> {
     const { path } = change;
     if (version !== versionOf(change)) {
-      throw new AppError('conflict', `The changes of ${path} are not those that were shown; nothing was put back. Look at them again.`);
+      throw new AppError('conflict', `The changes of ${path} differ from those that were shown; nothing was put back. Review them again.`);
     }
     const judged = await this.#judgeOne(change, target, true);
     if (judged.verdict.kind !== 'restore' || judged.image.kind !== 'file') return judged;
@@ -355,7 +355,7 @@ export class Checkpoints {
     for (const { change, image } of work) {
       const now = taken.find(({ path }) => path === change.path)?.before;
       if (now === undefined || now.kind === 'unknown')
-        throw new AppError('conflict', `What ${change.path} holds now cannot be kept, so that this undo could not be undone.`);
+        throw new AppError('conflict', `The current content of ${change.path} cannot be kept, so this undo could not be undone.`);
       if (!sameImage(now, image)) throw new AppError('conflict', `${change.path} was changed just now; nothing was put back. Try again.`);
     }
   }

@@ -1,4 +1,4 @@
-// The content of images: small content in the database, large content in the content store. A row needs no sync of its own: the commit of
+// The content of images: small content in the database, large content in the content store. A row needs no separate sync: the commit of
 // the request that follows waits for the disk, including everything committed before.
 
 import { hash } from 'node:crypto';

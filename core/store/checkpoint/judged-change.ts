@@ -26,15 +26,15 @@ export interface FoldersNow {
 
 /** A folder is removed only if everything in it is removed as well, including folders created on the way to files. */
 export function withFolders(judged: readonly Judged[], { namesIn, isLeftover }: FoldersNow): Judged[] {
-  const goes = new Set(
+  const removed = new Set(
     judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
   );
-  const whatStays = (folder: string): string | undefined => namesIn(folder).find((name) => !goesToo(join(folder, name)));
-  const goesToo = (path: string): boolean => goes.has(path) || (isLeftover(path) && whatStays(path) === undefined);
+  const remainingIn = (folder: string): string | undefined => namesIn(folder).find((name) => !isRemoved(join(folder, name)));
+  const isRemoved = (path: string): boolean => removed.has(path) || (isLeftover(path) && remainingIn(path) === undefined);
   return judged.map((item) => {
     if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
-    const stays = whatStays(item.change.path);
-    if (stays === undefined) return item;
-    return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${stays}, which was not put there by this.` } };
+    const remaining = remainingIn(item.change.path);
+    if (remaining === undefined) return item;
+    return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${remaining}, which was not put there by this.` } };
   });
 }

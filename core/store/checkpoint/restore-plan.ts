@@ -144,7 +144,7 @@ function findMisfit(before: FileImage, after: FileImage | null, { glance, image 
     return 'It has further names elsewhere (hard links) now, which would keep what is in it or lose it.';
   if (glance.kind === 'link' && !sameImageKind(image, before) && !sameImageKind(image, after)) return 'It is a symbolic link now.';
   if (glance.kind === 'folder' && before.kind !== 'folder' && after?.kind !== 'folder') return 'It is a folder now.';
-  if (before.kind === 'folder' && glance.kind !== 'folder' && glance.kind !== 'absent') return 'It was a folder and is none now.';
+  if (before.kind === 'folder' && glance.kind !== 'folder' && glance.kind !== 'absent') return 'It was a folder and is not one now.';
   return null;
 }
 

@@ -39,7 +39,7 @@ export class LogHead {
     this.gap = findGap(db, this.#before, { newest: this.#newest, bootedAtMs: deps.bootedAtMs });
   }
 
-  /** True if the head file says that the panic stop was engaged, and no release was recorded after its position, or the log has a gap. */
+  /** True if the head file says that the panic stop was engaged and the log has no later release. After a gap, only the head file counts. */
   get wasStopped(): boolean {
     const before = this.#before;
     if (before === null || before === 'damaged' || !before.stopped) return false;

@@ -12,7 +12,7 @@ export function searchFault(db: SqlDatabase, full: boolean): string | null {
     name: string;
     seq: number;
   }[];
-  if (cursors.some(({ seq }) => seq > last)) return 'It claims to know of more than the log holds.';
+  if (cursors.some(({ seq }) => seq > last)) return 'Its position is beyond the end of the log.';
   try {
     if (full) db.prepare("INSERT INTO session_text (session_text) VALUES ('integrity-check')").run();
     const upTo = cursors.find(({ name }) => name === 'session_text')?.seq ?? 0;

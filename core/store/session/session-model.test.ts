@@ -157,14 +157,14 @@ test.each([
   ['the end of a session is cut off', "DELETE FROM events WHERE session_id = 'a' AND session_seq > 4"],
   ['all events of a session are deleted', "DELETE FROM events WHERE session_id = 'a'"],
   [
-    'a session is listed that never was',
+    'a session is listed that never existed',
     "INSERT INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) SELECT 'z', title, agent_id, channel, 0, 0 FROM sessions LIMIT 1",
   ],
   ['a recorded end is changed', "UPDATE heads SET hash = zeroblob(32) WHERE session_id = 'a'"],
   ['a recorded end is moved on', "UPDATE heads SET session_seq = 99 WHERE session_id = 'a'"],
   ['a recorded end is moved back', "UPDATE heads SET session_seq = 2 WHERE session_id = 'a'"],
   [
-    'an event is put in twice',
+    'an event is inserted twice',
     'INSERT INTO events SELECT 99, session_id, 99, turn_id, step, phase, type, v, at_ms, body, hash FROM events WHERE seq = 7',
   ],
 ])('not ok if %s', async (_name, sql) => {

@@ -45,10 +45,10 @@ const homeWords: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'the disk is read-only',
-  ENOTDIR: 'the path runs through something that is not a folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EEXIST: 'there is something else that is not a folder',
   ENOENT: 'no folder can be made there',
-  ELOOP: 'links on the way lead in a circle',
+  ELOOP: 'symbolic links in the path form a loop',
   ENAMETOOLONG: 'the name is too long',
 };
 

@@ -82,14 +82,14 @@ export class WordIndex {
   /** Returns the share, 0 to 1, of the query's information that the row contains. Rare words weigh more (inverse document frequency). */
   coverage(query: string, row: number): number {
     const rows = (this.#sql.value<number | null>(`SELECT max(rowid) FROM ${this.#table}`) ?? 0) + 1;
-    let told = 0;
-    let held = 0;
+    let total = 0;
+    let found = 0;
     for (const word of searchedWords(query)) {
-      const tells = Math.log(1 + rows / (this.#count(word) + 0.5));
-      told += tells;
-      if (this.#holds(word, row)) held += tells;
+      const weight = Math.log(1 + rows / (this.#count(word) + 0.5));
+      total += weight;
+      if (this.#holds(word, row)) found += weight;
     }
-    return told === 0 ? 0 : held / told;
+    return total === 0 ? 0 : found / total;
   }
 
   #count(word: string): number {
