@@ -144,8 +144,8 @@ export interface ChannelPort {
   /** Whether the service delivers a part once per `idempotencyKey`, so that a part with an unknown outcome can be sent again. */
   readonly deduplicates?: boolean;
   /**
-   * How long the service deduplicates after a try. If set, retries happen only within one `send`, and a part that a crash interrupted
-   * earlier has an unknown outcome.
+   * How long after a try the service still drops a second copy. If set, the channel itself retries within one `send`, and a part that a
+   * crash interrupted longer ago than this has an unknown outcome.
    */
   readonly deduplicatesMs?: number;
   /** Splits an item into at least one part. Deterministic. */

@@ -11,7 +11,7 @@ interface Taken extends Pick<Spine, 'log'> {
   readonly storage: Pick<Storage, 'isThrowaway'>;
 }
 
-/** Listed after every feature that turns use, so that it is disposed before them. */
+/** Listed after every feature that turns use until they end, so that it is disposed before them. */
 export const turnEnd = defineBuiltInFeature({
   name: 'turns',
   create: ({ turns, processes, storage, log }: Taken) => ({

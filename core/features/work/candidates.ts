@@ -12,7 +12,7 @@ import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { CriteriaDeps } from './criteria.ts';
-import { changesOf, makeCopy, deleteCopies } from './copies.ts';
+import { changesOf, deleteCopies, makeCopy } from './copies.ts';
 import { nextStep, type WorkState } from './fold.ts';
 
 export interface CandidateDeps extends Omit<CriteriaDeps, 'isProtected'> {

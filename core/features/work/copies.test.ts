@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { changesOf, makeCopy, readTree, deleteCopies } from './copies.ts';
+import { changesOf, deleteCopies, makeCopy, readTree } from './copies.ts';
 
 let folder: string;
 let workspace: string;

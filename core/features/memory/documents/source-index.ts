@@ -63,7 +63,8 @@ function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: I
 
 /**
  * Removes documents one by one, and lets other work run after each: removing a document with a hundred passages takes some 50 ms, and a
- * folder may contain thousands. `shouldContinue` is called before each document and ends the loop with false. Returns how many were in the index.
+ * folder may contain thousands. `shouldContinue` is called before each document; returning false ends the loop. Returns how many documents
+ * were in the index.
  */
 export async function removeDocuments(
   store: Pick<KnowledgeStore, 'remove'>,
