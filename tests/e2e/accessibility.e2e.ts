@@ -21,7 +21,7 @@ test('no violations on the page that asks for the token', async () => {
 
 const replies = (placeOptions.replies ?? []).slice(3);
 
-test('nothing is wider than the window from 360 to 2560 px', async () => {
+test('nothing is wider than the window from 320 to 2560 px', async () => {
   const window = await openWindow(browser, { replies, historyTurns: 1 });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   await window.send('Look into my notes');
@@ -30,7 +30,7 @@ test('nothing is wider than the window from 360 to 2560 px', async () => {
   await window.approval.waitFor();
   for (const view of ['Chat', 'Activity', 'Approvals', 'Schedules', 'Agents', 'Skills', 'Artifacts', 'Settings', 'Health'] as const) {
     await window.go(view);
-    for (const width of [360, 480, 640, 768, 1024, 1500, 2560]) {
+    for (const width of [320, 360, 480, 640, 768, 1024, 1500, 2560]) {
       await window.page.setViewportSize({ width, height: 800 });
       const overflow = await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       expect({ width, view, overflow }).toEqual({ width, view, overflow: 0 });
@@ -38,6 +38,35 @@ test('nothing is wider than the window from 360 to 2560 px', async () => {
       expect(stop !== null && stop.x + stop.width <= width).toBe(true);
     }
   }
+});
+
+test('at 320 px, as with a zoom of 200 %, what can be done with an answer is inside the window', async () => {
+  const window = await openWindow(browser, {
+    replies: [
+      { calls: [{ tool: 'write_file', args: { path: 'plan-of-the-whole-year.md', content: 'a' } }] },
+      { text: `Written: ${'a'.repeat(80)}\n\n- ${'b'.repeat(80)}\n\n${'word '.repeat(40)}` },
+    ],
+    context: { deviceScaleFactor: 2, reducedMotion: 'reduce' },
+  });
+  const { page, conversation } = window;
+  await page.setViewportSize({ width: 320, height: 640 });
+  await window.send('Write the plan of the whole year, and do not forget anything');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await conversation.getByText('Written:').waitFor();
+  await window.details.click();
+  await conversation
+    .getByRole('button', { name: /plan-of-the-whole-year/ })
+    .first()
+    .click();
+  await conversation.getByRole('button', { name: 'Actions for this answer' }).waitFor();
+  const buttons = await conversation.getByRole('button').all();
+  expect(buttons.length).toBeGreaterThan(6);
+  for (const button of buttons) {
+    const box = await button.boundingBox();
+    const name = (await button.getAttribute('aria-label')) ?? (await button.innerText());
+    expect({ name, isInside: box !== null && box.x >= 0 && box.x + box.width <= 320 }).toEqual({ name, isInside: true });
+  }
+  expect(await conversation.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
 test('the keyboard reaches the whole chat, and every stop has a visible focus', async () => {

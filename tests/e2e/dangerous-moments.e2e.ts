@@ -105,7 +105,7 @@ test('the release is never where the stop was; the banner links to what was stop
   await window.conversation.getByText(/^under way\n\[cancelled/).waitFor();
   expect(await window.conversation.getByText(/^Kept:/).count()).toBe(0);
   await window.send('Go on');
-  const alert = page.getByRole('alert').getByText('Everything is stopped');
+  const alert = page.getByRole('region', { name: 'Notices' }).getByRole('alert').getByText('Everything is stopped');
   await alert.waitFor();
   await page.getByRole('button', { name: 'Release panic stop' }).click();
   await alert.waitFor({ state: 'detached' });

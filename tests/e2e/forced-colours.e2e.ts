@@ -86,3 +86,22 @@ test('the dot of a session is there in forced colours', async () => {
   }
   await page.emulateMedia({ forcedColors: 'none', colorScheme: 'light' });
 });
+
+test('in forced colours the chosen of several, the key of a chart and the open tab are seen', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const { page } = window;
+  await window.send('How many eggs?');
+  await window.conversation.getByText('Two eggs.').waitFor();
+  await page.evaluate("location.hash = '#/health/usage'");
+  await page.locator('figcaption .key').first().waitFor();
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+  const styleOf = (selector: string, property: string): Promise<string> =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
+  expect(await styleOf('label.chosen', 'outlineStyle')).toBe('solid');
+  expect(new Set((await coloursOf(page, 'figcaption .key')).map(String)).size).toBe(3);
+  expect(await styleOf('.tab:not([aria-current])', 'borderBottomColor')).toBe(await styleOf('body', 'backgroundColor'));
+  await page.evaluate("location.hash = '#/settings/models'");
+  await page.locator('.setting:not(.changed)').first().waitFor();
+  expect(await styleOf('.setting:not(.changed)', 'borderLeftStyle')).toBe('none');
+  await page.emulateMedia({ forcedColors: 'none', colorScheme: 'light' });
+});

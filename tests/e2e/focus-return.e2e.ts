@@ -1,0 +1,95 @@
+// With the keyboard alone: what is closed, renamed or removed leaves the focus at a place that makes sense, never nowhere.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>(`(() => {
+    const element = document.activeElement;
+    if (element === null || element === document.body) return 'nothing';
+    return (element.getAttribute('aria-label') ?? (element.labels?.[0]?.textContent || element.textContent)).trim().replace(/\\s+/g, ' ');
+  })()`);
+
+test('after a title is changed in the header, the focus is where the change began', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  const field = page.getByRole('textbox', { name: 'Session title' });
+  for (const key of ['Escape', 'Enter']) {
+    await page.getByRole('button', { name: 'Rename session' }).press('Enter');
+    await field.press(key);
+    await expect.poll(() => focused(page)).toBe('Rename session');
+  }
+  await window.message.press('F2');
+  await field.press('Escape');
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
+test('a session that leaves the list and comes back keeps the focus in the list', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await window.host.op('session.create', { title: 'Garden' });
+  await window.host.op('session.create', { title: 'Kitchen' });
+  const row = (name: string) => page.getByRole('list', { name: 'Sessions' }).getByRole('link', { name: new RegExp(`^${name}`) });
+  await row('Kitchen').waitFor();
+  await row('Kitchen').press('Delete');
+  await expect.poll(() => focused(page)).toMatch(/^Garden/);
+  await page.getByRole('button', { name: 'Undo', exact: true }).press('Enter');
+  await expect.poll(() => focused(page)).toMatch(/^Kitchen/);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Archive' }).press('Enter');
+  await expect.poll(() => focused(page)).toMatch(/^Garden/);
+  await page.getByRole('button', { name: 'Undo', exact: true }).press('Enter');
+  await expect.poll(() => focused(page)).toMatch(/^Kitchen/);
+  await row('Kitchen').press('Delete');
+  await page.getByRole('button', { name: 'Delete now' }).press('Enter');
+  await expect.poll(() => focused(page)).not.toBe('nothing');
+});
+
+test('Tab leaves a menu and closes it', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await page.getByRole('button', { name: 'Actions for your message' }).press('Enter');
+  await expect.poll(() => focused(page)).toBe('Copy');
+  await page.keyboard.press('Tab');
+  await page.getByRole('menu').waitFor({ state: 'hidden' });
+  expect(await focused(page)).not.toBe('Edit');
+  await page.getByRole('button', { name: 'Actions for your message' }).press('Enter');
+  await page.keyboard.press('Shift+Tab');
+  await page.getByRole('menu').waitFor({ state: 'hidden' });
+  expect(await focused(page)).not.toBe('nothing');
+});
+
+test('the form of a provider takes the focus and gives it back, and so does a removed provider', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  await page.goto(`${window.host.origin}/#/settings/models`);
+  const add = page.getByRole('button', { name: 'Add a provider' });
+  await add.press('Enter');
+  const form = page.getByRole('form', { name: 'Add a provider' });
+  await expect.poll(() => form.evaluate((element) => element.contains(element.ownerDocument.activeElement))).toBe(true);
+  await form.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect.poll(() => focused(page)).toBe('Add a provider');
+  await page.getByRole('button', { name: 'Remove lab' }).press('Enter');
+  await expect.poll(() => focused(page)).toMatch(/^Undo.*lab/);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => focused(page)).toBe('Remove lab');
+});
+
+test('a stop from elsewhere is an alert, and what is spent is no news', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const figures = page.getByRole('status', { name: 'Model and budget' });
+  await figures.getByText('of $10.00 today').waitFor();
+  expect(await figures.getAttribute('aria-live')).toBe('off');
+  await window.host.op('panic.engage', { reason: 'From another window' });
+  await page.getByRole('alert').filter({ hasText: 'Everything is stopped.' }).waitFor();
+});
