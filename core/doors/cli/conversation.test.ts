@@ -242,7 +242,7 @@ test('what is approved for a direct call shows its result', async () => {
   expect([approved.code, approved.out]).toEqual([0, 'Approved: Wants to write\nwrite ran\n']);
 });
 
-test('a denial carries the words that the model is told', async () => {
+test('a denial carries its reason', async () => {
   const claw = scripted(write);
   await runCommand(['ask', 'x'], fakeParts(claw));
   claw.isClosed = false;
