@@ -1,4 +1,4 @@
-// What there is of each kind that a schema can name. Asked wherever a name enters: by an operation, or by a call of a tool.
+// Checks that a named thing exists, for every kind that a schema can name. Used where a name enters: in an operation, or in a call of a tool.
 
 import { nearNames } from './base/near-names.ts';
 import type { Config } from './contracts/config.ts';

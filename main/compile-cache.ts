@@ -6,7 +6,7 @@ import nodeModule from 'node:module';
 import { isAbsolute, join } from 'node:path';
 import { makeFolders } from '../core/base/make-folders.ts';
 
-/** False where the folder cannot be made: then every start compiles. Node itself would never return where the folder lies below /proc. */
+/** False where the folder cannot be made: then every start compiles. Left to Node, a folder below /proc would hold up the start forever. */
 export function keepCompiled(folder: string): boolean {
   try {
     makeFolders({ mkdirSync, statSync }, folder);

@@ -87,7 +87,7 @@ test('a server that rejects every session gets the call twice, then the error is
   expect([double.begun, double.calls]).toEqual([2, 0]);
 });
 
-test('a server that is not running is told by its address, with what to do', async () => {
+test('the error about a server that is not running names its address and the next step', async () => {
   const rig = new McpRig();
   const url = `http://127.0.0.1:${await freePort()}/mcp`;
   const claw = await rig.open({ web: { url } });

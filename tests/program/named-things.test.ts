@@ -11,7 +11,7 @@ import { opTable, type OpName } from '../../core/contracts/ops.ts';
 
 let home: string;
 let claw: TrayClaw;
-/** What an operation needs beside the unknown name, by the name of the parameter. */
+/** Values for the other parameters, by the name of the parameter. */
 let there: Readonly<Record<string, unknown>>;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'door.create_token scope': 'what other programs may name, now or later',
 };
 
-/** What else an operation needs. */
+/** Values for the other parameters of one operation. */
 const samples: Partial<Record<OpName, Readonly<Record<string, unknown>>>> = {
   'turn.value': { schema: { type: 'object', properties: { answer: { type: 'string' } } } },
   'budget.allow': { usd: 1, scope: 'turn' },

@@ -27,8 +27,14 @@ export async function approve(context: CommandContext, { id, scope = 'once', cho
   return decide(context, { decision, waits: wait });
 }
 
-export function deny(context: CommandContext, { id, wait }: { readonly id: string; readonly wait: boolean }): Promise<number> {
-  return decide(context, { decision: { approvalId: id, decision: 'deny' }, waits: wait });
+interface DenyGiven {
+  readonly id: string;
+  readonly reason?: string;
+  readonly wait: boolean;
+}
+
+export function deny(context: CommandContext, { id, reason, wait }: DenyGiven): Promise<number> {
+  return decide(context, { decision: { approvalId: id, decision: 'deny', ...(reason === undefined ? {} : { reason }) }, waits: wait });
 }
 
 function parseChoice(text: string | undefined): { choice?: number } {

@@ -242,6 +242,16 @@ test('shows the result of an approved direct call', async () => {
   expect([approved.code, approved.out]).toEqual([0, 'Approved: Wants to write\nwrite ran\n']);
 });
 
+test('a denial carries its reason', async () => {
+  const claw = scripted(write);
+  await runCommand(['ask', 'x'], fakeParts(claw));
+  claw.isClosed = false;
+  expect(await runCommand(['approvals', 'deny', 'apr_1', '--reason', 'Use the queue.'], fakeParts(claw))).toMatchObject({ code: 0 });
+  expect(claw.calls.find(({ name }) => name === 'approval.decide')).toMatchObject({
+    params: { approvalId: 'apr_1', decision: 'deny', reason: 'Use the queue.' },
+  });
+});
+
 test('denying exits at once; denying twice is a conflict', async () => {
   const claw = scripted(write);
   await runCommand(['ask', 'x'], fakeParts(claw));

@@ -80,8 +80,8 @@ function deciding(): Entry[] {
     own('approvals deny', {
       about: 'refuse a call',
       takes: [':id'],
-      options: wait,
-      example: 'apr_01JD7Q',
+      options: { '--reason <text>': 'why, or what to do instead; the model is told', ...wait },
+      example: "apr_01JD7Q --reason 'Use the test database.'",
       load: async () => (await import('./approvals.ts')).deny,
     }),
     own('panic', {

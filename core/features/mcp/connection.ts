@@ -201,7 +201,7 @@ const networkFailures: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'no host of that name can be found',
 };
 
-/** What kept a connection from being made, by the code of the socket's error; null for any other failure. */
+/** Says why no connection was made, from the code of the socket's error; null for any other failure. */
 export function networkWords(cause: unknown, depth = 0): string | null {
   if (!(cause instanceof Error) || depth > CAUSE_DEPTH_MAX) return null;
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];

@@ -52,11 +52,25 @@ const homeWords: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
+/** SQLite opens no file whose path has more than 512 bytes, and the names of its files and of backups take some of them. */
+const HOME_BYTES_MAX = 440;
+
+/** Fails with `store_readonly`. */
+export function refuseLongHome(home: string): void {
+  const bytes = Buffer.byteLength(home);
+  if (bytes > HOME_BYTES_MAX) throw unusableHome(home, `its path has ${bytes} bytes, and ${HOME_BYTES_MAX} are the most`);
+}
+
 /** Explains why the data folder cannot be created or accessed. */
 export function homeError(home: string, cause: unknown): AppError {
+  if (isAppError(cause)) return cause;
   const linked = brokenLink(home);
   const words = linked === null ? homeWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
   if (words === undefined) return mapStorageError(cause);
+  return unusableHome(home, words, cause);
+}
+
+function unusableHome(home: string, words: string, cause?: unknown): AppError {
   const hint = 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.';
   return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
 }

@@ -184,6 +184,11 @@ test('distinguishes a wrong file, a folder in its place and an impossible path',
   writeFileSync(file, '');
   expect(codeOf(() => Storage.open({ home: join(file, 'home'), migrations: [table] }))).toBe('store_readonly');
 
+  const deep = join(newHome(), 'd'.repeat(250), 'e'.repeat(250));
+  expect(() => Storage.open({ home: deep, migrations: [table] })).toThrow(
+    /cannot be used: its path has \d+ bytes, and 440 are the most\.$/,
+  );
+
   const link = join(newHome(), 'link');
   symlinkSync('/nowhere/at/all', link);
   expect(() => Storage.open({ home: link, migrations: [table] })).toThrow(

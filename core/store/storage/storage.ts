@@ -10,7 +10,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { keepPrivate } from './private-files.ts';
-import { homeError, mapStorageError } from './storage-errors.ts';
+import { homeError, mapStorageError, refuseLongHome } from './storage-errors.ts';
 import { WalSync } from './wal-sync.ts';
 
 export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
@@ -270,6 +270,7 @@ export class Storage {
 
 function makeHome(home: string): void {
   try {
+    refuseLongHome(home);
     const stat = statSync(home, { throwIfNoEntry: false });
     if (stat?.isDirectory() !== true) makeFolders({ mkdirSync, statSync }, home);
     else if (process.platform !== 'win32') chmodSync(home, 0o700);
