@@ -1,4 +1,4 @@
-// The window's state in one place: owns the parts, feeds them the one event stream, and turns failures into notices.
+// The window's state in one place: owns the parts, passes them the single event stream, and turns failures into notices.
 
 import { createContext } from 'svelte';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
@@ -32,15 +32,15 @@ const conversationsMax = 6;
 
 export interface AppOptions {
   readonly client: OpClient;
-  /** Under runes, so that what changes it is seen. */
+  /** A rune, so that changes are observed. */
   readonly drafts: Record<string, string>;
   readonly draftFiles: Record<string, DraftFile[]>;
   onUnauthorized(): void;
-  /** Asked each time, because the language may have changed. */
+  /** Called each time, because the language may have changed. */
   words(): Words['frame'];
 }
 
-/** The draft for a session that is being made. */
+/** The key of the draft for a session that is being created. */
 export const unmadeKey = 'new';
 
 export class App {
@@ -62,22 +62,22 @@ export class App {
   readonly rules: Rules;
   readonly tools: ToolLooks;
   readonly identities = new Identities();
-  /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
+  /** Typed but unsent text by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
-  /** Files that go along with it. */
+  /** Files attached to those drafts. */
   readonly draftFiles: Record<string, DraftFile[]>;
   readonly commands: CommandResults;
-  /** The session of the tour, while one is taken. */
+  /** The session of the tour, while the tour runs. */
   tour = $state<string | null>(null);
-  /** While a session is being made: whether it was. What is written meanwhile belongs to it, not to the one still shown. */
+  /** Whether the session being created was created; null if none is. Text sent meanwhile goes to it, not to the one still shown. */
   beginning = $state.raw<Promise<boolean> | null>(null);
-  /** Grows with every message that was taken. */
+  /** Increases with every accepted message. */
   sentCount = $state(0);
-  /** Moves once a second while shown, for elapsed times. */
+  /** Updated once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
   /** Facts about the desktop app; null in a browser. */
   shell = $state.raw<ShellFacts | null>(null);
-  /** Something could not be read while the host was away. */
+  /** Something could not be loaded while the host was away. */
   #isIncomplete = false;
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
@@ -106,7 +106,7 @@ export class App {
 
   start(target: Window): () => void {
     const stopRoute = this.route.follow(target);
-    // The stream first: an answer that is older than it is asked for again.
+    // Opens the stream first: an answer older than the stream is requested again.
     const stopEvents = this.client.events('latest', {
       onEvent: (event) => this.#take(event),
       onDelta: (delta) => this.#takeDelta(delta),
@@ -123,7 +123,7 @@ export class App {
     };
   }
 
-  /** Goes where the desktop shell asks, until the returned function is called. */
+  /** Navigates where the desktop shell asks, until the returned function is called. */
   followShell(bridge: DesktopBridge): () => void {
     const stop = bridge.onCommand((command) => this.#goTo(command));
     void this.attempt(async () => {
@@ -138,7 +138,7 @@ export class App {
     });
   }
 
-  /** A link out of the window, pressed by the person. */
+  /** Opens a link to the outside that the person clicked. */
   async openLink(bridge: DesktopBridge, url: string): Promise<void> {
     await this.attempt(async () => {
       if (await bridge.openLink(url)) return;
@@ -156,14 +156,14 @@ export class App {
 
   async #goToApproval(approvalId: string): Promise<void> {
     this.route.go('approvals', null, approvalId);
-    // The list of a window that was just opened may not be there yet.
+    // A newly opened window may not have loaded its list yet.
     await this.approvals.load();
     if (this.approvals.pending.some((approval) => approval.approvalId === approvalId)) return;
     this.route.replace('approvals');
     this.notices.tell(this.#words().questionGone, this.#words().questionHint);
   }
 
-  /** Runs something a person asked for; a failure becomes a notice, or what `tell` makes of it. False when it failed. */
+  /** Runs an action of the person; a failure becomes a notice, or goes to `tell`. Resolves to false if it failed. */
   async attempt(work: () => Promise<unknown>, tell = (cause: unknown): void => this.notices.fail(cause)): Promise<boolean> {
     try {
       await work();
@@ -175,31 +175,31 @@ export class App {
     }
   }
 
-  /** For a part of a view that waits while it does something a person asked for. */
+  /** For a part of a view that waits while it runs an action of the person. */
   doing(after?: () => Promise<unknown>): Doing {
     return new Doing((work) => this.attempt(work), after);
   }
 
-  /** The conversation of a session, loaded the first time it is asked for. The least recently used one goes first. */
+  /** The conversation of a session, loaded on first use. The least recently used one is dropped first. */
   conversation(sessionId: string): OpenConversation {
     const known = this.#conversations.get(sessionId);
     const conversation = known ?? new OpenConversation(this.client, sessionId);
     this.#conversations.delete(sessionId);
     this.#conversations.set(sessionId, conversation);
-    // Not at once: this may run while a view is being derived, where state must not change.
+    // Deferred: this may run while a view is being derived, when state must not change.
     if (known === undefined) queueMicrotask(() => void conversation.load());
     const oldest = this.#conversations.keys().next().value;
     if (this.#conversations.size > conversationsMax && oldest !== undefined) this.#conversations.delete(oldest);
     return conversation;
   }
 
-  /** The session on screen in the chat, if any. */
+  /** The session shown in the chat, if any. */
   get lookedAt(): string | null {
     const { view, sessionId } = this.route.place;
     return view === 'chat' ? sessionId : null;
   }
 
-  /** A copy of a session up to an event, or of all of it, and goes there. */
+  /** Forks a session up to an event, or all of it, and opens the copy. */
   forkSession(sessionId: string, atSessionSeq?: number): Promise<boolean> {
     return this.attempt(async () => {
       const forked = await this.sessions.fork(sessionId, atSessionSeq);
@@ -214,7 +214,7 @@ export class App {
     return taken;
   }
 
-  /** A new session that holds what came before a turn's message, then this text; and goes there. */
+  /** Creates a session with everything before a turn's message, sends this text there, and opens it. */
   branchTurn(turnId: string, text: string): Promise<boolean> {
     return this.attempt(async () => {
       const { sessionId } = await this.client.op('turn.branch', { turnId, text });
@@ -222,19 +222,19 @@ export class App {
     });
   }
 
-  /** The last message of the conversation, once it has ended; a turn that a fork copied runs in the session it came from. */
+  /** Whether the turn is the ended last message of the conversation. A turn that a fork copied is retried in its original session. */
   canRetry(sessionId: string, turn: TurnView): boolean {
     if (isOpen(turn) || turn.kind !== 'chat' || turn.messages.length === 0) return false;
     const last = this.conversation(sessionId).view.turns.findLast((candidate) => candidate.kind === 'chat');
     return last?.turnId === turn.turnId && !this.isCopied(sessionId, turn);
   }
 
-  /** True for a turn that was not run in this session: a fork took it along. */
+  /** True for a turn that was not run in this session but copied by a fork. */
   isCopied(sessionId: string, turn: { readonly startedAtMs: number }): boolean {
     return turn.startedAtMs < (this.sessions.find(sessionId)?.createdAtMs ?? 0);
   }
 
-  /** From the next turn on; where there is no session yet, one is made that has it. A null model is the default one. */
+  /** Applies from the next turn on; without a session, creates one with this model. A null model is the default one. */
   chooseModel(sessionId: string | null, model: string | null): Promise<boolean> {
     return this.attempt(async () => {
       if (sessionId !== null) return this.sessions.chooseModel(sessionId, model);
@@ -244,7 +244,7 @@ export class App {
     });
   }
 
-  /** Goes to a session to write in: the open one where it is still empty, else a new one. */
+  /** Opens a session to write in: the open one if it is still empty, otherwise a new one. */
   async beginSession(): Promise<void> {
     if (this.beginning !== null) return void (await this.beginning);
     const open = this.sessions.find(this.route.place.sessionId);
@@ -256,7 +256,7 @@ export class App {
     await making;
   }
 
-  /** Moves what was written until then into the session. */
+  /** Creates a session and moves the draft written so far into it. */
   async #makeSession(): Promise<boolean> {
     try {
       const { sessionId } = await this.sessions.create();
@@ -271,7 +271,7 @@ export class App {
     }
   }
 
-  /** A new session that works in a folder or in a new worktree of it, and goes there; `trusts` is the person's yes to that folder. */
+  /** Creates a session in a folder or in a new worktree of it, and opens it; `trusts` is the person's trust in that folder. */
   workIn(folder: string, { trusts, inWorktree }: { readonly trusts: boolean; readonly inWorktree: boolean }): Promise<boolean> {
     return this.attempt(async () => {
       if (trusts) await this.client.op('workspace.trust', { path: folder });
@@ -285,7 +285,7 @@ export class App {
     });
   }
 
-  /** Runs a slash command and goes where it leads. False when it was refused, which its result then says. */
+  /** Runs a slash command and goes where it leads. Resolves to false if it was refused; its result then says so. */
   async runCommand(sessionId: string | null, line: string): Promise<boolean> {
     const ran = await this.commands.run(line, sessionId);
     if (ran === false) return false;
@@ -294,7 +294,7 @@ export class App {
     return true;
   }
 
-  /** Sends to a running turn as steering, else, and with files always, as a new message. True when it was taken. */
+  /** Steers a running turn; otherwise, and always with files, sends a new message. Resolves to true if it was accepted. */
   async send(sessionId: string | null, text: string, runningTurnId: string | null, files: readonly DraftFile[] = []): Promise<boolean> {
     const taken = await this.attempt(async () => {
       const mentioned = text.includes('@') ? await mentionedFiles(this.client, sessionId, text) : [];
@@ -306,7 +306,7 @@ export class App {
       const along = attachments.length === 0 ? {} : { attachments };
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
-      // A person who has changed the view meanwhile stays there, and finds the conversation unchanged.
+      // A person who changed the view meanwhile stays there and finds the conversation unchanged.
       if (this.route.place.view === 'chat') this.route.go('chat', sent.sessionId);
       else this.route.lastSessionId = sent.sessionId;
     });
@@ -316,7 +316,7 @@ export class App {
     return taken;
   }
 
-  /** Allows more of the budget that ended a turn, and continues its work. */
+  /** Extends the budget that ended a turn, and continues the turn. */
   allowMore(turnId: string, sessionId: string, more: { scope: BudgetScope; unit: BudgetUnit; amount: number }): Promise<boolean> {
     const place = { turn: { turnId }, session: { sessionId }, day: {} }[more.scope];
     return this.attempt(async () => {
@@ -325,7 +325,7 @@ export class App {
     });
   }
 
-  /** Takes up the work of a turn that a limit ended. */
+  /** Continues a turn that a limit ended. */
   continueTurn(turnId: string): Promise<boolean> {
     return this.attempt(() => this.client.op('turn.continue', { turnId }));
   }
@@ -335,7 +335,7 @@ export class App {
       await this.client.op('turn.steer', { turnId, text });
       return true;
     } catch (cause) {
-      // It ended in the meantime: what was typed becomes the next message.
+      // The turn ended in the meantime, so the typed text becomes the next message.
       if (cause instanceof OpFailure && cause.code === 'turn_not_running') return false;
       throw cause;
     }
@@ -364,7 +364,7 @@ export class App {
   }
 
   #linkChanged(state: LinkState, gap: boolean): void {
-    // The banner about the lost connection disappears silently.
+    // The banner about the lost connection disappears silently, so announce it.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     if (state === 'online') this.notices.isOver('offline');
     // Live text between the first load and now was not received.
@@ -389,7 +389,7 @@ export class App {
     this.#isIncomplete = false;
     for (const part of await Promise.allSettled(parts)) {
       if (part.status === 'fulfilled') continue;
-      // A host that is away is shown by the link, and asked again when it is back.
+      // The link shows that the host is away; the request is repeated when it is back.
       if (this.system.link !== 'online') this.#isIncomplete = true;
       else this.notices.fail(part.reason);
     }

@@ -1,5 +1,5 @@
-// The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A later failure becomes a notice.
-// It does not hold what was read.
+// The first load of a view: keeps the failure, to be shown in place of the list with a way to retry. A later failure becomes a notice. Does
+// not keep the loaded data.
 
 import { toOpFailure, type OpFailure } from '../client.ts';
 import type { App } from './app.svelte.ts';
@@ -16,7 +16,7 @@ export class FirstRead {
     this.#hasRead = hasRead;
   }
 
-  /** False when it failed. */
+  /** Resolves to false if it failed. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     this.#last = work;
     const done = await this.#app.attempt(work, (cause) => {
@@ -27,7 +27,7 @@ export class FirstRead {
     return done;
   }
 
-  /** The last read once more. */
+  /** Repeats the last load. */
   async again(): Promise<boolean> {
     this.busy = true;
     const done = await this.run(this.#last);
