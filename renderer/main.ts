@@ -1,5 +1,5 @@
-// The first script of the page, and a small one: it takes the access token and asks for the first data while the window itself is still on
-// its way. Never imports what the window is made of.
+// The first script of the page, and a small one: it reads the access token and requests the first data while the window's code is still
+// loading. Must not import the window's code.
 
 import { findBridge } from './lib/bridge.ts';
 import { findClient } from './lib/first-client.ts';

@@ -1,4 +1,4 @@
-// Puts the window into the page: the frame, or the form for a token.
+// Mounts the window into the page: the frame, or the form that asks for a token.
 
 import { mount } from 'svelte';
 import './kit/tokens.css';
@@ -7,7 +7,7 @@ import './kit/classes.css';
 import type { HttpClient } from './lib/http-client.ts';
 import Root from './root.svelte';
 
-/** The client of the token the page was opened with, if it was. */
+/** `first` is the client for the token in the page's address, if there was one. */
 export function openWindow(page: Document, first: HttpClient | null): void {
   const target = page.getElementById('app');
   if (target !== null) mount(Root, { target, props: { first } });

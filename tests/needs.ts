@@ -1,4 +1,4 @@
-// What a test needs of the machine it runs on. If something is missing, the test is skipped and `npm test` lists it at the end. This is the
+// The requirements of tests on the machine. If something is missing, the test is skipped and `npm test` lists it at the end. This is the
 // only way to skip a test; build/check-tree.mjs rejects others.
 
 import { spawnSync } from 'node:child_process';

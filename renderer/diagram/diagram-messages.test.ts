@@ -1,4 +1,4 @@
-// Answers of the drawing page are validated like a stranger's.
+// Answers of the drawing page are validated like untrusted input.
 
 import { expect, test } from 'vitest';
 import { diagramPxMax, readDiagramReply } from './diagram-messages.ts';

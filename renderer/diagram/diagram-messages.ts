@@ -1,6 +1,6 @@
-// The messages between the window and the page that draws diagrams. The page is not trusted: its answers are validated like a stranger's.
+// The messages between the window and the page that draws diagrams. The page is untrusted: its answers are validated like any input.
 
-/** The names of colours a diagram is drawn with, as in the window's tokens. */
+/** The names of the colours for diagrams, as in the window's tokens. */
 export const diagramColours = [
   'sunken',
   'surface',
@@ -31,7 +31,7 @@ export interface DiagramRequest {
   readonly look: DiagramLook;
 }
 
-/** Why there is no picture: its source cannot be read, draws too much, or names something outside; or the page did not answer in time. */
+/** Why there is no picture: the source is invalid, draws too much or refers to something outside, or the page answered too late. */
 export const diagramFailures = ['unreadable', 'large', 'outside', 'late'] as const;
 export type DiagramFailure = (typeof diagramFailures)[number];
 
@@ -39,12 +39,12 @@ export type DiagramReply =
   | { readonly kind: 'drawn'; readonly widthPx: number; readonly heightPx: number }
   | { readonly kind: 'failed'; readonly why: DiagramFailure };
 
-/** Longer sources stay text. */
+/** Longer sources are shown as text. */
 export const diagramCharsMax = 20_000;
-/** A picture wider or higher than this stays its source. */
+/** If the picture is wider or higher than this, its source is shown. */
 export const diagramPxMax = 8000;
 
-/** Null for anything that is not a reply. */
+/** Null if the data is not a valid reply. */
 export function readDiagramReply(data: unknown): DiagramReply | null {
   if (typeof data !== 'object' || data === null) return null;
   const { kind, widthPx, heightPx, why } = data as Readonly<Record<string, unknown>>;

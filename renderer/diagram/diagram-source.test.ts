@@ -1,4 +1,4 @@
-// The part of a diagram's text that is drawn: no settings in it, and nothing that names another place.
+// The part of a diagram's text that is drawn: without its settings, and without references to external resources.
 
 import { expect, test } from 'vitest';
 import { drawableSource, namesOutside } from './diagram-source.ts';

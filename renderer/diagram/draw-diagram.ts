@@ -1,5 +1,5 @@
 // The script of the page that draws one diagram. The page has a separate origin, may load nothing and runs only this script and the bundled
-// library. It receives a text over one port and answers with a size; nothing else ever leaves it.
+// library. It receives a text over one port and answers with a size; it sends nothing else.
 
 import {
   diagramCharsMax,
@@ -20,7 +20,7 @@ declare const mermaid: Mermaid;
 
 const edgesMax = 400;
 
-/** Parts that differ, one after the other; each can be read with the surface's colour on it. */
+/** Colours for different parts, used in turn; text in the surface's colour is readable on each. */
 const rowColours = ['accent', 'amber', 'code-function', 'code-keyword', 'code-string', 'code-constant', 'line-strong'] as const;
 
 function settingsOf(look: DiagramLook): Readonly<Record<string, unknown>> {
@@ -102,7 +102,7 @@ function axesIn(colour: string): Readonly<Record<string, string>> {
   return Object.fromEntries(parts.map((part) => [part, colour]));
 }
 
-/** The library numbers what it tells apart, up to twelve. */
+/** The library numbers the items it distinguishes, up to twelve. */
 function numbered(name: string, values: readonly string[], first = 0): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`${name}${at + first}`, values[at % values.length] ?? '']));
 }
@@ -124,7 +124,7 @@ class Drawing {
     this.#count += 1;
     const count = this.#count;
     const reply = await this.#draw(request);
-    // A later text or look overtook this one.
+    // Sent only if no later text or look has replaced this one.
     if (count === this.#count) this.#port.postMessage(reply);
   }
 
@@ -165,7 +165,7 @@ function failed(why: DiagramFailure): DiagramReply {
   return { kind: 'failed', why };
 }
 
-// The first port from the window that holds this page is the only one.
+// Accepts only the first port from the window that embeds this page.
 addEventListener('message', function take(event: MessageEvent) {
   const [port] = event.ports;
   if (event.source !== parent || port === undefined) return;

@@ -1,4 +1,4 @@
-// The promises of the styles: every pair of text and ground in use is readable, and only the tokens name a colour or a size.
+// The guarantees of the styles: every combination of text and background in use is readable, and only the tokens contain colours and sizes.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('..', import.meta.url));
 const tokens = readFileSync(join(folder, 'kit/tokens.css'), 'utf8');
 
 const grounds = ['bg', 'surface', 'sunken'] as const;
-/** Text and its grounds, with the least contrast after WCAG 2.2: 7 for text to approve, 4.5 elsewhere. */
+/** Text and its backgrounds, with the minimum contrast after WCAG 2.2: 7 for text to approve, 4.5 elsewhere. */
 const textPairs: readonly (readonly [text: string, on: readonly string[], least: number])[] = [
   ['text', [...grounds, 'hover', 'accent-soft', 'amber-soft', 'red-soft', 'selection'], 7],
   ['text-2', ['bg', 'surface', 'sunken'], 7],
@@ -26,7 +26,7 @@ const textPairs: readonly (readonly [text: string, on: readonly string[], least:
   ['code-string', ['sunken', 'accent-soft', 'amber-soft'], 7],
   ['code-constant', ['sunken', 'accent-soft', 'amber-soft'], 7],
   ['code-function', ['sunken', 'accent-soft', 'amber-soft'], 7],
-  // Edges of controls that can be pressed or typed into.
+  // Borders of controls that can be pressed or typed into.
   ['line-strong', ['bg', 'surface', 'sunken'], 3],
   ['amber-line', ['bg', 'surface'], 2.5],
   ['red-line', ['bg', 'surface'], 3],
@@ -74,7 +74,7 @@ test.each([
       (['light', 'dark'] as const).flatMap((scheme) => {
         const found = ratio(palette.get(text)?.[scheme] ?? '', palette.get(ground)?.[scheme] ?? '');
         const wanted = Math.min(7, least * factor);
-        // Written so that a missing colour is too faint.
+        // The comparison is written so that a missing colour fails.
         return found >= wanted ? [] : [`${text} on ${ground}, ${scheme}: ${found.toFixed(2)} < ${wanted}`];
       }),
     ),
@@ -84,7 +84,7 @@ test.each([
 
 const colourLiteral = /#[0-9a-f]{3,8}\b|\b(?:rgba?|hsla?|oklch|light-dark)\(/i;
 const sized = /^(?:gap|row-gap|column-gap|padding(?:-[a-z-]+)?|margin(?:-[a-z-]+)?|border-radius|font-size|transition|animation)$/;
-/** A hairline, and sizes relative to the text, need no name. */
+/** Hairlines, and sizes relative to the text, need no token. */
 const sizeLiteral = /(?<![\w.])-?(?!(?:1|2)px)\d*\.?\d+(?:px|rem|ms)\b|(?<![\w.])[1-9]\d*s\b/;
 
 function findLiterals(css: string): string[] {
@@ -123,7 +123,7 @@ test('every token in use exists, and every token is used', () => {
   expect([...named].filter((name) => !used.has(name))).toEqual([]);
 });
 
-/** The content of a rule, in one order. */
+/** The declarations of a rule in a canonical order. */
 const said = (body: string): string =>
   body
     .split(';')
@@ -132,7 +132,7 @@ const said = (body: string): string =>
     .sort()
     .join('; ');
 
-/** Rules of a view that repeat a class of the kit word for word. */
+/** Rules of a view that repeat a class of the kit exactly. */
 function findRepeated(kit: string, css: string): string[] {
   const rules = (text: string) => [...text.replaceAll(/\/\*[\s\S]*?\*\//g, '').matchAll(/([^{}]+)\{([^{}]*)\}/g)];
   const classes = new Map(

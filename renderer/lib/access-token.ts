@@ -1,4 +1,4 @@
-// Reads the access token: once from the address, then from this tab's session storage. Never kept longer than the tab.
+// Reads the access token: once from the address, then from this tab's session storage. Stores it no longer than the tab lives.
 
 const storageKey = 'trayclaw.token';
 
@@ -8,7 +8,7 @@ export interface TokenPlaces {
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 }
 
-/** Takes `#token=…` out of the address at once, so that it does not stay in the history. */
+/** Removes `#token=…` from the address at once, so that it does not stay in the history. */
 export function takeToken(places: TokenPlaces): string | null {
   const match = /^#token=([^&]+)/.exec(places.location.hash);
   if (match?.[1] === undefined) return places.storage.getItem(storageKey);

@@ -1,4 +1,4 @@
-// The op client over the bridge: answers, failures, abort; streams that end are opened again where they were.
+// The op client over the bridge: answers, failures, abort; streams that end are reopened at their last position.
 
 import { expect, test, vi } from 'vitest';
 import type { DesktopBridge, StreamNotice } from '../../core/contracts/desktop-channels.ts';

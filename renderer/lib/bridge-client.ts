@@ -1,4 +1,4 @@
-// The op client over the desktop's preload bridge. Holds no token: the shell knows its own window.
+// The op client over the desktop's preload bridge. Needs no token: the shell recognises its own window.
 
 import type { DesktopBridge, StreamNotice } from '../../core/contracts/desktop-channels.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
@@ -22,7 +22,7 @@ export class BridgeClient implements OpClient {
       );
     });
     const reply = await (signal === undefined ? asked : unlessAborted(asked, signal));
-    // The shell checked both against the ops table.
+    // The shell has validated both against the ops table.
     if (reply.ok) return reply.result as OpResult<N>;
     throw OpFailure.fromBody(reply.error);
   }

@@ -1,4 +1,4 @@
-// The desktop bridge, where the page runs in the desktop app.
+// The desktop bridge, if the page runs in the desktop app.
 
 import { bridgeName, type DesktopBridge } from '../../core/contracts/desktop-channels.ts';
 

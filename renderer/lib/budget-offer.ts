@@ -1,4 +1,4 @@
-// The extension a person may be offered when a budget ended a turn, from the data of its error. Pure.
+// The budget extension that a person may be offered when a limit ended a turn, from the data of its error. Pure.
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { BudgetScope, BudgetUnit } from '../../core/contracts/policy.ts';
@@ -7,7 +7,7 @@ import type { Wording } from './describe-note.ts';
 export interface BudgetOffer {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
-  /** Smallest first. */
+  /** Amounts, smallest first. */
   readonly choices: readonly { readonly amount: number; readonly short: string; readonly whole: string }[];
 }
 

@@ -1,5 +1,5 @@
-// The window's port to the runtime: operations, committed events, live deltas. HTTP and the desktop bridge implement it. Nothing here knows
-// how a message travels.
+// The window's port to the runtime: operations, committed events, live deltas. HTTP and the desktop bridge implement it. Nothing here
+// depends on the transport.
 
 import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
@@ -10,7 +10,7 @@ export type LinkState = 'connecting' | 'online' | 'reconnecting' | 'unauthorized
 export interface StreamHandlers {
   onEvent(event: AnyEvent): void;
   onDelta(delta: DeltaNotice): void;
-  /** `gap` is true when the stream is back but events may have been missed: read the lists again. */
+  /** `gap` is true if the stream was restored but events may have been missed: the lists must be read again. */
   onState(state: LinkState, gap: boolean): void;
 }
 
@@ -23,7 +23,7 @@ export interface OpClient {
 
 export type FailureCode = ErrorCode | 'offline';
 
-/** Why an operation did not happen. `message` says what happened, `hint` what to do. */
+/** An operation that failed. `message` says what happened, `hint` what to do. */
 export class OpFailure extends Error {
   override readonly name = 'OpFailure';
   readonly code: FailureCode;
@@ -35,7 +35,7 @@ export class OpFailure extends Error {
     this.hint = hint;
   }
 
-  /** Both in one text. */
+  /** Message and hint in one text. */
   get told(): string {
     return this.hint === undefined ? this.message : `${this.message} ${this.hint}`;
   }

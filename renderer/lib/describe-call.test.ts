@@ -1,4 +1,4 @@
-// How a call reads in a line, and its risk without the sentences that its headline has already.
+// A call described in one line, and its risk without the sentences that its headline already contains.
 
 import { expect, test } from 'vitest';
 import { describeCall, notYetSaid, stepsOfPlan } from './describe-call.ts';

@@ -1,4 +1,4 @@
-// Describes a tool call in one line: a verb in the right tense and its object. Wording only; facts stay in the card.
+// Describes a tool call in one line: a verb in the right tense and its object. Only wording; the facts stay in the card.
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import type { CallFacts, ToolShown } from '../../core/contracts/tools.ts';
@@ -16,11 +16,11 @@ export interface CallLine {
 export interface DescribedCall {
   readonly tool: string;
   readonly args: string;
-  /** `decided`: only what was asked for, whatever became of it. */
+  /** `decided`: names only what was requested, whatever the outcome. */
   readonly state: CallState | 'decided';
 }
 
-/** `look`: the tool's own wording of its calls; null if it has none. */
+/** `look` is the tool's own wording of its calls; null if it has none. */
 export function describeCall({ tool, args, state }: DescribedCall, look: ToolShown | null, words: ChatWords): CallLine {
   const values = parseArguments(args);
   if (look === null || !isKnown(look.verb, words)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };
@@ -30,13 +30,13 @@ export function describeCall({ tool, args, state }: DescribedCall, look: ToolSho
   return { verb: verbFor(look.verb, state, words), target: target === '.' ? words.thisFolder : target };
 }
 
-/** The arguments by name; empty where they are not a JSON object. */
+/** The arguments by name; empty if they are not a JSON object. */
 export function parseArguments(args: string): Record<string, unknown> {
   const parsed = parseJson(args);
   return parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
 }
 
-/** The steps of a plan that is asked about; null for any other call. */
+/** The steps of a plan that needs approval; null for any other call. */
 export function stepsOfPlan(args: string, facts: Pick<CallFacts, 'approvesPlan'>): readonly string[] | null {
   const { action, steps } = parseArguments(args);
   return facts.approvesPlan === true && action === 'propose' && isTexts(steps) ? steps : null;
@@ -66,7 +66,7 @@ function firstText(values: Record<string, unknown>): string {
   return first === undefined ? '' : oneLine(String(first), 200);
 }
 
-/** The sentences of a risk that the headline does not say already, word for word. */
+/** The sentences of a risk that the headline does not already contain verbatim. */
 export function notYetSaid(risk: string, headline: string | undefined): string {
   if (headline === undefined) return risk;
   const said = headline.toLowerCase();

@@ -1,8 +1,8 @@
-// The events of chat services as sentences. Names that people chose there are quoted.
+// Describes events of chat services as sentences. Names that people chose are quoted.
 
 import { line, type Lines } from './event-line.ts';
 
-/** "discord" becomes "Discord". */
+/** Turns "discord" into "Discord". */
 const titleOf = (channel: string): string => channel.charAt(0).toUpperCase() + channel.slice(1);
 
 export const channelLines: Pick<Lines, Extract<keyof Lines, `channel.${string}`>> = {

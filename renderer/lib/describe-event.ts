@@ -1,4 +1,4 @@
-// One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
+// Describes one event of the log as a sentence for the activity view. Only facts of the log; a model's own text is marked as such.
 
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { RouteNote } from '../../core/contracts/model-routes.ts';
@@ -14,7 +14,7 @@ import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
 
-/** With an ordinary space: our own no-break space would be marked as suspicious. */
+/** Uses an ordinary space, because our no-break space would be marked as suspicious. */
 const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
 function routeLines({ name, reason, passed }: RouteNote, e: Words['activity']['events']): string {
@@ -262,7 +262,7 @@ const tell: Lines = {
 const detailCharsMax = 4000;
 
 export function describeEvent(event: AnyEvent, telling: Telling): EventLine {
-  // Paired by the table, which the compiler cannot follow.
+  // The table pairs event and description, which the compiler cannot infer.
   const describe = tell[event.type] as ((event: AnyEvent, telling: Telling & { e: Words['activity']['events'] }) => EventLine) | undefined;
   const described = describe?.(event, { ...telling, e: telling.words.activity.events }) ?? unknownLine(event, telling);
   return { ...described, title: oneLine(described.title, 300), detail: described.detail.slice(0, detailCharsMax) };
@@ -272,7 +272,7 @@ function unknownLine(event: AnyEvent, { words }: Telling): EventLine {
   return isUnreadable(event) ? line(words.activity.events.unreadable, '', 'bad') : line(event.type);
 }
 
-/** The text for a code; the log may hold codes this program does not know yet. */
+/** The text for a code; falls back to the code, because the log may contain codes of a later program. */
 export function known(words: Readonly<Record<string, string>>, code: string): string {
   return words[code] ?? code;
 }

@@ -1,11 +1,11 @@
-// A note of a turn as a sentence. Wording only.
+// Describes a note of a turn as a sentence. Only wording.
 
 import { nameActor } from './channels.ts';
 import type { NoteFact } from '../../core/contracts/turn-view.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
-/** The parts of a language that wording needs. */
+/** The parts of a language that the wording needs. */
 export interface Wording {
   readonly words: Words;
   readonly format: Formats;

@@ -1,4 +1,4 @@
-// The window's description of a pack: every reason has a text, and every loss its section.
+// The window's description of a pack: every reason has a text, and every omission belongs to a section.
 
 import { expect, test } from 'vitest';
 import { packAddenda, packReasons, packSectionOrder } from '../../core/contracts/pack-words.ts';

@@ -1,5 +1,5 @@
-// Describes what the model saw, section by section: its content, omissions with reasons, and the accuracy of the estimate. Wording and sums
-// only.
+// Describes the model's input section by section: its content, omissions with reasons, and the accuracy of the estimate. Only wording and
+// sums.
 
 import type { OpResult } from '../../core/contracts/ops.ts';
 import {
@@ -21,7 +21,7 @@ export interface SectionRow {
   readonly name: string;
   readonly tokens: number;
   readonly items: number;
-  /** Null if the log does not have it, or has it message by message. */
+  /** Null if the log does not contain it, or contains it message by message. */
   readonly text: NonNullable<PackView['texts']>[number] | null;
   readonly parts: readonly Part[];
   /** Omissions and cuts, as sentences. */
@@ -31,7 +31,7 @@ export interface SectionRow {
 type Drop = PackView['dropped'][number];
 type Cut = PackView['truncated'][number];
 
-/** In the order of the pack, including emptied sections. */
+/** Sections in the order of the pack, including emptied ones. */
 export function sectionRows(pack: PackView, wording: Wording): readonly SectionRow[] {
   const names = new Set<string>([...pack.sections.map(({ name }) => name), ...[...pack.dropped, ...pack.truncated].map(sectionOf)]);
   const place = (name: string): number => {
@@ -63,7 +63,7 @@ const sectionOfThing: Readonly<Record<PackThing, PackSectionName>> = {
   steps: 'messages',
 };
 
-/** `memory`, or `memory: Title` for a part of it. Any other text belongs to the messages. */
+/** The section of `memory`, or of `memory: Title` for a part of it. Any other text belongs to the messages. */
 function sectionOf({ what }: { readonly what: string }): string {
   const thing = keyOf(packThings, what);
   if (thing !== null) return sectionOfThing[thing];
@@ -90,7 +90,7 @@ function describeCut({ what, fromTokens, toTokens, reason }: Cut, wording: Wordi
   return words.chat.pack.cut(nameOf(what, wording), format.tokens(fromTokens), format.tokens(toTokens), describeReason(reason, wording));
 }
 
-/** An unknown reason stays as the host worded it. */
+/** An unknown reason stays in the host's wording. */
 export function describeReason(reason: string, { words }: Wording): string {
   const { reasons, addenda } = words.chat.pack;
   const [first = '', second] = reason.split('; ', 2);
@@ -103,9 +103,9 @@ export function describeReason(reason: string, { words }: Wording): string {
 export interface PackMeasure {
   readonly inputTokens: number;
   readonly cachedTokens: number;
-  /** The share of counted tokens that came from the server's cache. */
+  /** The share of the counted tokens that came from the server's cache. */
   readonly cachedShare: number;
-  /** The excess of the estimate over the count; below zero if it was too low. */
+  /** The estimate minus the count, as a share; negative if the estimate was too low. */
   readonly errorShare: number;
 }
 

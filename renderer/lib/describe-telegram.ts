@@ -1,4 +1,4 @@
-// The events that the Telegram bot wrote before it was one of the chat services, as sentences. Names that people chose there are quoted.
+// Describes events that the Telegram bot wrote before it became one of the chat services. Names that people chose are quoted.
 
 import { line, type Lines } from './event-line.ts';
 

@@ -1,14 +1,14 @@
-// Colours the words of a difference by its language, without changing the page: the browser draws the colours over the text, so that revealed
-// characters and marked words stay as they are. Loaded when a difference is first on the page.
+// Highlights a difference by its language without changing the page: the browser draws the colours over the text, so that spelled-out
+// characters and marked words stay as they are. Loaded when the first difference is shown.
 
 import type { DiffRow } from './diff-rows.ts';
 import type { CodeKind, CodeLines } from './markdown/code-tokens.ts';
 import type { Highlighter } from './markdown/highlighter.ts';
 
-/** Comments and signs stay plain: a text that is approved is as readable as any. */
+/** Comments and punctuation stay plain, so that text for approval is readable. */
 const coloured: ReadonlySet<CodeKind | null> = new Set<CodeKind>(['keyword', 'link', 'string', 'constant', 'parameter', 'function']);
 const aliases: Partial<Record<CodeKind, string>> = { link: 'keyword', parameter: 'constant' };
-/** The ending of a file's name, which the highlighter knows languages by; empty where there is none. */
+/** The file name's extension, by which the highlighter knows languages; empty if there is none. */
 export function languageOfFile(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? '';
   return base.split('.').slice(1).at(-1)?.toLowerCase() ?? (/^dockerfile$/i.test(base) ? 'docker' : '');
@@ -16,11 +16,11 @@ export function languageOfFile(name: string): string {
 
 export interface ShownDiff {
   readonly rows: readonly DiffRow[];
-  /** An unchanged row is in both columns. */
+  /** Yields the elements of a row; an unchanged row is in both columns. */
   elementsOf(row: DiffRow): Iterable<Element>;
 }
 
-/** Colours the rows until the returned function is called. Each side is read separately. */
+/** Colours the rows until the returned function is called. Each side is highlighted separately. */
 export function colourDiff(shown: ShownDiff, language: string, highlighter: Highlighter): () => void {
   const ending = new AbortController();
   const added: { readonly highlight: Highlight; readonly range: Range }[] = [];
@@ -46,7 +46,7 @@ export function colourDiff(shown: ShownDiff, language: string, highlighter: High
   };
 }
 
-/** The sign is before the text. A line in which a character is spelled out stays plain. */
+/** The sign precedes the text. A line with a spelled-out character stays plain. */
 function colourLine(element: Element, line: string, tokens: CodeLines[number]): { highlight: Highlight; range: Range }[] {
   const made: { highlight: Highlight; range: Range }[] = [];
   if (element.textContent.length !== line.length + 1) return made;
@@ -71,7 +71,7 @@ function highlightOf(name: string): Highlight {
   return created;
 }
 
-/** A range over the characters of an element; null where it has fewer. */
+/** A range over characters of an element; null if it has fewer. */
 function rangeOf(element: Element, from: number, to: number): Range | null {
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const range = document.createRange();

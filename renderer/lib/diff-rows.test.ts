@@ -1,4 +1,4 @@
-// Differences as rows: numbers, pairs of removals and additions, and runs that are left out.
+// Differences as rows: numbers, pairs of removals and additions, and omitted runs.
 
 import { expect, test } from 'vitest';
 import { toDiffPairs, toDiffRows, type DiffRow } from './diff-rows.ts';

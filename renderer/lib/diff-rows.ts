@@ -1,18 +1,18 @@
-// Turns a unified diff into rows to read: numbered, removals next to the additions that replace them, unchanged runs in one row, the words
-// that differ marked; and rows into pairs for two columns. Pure.
+// Turns a unified diff into rows: numbered, removals next to the additions that replace them, unchanged runs in one row, differing words
+// marked; and rows into pairs for two columns. Pure.
 
 export interface DiffRow {
   readonly kind: 'add' | 'cut' | 'same' | 'gap';
-  /** Without its sign. */
+  /** The text without its sign. */
   readonly text: string;
-  /** The number of the line before and after; null where it is not there, or not known. */
+  /** The line numbers before and after; null if the line does not exist there, or the number is unknown. */
   readonly old: number | null;
   readonly new: number | null;
-  /** Of a gap: how many unchanged lines it represents; null if unknown. */
+  /** For a gap: the number of unchanged lines it represents; null if unknown. */
   readonly skipped: number | null;
-  /** The hunk it is in, counted from 0; -1 where the difference has none. */
+  /** The index of its hunk; -1 if the difference has none. */
   readonly hunk: number;
-  /** The part of the text that differs from the line it replaces, or that replaces it. */
+  /** The part of the text that differs from the line that it replaces or that replaces it. */
   readonly mark?: { readonly from: number; readonly to: number };
 }
 
@@ -22,7 +22,7 @@ export interface DiffPair {
   readonly right: DiffRow | null;
 }
 
-/** A long block is shown in parts: at most this many lines of one side, then the lines of the other that replace them. */
+/** A long block is shown in parts: at most this many lines of one side, then the lines of the other side that replace them. */
 const pairedLines = 6;
 interface Position {
   old: number | null;
@@ -43,7 +43,7 @@ export function toDiffRows(diff: string): DiffRow[] {
   for (const line of diff.replace(/\n$/, '').split('\n')) {
     const sign = line[0];
     if (sign === '-') {
-      // A removal after additions begins another block.
+      // A removal after additions starts a new block.
       if (block.add.length > 0) close();
       block.cut.push({ kind: 'cut', text: line.slice(1), old: at.old, new: null, skipped: null, hunk: at.hunk });
       at.old = next(at.old);
@@ -73,13 +73,13 @@ function sameRow(line: string, at: Position): DiffRow {
   return row;
 }
 
-/** The head of a hunk gives its position; the lines before it are unchanged. */
+/** The header of a hunk states its position; the lines before it are unchanged. */
 function gapBefore(line: string, at: Position): DiffRow[] {
   at.hunk += 1;
   const gap = { kind: 'gap', text: '', old: null, new: null, hunk: at.hunk } as const;
   const found = hunkHead.exec(line);
   if (found === null) return [{ ...gap, skipped: null }];
-  // A side without lines is named by the line before it.
+  // A side without lines is given by the number of the line before it.
   const start = Number(found[1]) + (found[2] === '0' ? 1 : 0);
   const skipped = start - (at.old ?? 1);
   at.old = start;
@@ -96,7 +96,7 @@ function paired(cut: readonly DiffRow[], add: readonly DiffRow[]): DiffRow[] {
   return Array.from({ length: parts }, (_, index) => [...part(cuts, index), ...part(adds, index)]).flat();
 }
 
-/** Only lines that replace each other one by one are compared by their words. */
+/** Only lines that replace each other one by one are compared by word. */
 function marked(cut: readonly DiffRow[], add: readonly DiffRow[]): [readonly DiffRow[], readonly DiffRow[]] {
   if (cut.length !== add.length) return [cut, add];
   const marks = cut.map((row, index) => differingPart(row.text, add[index]?.text ?? ''));
@@ -110,10 +110,10 @@ function marked(cut: readonly DiffRow[], add: readonly DiffRow[]): [readonly Dif
 
 type Part = NonNullable<DiffRow['mark']>;
 const lineCharsCompared = 2_000;
-/** Above this share the lines have little in common, and a mark over nearly all of it says nothing. */
+/** Above this share the lines have little in common, and marking nearly everything is useless. */
 const markedShareMax = 0.8;
 
-/** The rest of both lines without the words they begin and end with alike. */
+/** The differing middle of both lines, without the words that they share at the start and the end. */
 function differingPart(before: string, after: string): [Part, Part] | null {
   if (before.length > lineCharsCompared || after.length > lineCharsCompared) return null;
   const [one, other] = [wordsOf(before), wordsOf(after)];
@@ -135,7 +135,7 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 }
 
-/** Two columns: what was on the left, what is on the right, lines that replace each other on one level. */
+/** Arranges rows in two columns: removals left, additions right, lines that replace each other in one row. */
 export function toDiffPairs(rows: readonly DiffRow[]): DiffPair[] {
   const pairs: DiffPair[] = [];
   let [cuts, adds]: [DiffRow[], DiffRow[]] = [[], []];

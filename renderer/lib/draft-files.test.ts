@@ -1,4 +1,4 @@
-// Files for the next message: taken up to the host's limits in their order, each other one with its reason.
+// Files for the next message: accepted in order up to the host's limits; each other file is refused with its reason.
 
 import { expect, test } from 'vitest';
 import { takeFiles, type GivenFile } from './draft-files.ts';

@@ -1,4 +1,4 @@
-// Files a person is about to attach: accepted up to the limits of the host, or refused with the reason. Sends nothing.
+// Files that a person attaches: accepted up to the host's limits, or refused with the reason. Sends nothing.
 
 import { shrinkPicture } from './thumbnail.ts';
 
@@ -23,13 +23,13 @@ export type FileProblem =
   | { readonly kind: 'tooMuch' | 'tooMany'; readonly name: string; readonly max: number }
   | { readonly kind: 'unreadable'; readonly name: string };
 
-/** The part of a browser's file used here; a separate type, so that tests need no browser. */
+/** The part of a browser's File used here, as a separate type, so that tests need no browser. */
 export type GivenFile = Pick<File, 'name' | 'type' | 'size' | 'arrayBuffer'>;
 
 const thumbnailPx = 96;
 let lastId = 0;
 
-/** Accepts as many files as fit with the existing ones, in their order, and gives a reason for each other one. */
+/** Accepts as many files as fit next to the existing ones, in order, and gives a reason for each other file. */
 export async function takeFiles(
   given: readonly GivenFile[],
   held: readonly DraftFile[],
@@ -58,7 +58,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   try {
     bytes = new Uint8Array(await file.arrayBuffer());
   } catch {
-    // A dropped folder, or a file that was removed: the person gets a message.
+    // A dropped folder, or a file that was deleted meanwhile; the person sees a message.
     return null;
   }
   lastId += 1;
@@ -67,7 +67,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   return { id: lastId, name: file.name || 'file', mediaType: file.type, sizeBytes: bytes.length, base64, thumbnail };
 }
 
-/** In pieces: a call accepts only a limited number of arguments. */
+/** Converts in pieces, because a call accepts only a limited number of arguments. */
 function toBase64(bytes: Uint8Array): string {
   const piece = 0x80_00;
   let binary = '';

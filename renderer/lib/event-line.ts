@@ -1,4 +1,4 @@
-// The types behind a sentence about an event. Pure.
+// The types of a sentence that describes an event. Pure.
 
 import type { EventOf, EventType } from '../../core/contracts/events.ts';
 import type { Formats } from './i18n/formats.ts';
@@ -6,12 +6,12 @@ import type { Words } from './i18n/words.ts';
 
 export interface EventLine {
   readonly title: string;
-  /** Longer text under the title; empty for none. */
+  /** Longer text under the title; may be empty. */
   readonly detail: string;
   readonly tone: 'plain' | 'good' | 'wait' | 'bad';
-  /** The rule that decided, where a rule did. */
+  /** The rule that decided, if a rule did. */
   readonly ruleId?: string;
-  /** The pack to look into. */
+  /** The pack to open. */
   readonly packId?: string;
 }
 
@@ -21,7 +21,7 @@ export interface Telling {
   readonly format: Formats;
 }
 
-/** A sentence for each type of event that has one. */
+/** Describes each type of event that has a sentence. */
 export type Lines = {
   readonly [T in EventType]?: (event: EventOf<T>, telling: { e: Words['activity']['events']; format: Formats } & Telling) => EventLine;
 };

@@ -1,10 +1,10 @@
-// The client of a page in a browser, and the operations whose answers the first screen shows. It asks for them at once, before anything that
-// shows them is there.
+// The client of a page in a browser, and the operations whose answers the first screen shows. It requests them at once, before the code
+// that shows them is loaded.
 
 import { keepToken, takeToken } from './access-token.ts';
 import { HttpClient } from './http-client.ts';
 
-/** The page of sessions a new window begins with; the list asks for the same. */
+/** The page of sessions a new window requests; the list requests the same. */
 export const firstSessions = { limit: 100 };
 
 export type Page = Pick<Window, 'location' | 'history' | 'sessionStorage'>;

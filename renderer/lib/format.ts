@@ -1,4 +1,4 @@
-// Calendar days, and texts on one line. i18n/formats.ts formats sizes, times and money in a language. Pure.
+// Calendar days, and texts shortened to one line. i18n/formats.ts formats sizes, times and money in a language. Pure.
 
 const day = 86_400_000;
 
@@ -11,7 +11,7 @@ export function timeGroup(atMs: number, nowMs: number): TimeGroup {
   return atMs >= midnight - 6 * day ? 'This week' : 'Earlier';
 }
 
-/** A markdown text as one plain row: its marks of emphasis and structure, and the addresses of links, left out. */
+/** Markdown text as one plain line, without marks of emphasis and structure and without link addresses. */
 export function plainLine(text: string, charsMax = 140): string {
   return oneLine(
     text

@@ -178,7 +178,7 @@ test.each([
   const followed = follow(early, 'latest');
   await followed.until(() => followed.states.length === 1);
   expect(followed.states).toEqual([['online', isMissing]]);
-  // The same where the stream is open first.
+  // The same if the stream is opened first.
   const late = clientOf(origin);
   const before = follow(late, 'latest');
   await before.until(() => before.states.length === 1);

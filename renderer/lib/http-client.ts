@@ -1,6 +1,6 @@
-// The op client over loopback HTTP: POST per operation, one fetch-streamed event stream that resumes where it stopped.
-// Holds the access token in memory only; never puts it into an address. After a restart it trades its token for the new one.
-// Each answer says its place in the log, so that what is asked before the stream is open misses no event.
+// The op client over loopback HTTP: a POST per operation, and one fetch-streamed event stream that resumes where it stopped. Keeps the
+// access token in memory only and never puts it into an address. After a restart it exchanges its token for the new one. Each answer states
+// its position in the log, so that a request made before the stream is open misses no event.
 
 import { placeHeader } from '../../core/contracts/claw.ts';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
@@ -15,14 +15,14 @@ export interface HttpClientOptions {
   /** Scheme, host and port, without a path. */
   readonly origin: string;
   readonly token: string;
-  /** The program was restarted and this is the token now. */
+  /** Called with the new token after the program was restarted. */
   readonly onRenewed?: (token: string) => void;
   readonly fetch?: typeof globalThis.fetch;
-  /** Between 0 and 1; spreads reconnects. */
+  /** A random number between 0 and 1, for spreading reconnects. */
   readonly random?: () => number;
   readonly firstWaitMs?: number;
   readonly waitMsMax?: number;
-  /** Without a byte for this long (heartbeats count) the connection is given up and opened again. */
+  /** If no byte (including heartbeats) arrives for this long, the connection is closed and reopened. */
   readonly silenceMsMax?: number;
 }
 
@@ -30,7 +30,7 @@ const lineCharsMax = 16_000_000;
 
 type StreamEnd = 'closed' | 'lost' | 'unauthorized';
 
-/** An answer has every event up to its place; 0 where the host does not say it. */
+/** An answer includes every event up to its position; 0 if the host does not state one. */
 interface Placed {
   readonly reply: Record<string, unknown>;
   readonly place: number;
@@ -41,11 +41,11 @@ export class HttpClient implements OpClient {
   readonly #onRenewed: (token: string) => void;
   #token: string;
   #renewing: Promise<boolean> | null = null;
-  /** Answers that were asked for before anybody needed them, by their operation and parameters. */
+  /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
-  /** The first place of all answers given so far. */
+  /** The lowest position of all answers returned so far. */
   #oldestPlace = Infinity;
-  /** The stream has all events after this place; null until it was open. */
+  /** The stream delivers all events after this position; null until it was open. */
   #streamPlace: number | null = null;
   #tellMissed: () => void = () => undefined;
   readonly #fetch: typeof globalThis.fetch;
@@ -71,14 +71,14 @@ export class HttpClient implements OpClient {
     this.#ahead.delete(key);
     const { reply, place } = await (ahead ?? this.#ask(name, params, signal));
     if (place > 0) this.#given(place);
-    // The host checked both against the ops table; the window trusts its own host and does not check again.
+    // The host validated both against the ops table; the window trusts its own host and does not validate again.
     return reply['result'] as OpResult<N>;
   }
 
-  /** Asks at once; the next `op` with the same parameters is given this answer. */
+  /** Sends the request at once; the next `op` with the same parameters receives this answer. */
   askAhead<N extends OpName>(name: N, params: OpParams<N>): void {
     const asked = this.#ask(name, params);
-    // A failure belongs to the one who is given it.
+    // A failure is reported to the caller that takes the answer.
     asked.catch(() => undefined);
     this.#ahead.set(keyOf(name, params), asked);
   }
@@ -104,13 +104,13 @@ export class HttpClient implements OpClient {
     throw new OpFailure('internal', `The host refused ${name} without saying why (HTTP ${response.status}).`);
   }
 
-  /** An answer from before the stream lacks the events in between: no one brings them, so the lists are read again. */
+  /** An answer from before the stream lacks the events in between, which are never delivered, so the lists are read again. */
   #given(place: number): void {
     this.#oldestPlace = Math.min(this.#oldestPlace, place);
     if (this.#streamPlace !== null && place < this.#streamPlace) this.#tellMissed();
   }
 
-  /** Whether there is another token than the one that was refused. Asked once for all who meet the refusal. */
+  /** Resolves to whether there is a newer token than the rejected one. Concurrent callers share one request. */
   async #renew(refused: string): Promise<boolean> {
     if (this.#token !== refused) return true;
     this.#renewing ??= this.#askForNewToken().finally(() => {
@@ -141,7 +141,7 @@ export class HttpClient implements OpClient {
       });
     } catch {
       if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
-      // The browser's own words for it say nothing to a person.
+      // The browser's own message would not help a person.
       throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
     }
   }
@@ -198,7 +198,7 @@ export class HttpClient implements OpClient {
       }
       return 'lost';
     } catch {
-      // A dropped connection is expected; what matters is whether we were asked to end.
+      // A lost connection is expected; it only matters whether we were asked to stop.
       return signal.aborted ? 'closed' : 'lost';
     } finally {
       clearTimeout(silence);

@@ -1,4 +1,4 @@
-// Texts typed but not sent, kept in the storage of the window so that a reload or a restart does not lose them. Bounded: the newest stay.
+// Typed but unsent texts, kept in the window's storage so that a reload or a restart does not lose them. Bounded: the newest stay.
 
 const key = 'trayclaw.drafts';
 const textsMax = 30;
@@ -12,7 +12,7 @@ export function readDrafts(store: Store): Record<string, string> {
     if (typeof kept !== 'object' || kept === null) return {};
     return Object.fromEntries(Object.entries(kept).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
   } catch {
-    // Written by another version, or by hand: as if there were none.
+    // Ignores drafts written by another version or edited by hand.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-// Files mentioned in a message as @path, or @"a path with spaces": the one being typed, and those a text names. Reads nothing.
+// Files mentioned in a message as @path, or @"a path with spaces": the mention being typed, and all mentions of a text. Reads no files.
 
 import type { OpClient } from './client.ts';
 
@@ -25,7 +25,7 @@ export function withMention({ before, after }: Mention, path: string): { readonl
   return { line: named + after, caret: named.length };
 }
 
-/** The files of the session's folder that a text mentions. A word that names no file stays a word. */
+/** The files of the session's folder that a text mentions. Words that name no file are ignored. */
 export async function mentionedFiles(client: Pick<OpClient, 'op'>, sessionId: string | null, text: string): Promise<string[]> {
   const words = new Set([...text.matchAll(whole)].map(([, quoted, plain]) => quoted ?? plain ?? ''));
   const named = [...words].slice(0, namedMax).map(async (query) => {

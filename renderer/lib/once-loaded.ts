@@ -1,6 +1,6 @@
-// The page of a frame, once it is there to take messages.
+// Calls back with the page of a frame once it can receive messages.
 
-/** Returns how to give up waiting. */
+/** Returns a function that stops waiting. */
 export function onceLoaded(frame: HTMLIFrameElement, take: (page: Window) => void): () => void {
   const onLoad = (): void => {
     if (frame.contentWindow !== null) take(frame.contentWindow);

@@ -6,7 +6,7 @@ import type { IconName } from '../kit/icon-paths.ts';
 export interface OutcomeLook {
   readonly icon: IconName;
   readonly tone: 'good' | 'wait' | 'bad' | 'quiet';
-  /** False where the icon alone tells it; its word is then there for screen readers. */
+  /** False if the icon alone is enough; the word is then only for screen readers. */
   readonly isShown: boolean;
 }
 

@@ -1,14 +1,14 @@
-// Links of the conversation that lead out of the window, passed to the desktop app with the click. A browser opens them directly, so there
-// this is not used.
+// Passes links of the conversation that lead out of the window to the desktop app, with the click. A browser opens them directly, so this
+// is not used there.
 
-/** Until the returned function is called. `open` gets the address as the page resolved it. */
+/** Runs until the returned function is called. `open` receives the address as the page resolved it. */
 export function followOutsideLinks(target: Document, open: (url: string) => void): () => void {
   const follow = (event: MouseEvent): void => {
-    // A middle click reports as another kind of click; the right button opens nothing.
+    // A middle click has another event type; the right button opens nothing.
     if (event.defaultPrevented || event.button > 1) return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     const written = link?.getAttribute('href') ?? '#';
-    // The window's own places.
+    // The link leads to a place within the window.
     if (link === null || written.startsWith('#')) return;
     event.preventDefault();
     open(link.href);

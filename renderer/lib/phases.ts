@@ -1,4 +1,4 @@
-// The eight phases of a turn in their order. The record makes a missing phase a type error without importing the schemas.
+// The eight phases of a turn in order. The record makes a missing phase a type error without importing the schemas.
 
 import type { Phase } from '../../core/contracts/events.ts';
 

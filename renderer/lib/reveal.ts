@@ -1,9 +1,9 @@
-// Makes the invisible visible: control, format, bidirectional and look-alike characters as named escapes, so that a person approves exactly
-// what they read. Groups after Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that pass for ASCII in common
-// fonts.
+// Makes the invisible visible: control, format, bidirectional and look-alike characters become named escapes, so that a person approves
+// exactly what they read. Groups follow Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that look like ASCII
+// in common fonts.
 
 export interface RevealSegment {
-  /** The text as it is, or the escape that replaces it. */
+  /** The original text, or the escape that replaces it. */
   readonly text: string;
   readonly kind: 'plain' | 'hidden' | 'lookalike';
   /** The name of the character; empty for plain text. */
@@ -40,7 +40,7 @@ const hiddenNames: ReadonlyMap<number, string> = new Map([
 // Everything without a visible glyph, except line feed and tab. Lone surrogates match \p{Cs} in u mode.
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/u;
 
-// Characters and the ASCII they pass for.
+// Characters and the ASCII characters they look like.
 const lookalikes: ReadonlyMap<string, string> = new Map(
   [
     ['аɑαａ', 'a'],
@@ -125,7 +125,7 @@ const pictographic = /\p{Extended_Pictographic}/u;
 const styledLatin = /[\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]/u;
 const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
 
-/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are unmarked. */
+/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are not marked. */
 export function revealSegments(text: string): RevealSegment[] {
   if (isOrdinary(text)) return text === '' ? [] : [plain(text)];
   const chars = [...text];
@@ -139,7 +139,7 @@ export function revealSegments(text: string): RevealSegment[] {
   return mergePlain(segments);
 }
 
-/** True if nothing in it can be marked: most texts, decided quickly. */
+/** True if nothing in the text can be marked, which is decided quickly and true of most texts. */
 export function isOrdinary(text: string): boolean {
   return ordinary.test(text);
 }
@@ -158,11 +158,11 @@ function suspectChars(text: string): boolean[] {
 function maybeLookalike(char: string, isWordSuspect: boolean): RevealSegment {
   const ascii = lookalikes.get(char);
   if (ascii === undefined) return plain(char);
-  // Punctuation is never part of another language's word; letters are judged by their word.
+  // Punctuation is never part of a foreign word; letters are judged by their word.
   return isWordSuspect || !otherLetter.test(char) ? lookalike(char, ascii) : plain(char);
 }
 
-/** A word that mixes ASCII with look-alikes, or consists of look-alikes only where no ordinary foreign text surrounds it. */
+/** True if a word mixes ASCII with look-alikes, or consists only of look-alikes and no ordinary foreign text surrounds it. */
 function isSuspectWord(token: string, hasForeignWords: boolean): boolean {
   const letters = [...token].filter((char) => otherLetter.test(char));
   const foreign = letters.filter((char) => !asciiLetter.test(char));

@@ -1,4 +1,4 @@
-// Which elements of the page show each row of a difference. Nothing on the page depends on it.
+// Tracks which elements of the page show each row of a difference. The page itself does not depend on it.
 
 import type { Attachment } from 'svelte/attachments';
 import type { DiffRow } from './diff-rows.ts';
@@ -10,7 +10,7 @@ export class RowElements {
     return this.#elements.get(row) ?? [];
   }
 
-  /** To be attached to an element that shows the row. */
+  /** Returns an attachment for an element that shows the row. */
   shows(row: DiffRow): Attachment {
     return (node) => {
       const known = this.#elements.get(row) ?? new Set();

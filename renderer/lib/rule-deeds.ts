@@ -1,4 +1,4 @@
-// Pinning a rule, changing it and unpinning it, each with an undo instead of a confirmation.
+// Pins, changes and unpins rules, each with an undo instead of a confirmation.
 
 import type { PinnedRule } from '../../core/contracts/context-ops.ts';
 import { oneLine } from './format.ts';

@@ -1,4 +1,4 @@
-// Gives the person a file to keep. Always as a download of plain bytes, whatever its type: the window opens none of it.
+// Saves a file for the person. Always a download of plain bytes, whatever its type: the window opens none of it.
 
 export function saveFile(name: string, content: string | Uint8Array<ArrayBuffer>): void {
   const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
@@ -9,7 +9,7 @@ export function saveFile(name: string, content: string | Uint8Array<ArrayBuffer>
   URL.revokeObjectURL(url);
 }
 
-/** A name that any file system takes. */
+/** A file name that every file system accepts. */
 export function fileNameOf(title: string, ending: string): string {
   const name = title
     .replaceAll(/[^\p{L}\p{N} ._-]+/gu, ' ')

@@ -1,6 +1,6 @@
 // The text of a streaming answer for a screen reader: whole sentences, each once, without markdown marks and code. Pure.
 
-/** More than this is not read out at once; the answer itself can be read. */
+/** Longer text is not announced at once; the answer itself can be read. */
 export const spokenCharsMax = 600;
 
 const sentenceEnd = /[.!?:…。！？]["'”’)\]]*(?=\s)|\n{2,}/g;
@@ -11,12 +11,12 @@ export class SentenceFeed {
   readonly #codeNamed: (language: string) => string;
   #saidChars = 0;
 
-  /** `codeNamed` is said in the place of code; the language it is in may be empty. */
+  /** `codeNamed` returns the text announced instead of code; the language may be empty. */
   constructor(codeNamed: (language: string) => string) {
     this.#codeNamed = codeNamed;
   }
 
-  /** The sentences finished since the last call; the rest as well once the answer is over. Empty where there is nothing new. */
+  /** The sentences finished since the last call, and the rest once the answer is over. Empty if there is nothing new. */
   next(text: string, isOver: boolean): string {
     const end = isOver ? text.length : lastEnd(text, this.#saidChars);
     if (end <= this.#saidChars) return '';
@@ -38,7 +38,7 @@ export class SentenceFeed {
   }
 }
 
-/** Behind the last sentence that is finished and not inside of code that is still being written. */
+/** The end of the last finished sentence that is not inside an open code block. */
 function lastEnd(text: string, from: number): number {
   const rest = text.slice(from);
   const open = openFence.exec(rest);

@@ -1,34 +1,34 @@
 // Keeps a scrolled region at its end while it grows, but only if the person is at the end. Never moves text that is being read.
 
 export interface EndWatch {
-  /** False while there is nothing to follow; the region then stays where it is. */
+  /** False if there is nothing to follow; the region then stays where it is. */
   isFollowing(): boolean;
   /** Called when the region reaches or leaves its end. */
   onChange(atEnd: boolean): void;
 }
 
 const nearEndPx = 48;
-/** Positions are fractions of a pixel on some screens. */
+/** On some screens positions are fractions of a pixel. */
 const roundingPx = 2;
 
 export interface StuckToEnd {
-  /** Whether the person is at the end, also before the browser reports that they scrolled. */
+  /** Whether the person is at the end, even before the browser has reported a scroll. */
   isAtEnd(): boolean;
   /** Jumps to the end. */
   toEnd(): void;
-  /** The content has just grown: follows it now. Otherwise it is followed once it is painted, which takes a second frame. */
+  /** Follows new content now. Without this call it is followed after it was painted, which takes a second frame. */
   follow(): void;
   stop(): void;
 }
 
-/** Follows `content` inside `region` until it is stopped. */
+/** Follows `content` inside `region` until stopped. */
 export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): StuckToEnd {
   let atEnd = true;
   let lastTop = 0;
   const look = (): boolean => {
     const top = region.scrollTop;
     const left = region.scrollHeight - top - region.clientHeight;
-    // Any move upwards leaves the end, however small: a region that shrinks is moved too, and is then at its very end.
+    // Any upward scroll leaves the end, however small. A shrinking region also moves up, but ends at its very end.
     const now = left < roundingPx || (top >= lastTop && (atEnd || (top > lastTop && left < nearEndPx)));
     lastTop = top;
     if (now === atEnd) return now;
@@ -37,14 +37,14 @@ export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: End
     watch.onChange(now);
     return now;
   };
-  /** At the end the browser must not move the region for what changes above: that would look like a person who scrolls up. */
+  /** At the end, the browser must not adjust the scroll for changes above: that would look like the person scrolling up. */
   const hold = (): void => void (region.style.overflowAnchor = atEnd ? 'none' : '');
   const toEnd = (): void => {
     region.scrollTop = region.scrollHeight;
     lastTop = region.scrollTop;
   };
   const follow = (): void => {
-    // The browser reports a scroll only with the next frame: without a look first, new text would undo it.
+    // The browser reports a scroll only in the next frame; without this check, new text would undo it.
     if (watch.isFollowing() && look()) toEnd();
   };
   const observer = new ResizeObserver(follow);

@@ -1,4 +1,4 @@
-// The handler of a form whose sending is the window's own work: the page is never left.
+// Handles the submission of a form in the window itself, so that the page is never left.
 
 export function submits(work: () => unknown): (event: SubmitEvent) => void {
   return (event) => {

@@ -1,4 +1,4 @@
-// Shrinks images to data addresses. Only pixel formats: a drawing in SVG could hold anything.
+// Shrinks images to data addresses. Only pixel formats, because an SVG could contain anything.
 
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
@@ -6,7 +6,7 @@ export function isPicture(mediaType: string): boolean {
   return pictureTypes.has(mediaType);
 }
 
-/** At most so many pixels wide and high; null where it is no picture or cannot be read. */
+/** At most this many pixels wide and high; null if it is not an image or cannot be decoded. */
 export async function shrinkPicture(bytes: Uint8Array<ArrayBuffer>, mediaType: string, sizePx: number): Promise<string | null> {
   if (!isPicture(mediaType) || typeof createImageBitmap === 'undefined') return null;
   try {
@@ -19,7 +19,7 @@ export async function shrinkPicture(bytes: Uint8Array<ArrayBuffer>, mediaType: s
     picture.close();
     return canvas.toDataURL('image/webp', 0.8);
   } catch {
-    // A file that claims to be an image and is none is attached like any other file.
+    // A file that claims to be an image but is not is attached like any other file.
     return null;
   }
 }

@@ -1,14 +1,14 @@
-// The difference of two versions in the form of a file diff. Pure.
+// The difference between two versions in the form of a file diff. Pure.
 
 import type { FileDiff } from '../../core/contracts/checkpoints.ts';
 import type { VersionDiffLine } from '../../core/contracts/features/identity.ts';
 
-/** Lines without a change that are shown around one. */
+/** The number of unchanged lines shown around a change. */
 const around = 3;
 
 const signs = { same: ' ', added: '+', removed: '-' } as const;
 
-/** Long unchanged runs are left out and replaced by a mark. */
+/** Long unchanged runs are replaced by a mark. */
 export function toFileDiff(lines: readonly VersionDiffLine[], name: string): FileDiff {
   const shown = lines.map((_, index) => lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'));
   const texts: string[] = [];

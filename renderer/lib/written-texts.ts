@@ -1,10 +1,10 @@
-// The texts of the files that an agent wrote, from its calls: a new text, and edits of it. Unknown if anything else wrote the file, or if a call
-// edited a text that no call gave. Pure.
+// The texts of the files that an agent wrote, from its calls: a new text and edits of it. Unknown if anything else wrote the file, or if a
+// call edited a text that no call contains. Pure.
 
 import { changedFiles, type CallView } from '../../core/contracts/turn-view.ts';
 import { parseArguments } from './describe-call.ts';
 
-/** The text as the agent last left it, by the path it leads to. A call that was undone does not count. */
+/** The text as the agent last left it, by resolved path. Undone calls do not count. */
 export function writtenTexts(calls: readonly CallView[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const call of calls) {
@@ -23,6 +23,6 @@ function textAfter({ tool, args }: CallView, before: string | undefined): string
   if (tool === 'write_file') return typeof given['content'] === 'string' ? given['content'] : undefined;
   const { old, new: put, replaceAll } = given;
   if (tool !== 'edit_file' || typeof old !== 'string' || typeof put !== 'string' || before?.includes(old) !== true) return undefined;
-  // As a function: the text may hold a dollar sign, which has a meaning in a pattern of replacement.
+  // A function, because a dollar sign in the text has a meaning in a replacement pattern.
   return replaceAll === true ? before.replaceAll(old, () => put) : before.replace(old, () => put);
 }

@@ -1,16 +1,16 @@
-// The used share of each limit, in the order turn, session, day, and the one that is reached first. Pure.
+// The used share of each limit, in the order turn, session, day, and the limit that is reached first. Pure.
 
 import type { BudgetState } from '../../core/contracts/policy.ts';
 
 export interface BudgetShare extends BudgetState {
   readonly limit: number;
-  /** 0 to 1, including amounts reserved for running calls. */
+  /** From 0 to 1, including amounts reserved for running calls. */
   readonly share: number;
 }
 
 const order = { turn: 0, session: 1, day: 2 } as const;
 
-/** Only items with a limit. A limit of 0 is used up. */
+/** Only budgets with a limit. A limit of 0 counts as used up. */
 export function sharesOf(budgets: readonly BudgetState[]): BudgetShare[] {
   return budgets
     .flatMap((state) => {

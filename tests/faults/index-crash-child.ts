@@ -1,5 +1,5 @@
 // The process that is killed during indexing: a real runtime with a data folder. It exits once every document is indexed and every passage
-// has its vector, unless it is told to stay.
+// has its vector, unless it has to stay.
 
 import { setTimeout as rest } from 'node:timers/promises';
 import { createTrayClaw } from '../../core/index.ts';

@@ -66,7 +66,7 @@ function judge(report: MonthReport, fromMs: number): { due: number; ran: number;
       if (!known.has(dueMs)) sum.wrong.push(`job ${index} was never due: ${dueMs} ${disposition}`);
     for (const entry of entries.filter(({ count }) => count !== undefined)) {
       const covered = due.filter((dueMs) => dueMs >= entry.dueMs && dueMs <= (entry.untilMs ?? 0)).length;
-      // Runs from before the clock was set back lie in this range, and are not counted again.
+      // Runs from before the clock was set back fall into this range, and are not counted again.
       if (covered < (entry.count ?? 0)) sum.wrong.push(`job ${index} counts ${entry.count} where ${covered} were due`);
     }
   }

@@ -109,7 +109,7 @@ test('an approval is answered by the program, or ends the run as waiting', async
   expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
 });
 
-test('receive yields answers of work started elsewhere, and none of its own runs', async () => {
+test('receive yields answers of work started elsewhere, but none of its runs', async () => {
   const { claw, model } = await open();
   const agent = claw.agent('scout');
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-// The form of a command of the window: its name in the person's language, its keys, its conditions and its action.
+// A command of the window: its name in the person's language, its keys, its conditions and its action.
 
 import type { Language } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
@@ -16,7 +16,7 @@ export interface CommandContext {
 
 export type CommandGroup = keyof Words['commands']['groups'];
 
-/** By environment: a browser reserves some keys for itself. */
+/** Keys by environment: a browser reserves some keys for itself. */
 export interface CommandKeys {
   readonly app: readonly string[];
   readonly browser: readonly string[];
@@ -27,14 +27,14 @@ export interface Command {
   readonly group: CommandGroup;
   name(words: Words['commands']): string;
   readonly keys?: CommandKeys;
-  /** Possible at any time by default. */
+  /** Always possible by default. */
   isPossible?(context: CommandContext): boolean;
   run(context: CommandContext): unknown;
-  /** In the palette, where a mouse easily hits the wrong name, it takes a second press. Its keys act at once. */
+  /** In the palette, where a mouse easily hits the wrong name, it takes a second click. Its keys act at once. */
   readonly asksAgain?: true;
-  /** Its keys work while something is typed, and with a dialog open. */
+  /** Its keys work while a person types, and with a dialog open. */
   readonly isAlways?: true;
-  /** Where it is not possible, its keys keep the meaning they have in the browser. */
+  /** If the command is not possible, its keys keep their meaning in the browser. */
   readonly yields?: true;
   /** Repeats while its keys are held. */
   readonly repeats?: true;
@@ -42,7 +42,7 @@ export interface Command {
 
 type NamedWords = { readonly [K in keyof Words['commands']]: Words['commands'][K] extends string ? K : never }[keyof Words['commands']];
 
-/** Commands of a group by the key of their name. The id is that key with hyphens: `goPolicy` is `go-policy`. */
+/** Commands of a group by the key of their name. The id is that key with hyphens: `goPolicy` becomes `go-policy`. */
 export function commandsOf(
   group: CommandGroup,
   forms: { readonly [K in NamedWords]?: Omit<Command, 'id' | 'group' | 'name'> },
@@ -54,15 +54,15 @@ export function commandsOf(
   });
 }
 
-/** It only stops; it never releases. */
+/** Only engages the stop; never releases it. */
 export const panicChord = 'Ctrl+Shift+.';
 
 export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, browser: chords });
 
-/** In a browser these keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */
+/** Some keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
-/** Focuses the named element, once the change is on the page. */
+/** Focuses the named element after the change is rendered. */
 export function focusOn(page: Document, name: 'message' | 'session-search' | 'find' | 'find-date'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();
 }

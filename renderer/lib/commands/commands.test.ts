@@ -1,4 +1,4 @@
-// The table of commands as a whole: names and keys are there once, no browser key is taken in a browser, and keys mean what they say.
+// The table of commands as a whole: names and keys are unique, browser keys stay free in a browser, and keys mean what they say.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ test.each(['app', 'browser'] as const)('no keys mean two things: %s', (place) =>
 });
 
 test('in a browser nothing is taken that the browser itself needs', () => {
-  // Commands that yield do the same better: the page holds only a part of the session.
+  // Commands that yield replace the browser's own: the page contains only a part of the session.
   const chords = commandTable.filter(({ yields }) => yields !== true).flatMap(({ keys }) => keys?.browser ?? []);
   expect(chords.filter((chord) => browserKeys.test(chord))).toEqual([]);
   expect(['Mod+N', 'Mod+F', 'Mod+1'].every((chord) => browserKeys.test(chord))).toBe(true);
@@ -76,7 +76,7 @@ test('the page of keys has the keys that hold', () => {
   const wanted = commandTable.flatMap((command) =>
     command.keys === undefined ? [] : [[command.name(english.commands), namesOf(command.keys.app), namesOf(command.keys.browser)]],
   );
-  // The head of the table and the line under it come first.
+  // The header of the table and the line under it come first.
   expect(rows.slice(2)).toEqual(wanted);
 });
 

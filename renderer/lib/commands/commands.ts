@@ -11,7 +11,7 @@ const goCommands: readonly Command[] = [
     id: `go-${view}`,
     group: 'go',
     name: (words) => words.goTo[view],
-    // There are ten digits, and Mod+0 is for the size of the text.
+    // There are ten digits, and Mod+0 resets the text size.
     ...(index < 9 ? { keys: instead(`Mod+${index + 1}`, `Alt+Shift+${index + 1}`) } : {}),
     ...(index === 9 ? { keys: everywhere('Alt+Shift+0') } : {}),
     run: ({ app }) => app.route.go(view, view === 'chat' || view === 'activity' ? app.route.lastSessionId : null),
@@ -68,7 +68,7 @@ const hostCommands = commandsOf('host', {
   },
   releaseStop: {
     isPossible: ({ app }) => app.system.panic.engaged,
-    // Leads to the step that asks; it does not release on its own.
+    // Leads to the confirmation; releases nothing.
     run: ({ app }) => void (app.system.asksRelease = true),
   },
   lookNow: { run: ({ app }) => app.attempt(() => app.schedules.beat()) },
@@ -126,7 +126,7 @@ export interface Offer {
   readonly group: CommandGroup;
   readonly name: string;
   readonly about: string;
-  /** The first of its keys. */
+  /** The first of the command's keys. */
   readonly keys: string | null;
   readonly asksAgain: boolean;
   readonly run: () => unknown;
@@ -142,7 +142,7 @@ export interface OfferSources {
   readonly found: readonly FoundSession[];
 }
 
-/** The commands that are available now. The palette itself is left out: it is open. */
+/** The commands that are currently available. The palette itself is left out, because it is open. */
 export function offersNow(context: CommandContext, { query, slash, found }: OfferSources): Offer[] {
   const { app, frame, language } = context;
   const fixed = commandTable
@@ -181,11 +181,11 @@ export function offersNow(context: CommandContext, { query, slash, found }: Offe
       group: 'slash',
       name: `/${name}`,
       about,
-      // The person writes its parameters in the message box, with completion.
+      // The person types its parameters in the message field, with completion.
       run: () => (parameters.length === 0 ? runLine(context, `/${name}`) : writeLine(context, `/${name} `)),
     }),
   );
-  // A complete line typed here works like one in the message box.
+  // A complete line typed here works like one in the message field.
   const isLine = isCommandLine(query) && /\s\S/.test(query.trim());
   const written = isLine
     ? [
@@ -227,7 +227,7 @@ function modelOffers(context: CommandContext, offer: (part: Pick<Offer, 'id' | '
   ];
 }
 
-/** Begins a line in the message box, where the person types the parameters. */
+/** Starts a line in the message field, where the person types the parameters. */
 async function writeLine(context: CommandContext, line: string): Promise<void> {
   await writeMessage(context);
   const { app } = context;

@@ -1,9 +1,9 @@
-// Fuzzy search by a few letters: they must come in order, and count for more at the beginning of a word and next to each other. Pure.
+// Fuzzy search by a few letters: they must occur in order, and score higher at the beginning of a word and next to each other. Pure.
 // Ignores case and accents.
 
 export interface FuzzyMatch {
   readonly score: number;
-  /** Places in the text, in code units, of the letters that matched. */
+  /** Positions of the matching letters in the text, in code units. */
   readonly at: readonly number[];
 }
 
@@ -17,7 +17,7 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
   const letters = fold(text.slice(0, textCharsMax));
   const whole = letters.indexOf(fold(query.trim()));
   const length = query.trim().length;
-  // The beginning of a word in one piece beats scattered letters; a piece from the middle of a word only if it is long.
+  // A match at the beginning of a word beats scattered letters; a match in the middle of a word does so only if it is long.
   if (whole !== -1) return { score: (isStart(letters, whole) ? 10 : 6) * length - whole / 10, at: range(whole, length) };
   return strewn(wanted, letters);
 }
@@ -29,7 +29,7 @@ function strewn(wanted: string, letters: string): FuzzyMatch | null {
     const last = at.at(-1) ?? -1;
     const next = letters.indexOf(letter, last + 1);
     if (next === -1) return null;
-    // The beginning of a later word is what one means rather than a letter inside this one.
+    // The beginning of a later word is more likely to be meant than a letter inside this word.
     const start = next === last + 1 ? next : startOfWord(letters, letter, next);
     const found = start ?? next;
     score += found === last + 1 ? 8 : isStart(letters, found) ? 6 : 1;
@@ -47,7 +47,7 @@ function isStart(letters: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(letters[at - 1] ?? '');
 }
 
-/** Keeps the number of code units, so that positions match the original text. */
+/** Folds case and accents. Keeps the number of code units, so that positions match the original text. */
 function fold(text: string): string {
   return Array.from({ length: text.length }, (_, at) => {
     const unit = text[at] ?? '';
@@ -60,7 +60,7 @@ function range(from: number, length: number): number[] {
   return Array.from({ length }, (_, index) => from + index);
 }
 
-/** A text in pieces that matched and pieces that did not, for showing it. */
+/** Splits a text into matching and other pieces, for display. */
 export function piecesOf(text: string, at: readonly number[]): { readonly text: string; readonly isHit: boolean }[] {
   const hits = new Set(at);
   const pieces: { text: string; isHit: boolean }[] = [];

@@ -1,4 +1,4 @@
-// Parses keys as the table of commands writes them (`Mod+K`, `Alt+Down`, `?`), compares them with a key press, and formats them for people.
+// Parses keys as written in the table of commands (`Mod+K`, `Alt+Down`, `?`), compares them with a key press, and formats them for people.
 // `Mod` is Command on a Mac and Control elsewhere. Pure.
 
 import type { Words } from '../i18n/words.ts';
@@ -37,14 +37,14 @@ function parse(chord: string, isMac: boolean): Chord {
 export function isPressed(chord: string, press: KeyPress, isMac: boolean): boolean {
   const wanted = parse(chord, isMac);
   if (press.ctrlKey !== wanted.ctrl || press.metaKey !== wanted.meta || press.altKey !== wanted.alt) return false;
-  // The key of each sign depends on the layout, and so does whether Shift is part of it.
+  // Which key produces a sign depends on the layout, and so does whether Shift is needed.
   if (isLoneSign(chord)) return press.key === wanted.key;
   return press.shiftKey === wanted.shift && isKey(wanted.key, press);
 }
 
 function isKey(key: string, press: KeyPress): boolean {
   if (/^[A-Z]$/.test(key)) {
-    // A layout of other letters has no such key: there its place counts. With Alt held the letter is another one on a Mac.
+    // A non-Latin layout has no such key, so the key's position counts. On a Mac, Alt changes the letter.
     const isLatin = /^[a-z]$/i.test(press.key);
     return isLatin ? press.key.toUpperCase() === key : press.code === `Key${key}`;
   }
@@ -63,7 +63,7 @@ export function isSingle(chord: string): boolean {
   return chord.length === 1;
 }
 
-/** The keys one after the other, as they are called on this computer. */
+/** The names of the keys on this computer, in order. */
 export function keyNames(chord: string, isMac: boolean, words: Words['commands']['keys']): string[] {
   const macSigns: Readonly<Record<string, string>> = { Mod: '⌘', Ctrl: '⌃', Alt: '⌥', Shift: '⇧' };
   const names: Readonly<Record<string, string>> = { Mod: words.ctrl, Ctrl: words.ctrl, Alt: words.alt, Shift: words.shift };
@@ -71,7 +71,7 @@ export function keyNames(chord: string, isMac: boolean, words: Words['commands']
   return chord.split('+').map((part) => (isMac ? macSigns[part] : names[part]) ?? others[part] ?? part);
 }
 
-/** For `aria-keyshortcuts`. */
+/** Formats keys for `aria-keyshortcuts`. */
 export function ariaKeys(chord: string, isMac: boolean): string {
   const names: Readonly<Record<string, string>> = { Mod: isMac ? 'Meta' : 'Control', Ctrl: 'Control', Up: 'ArrowUp', Down: 'ArrowDown' };
   return chord

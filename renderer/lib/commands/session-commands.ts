@@ -1,4 +1,4 @@
-// Commands on the session in view and on its last turn.
+// Commands about the current session and its last turn.
 
 import { tick } from 'svelte';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
@@ -7,7 +7,7 @@ import type { InspectorPart, SideTab } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
 import { commandsOf, everywhere, focusOn, instead, type CommandContext } from './command.ts';
 
-/** The session in view; in the activity view, its session. */
+/** The current session; in the activity view, its session. */
 export function sessionInView({ app }: CommandContext): SessionInfo | undefined {
   const { view, sessionId } = app.route.place;
   return view === 'chat' || view === 'activity' ? app.sessions.find(sessionId) : undefined;
@@ -55,7 +55,7 @@ async function searchSessions({ app, frame, page }: CommandContext): Promise<voi
 
 const isReading = ({ app }: CommandContext): boolean => app.route.place.view === 'chat' && app.route.place.sessionId !== null;
 
-/** Opens the find bar, or moves the focus there; what it opens is loaded first. */
+/** Opens the find bar, or focuses it if it is open; loads it first. */
 async function find({ frame, page }: CommandContext, field: 'find' | 'find-date'): Promise<void> {
   if (frame.isFinding) focusOn(page, field);
   else frame.findField = field;
@@ -64,7 +64,7 @@ async function find({ frame, page }: CommandContext, field: 'find' | 'find-date'
   await tick();
 }
 
-/** The one above or below in the list, round and round. */
+/** Goes to the session above or below in the list, wrapping around. */
 function step({ app }: CommandContext, by: 1 | -1): void {
   const sessions = app.sessions.visible.filter((session) => !session.archived);
   const at = sessions.findIndex((session) => session.sessionId === app.route.lastSessionId);
@@ -139,7 +139,7 @@ export const sessionCommands = commandsOf('session', {
     run: searchSessions,
   },
   findInSession: {
-    // The page holds a few turns of the session: the browser's own find would miss the others.
+    // The page contains only a few turns of the session, so the browser's own find would miss the others.
     keys: everywhere('Mod+F'),
     isPossible: isReading,
     yields: true,

@@ -1,4 +1,4 @@
-// Runs the command for the pressed keys. Keys of one character work only outside text fields, and only if the person wants them.
+// Runs the command for the pressed keys. Single-character keys work only outside text fields, and only if the person enabled them.
 
 import type { Command, CommandContext } from './command.ts';
 import { commandTable } from './commands.ts';
@@ -13,7 +13,7 @@ export interface Situation {
   readonly isRepeat: boolean;
 }
 
-/** The command that these keys mean here and now, possible or not. */
+/** The command for these keys in this situation, whether or not it is possible. */
 export function commandFor(press: KeyPress, situation: Situation): Command | undefined {
   const { place, isMac, isTyping, isDialogOpen, hasSingleKeys, isRepeat } = situation;
   return commandTable.find((command) => {
@@ -25,17 +25,17 @@ export function commandFor(press: KeyPress, situation: Situation): Command | und
   });
 }
 
-/** Returns whether what has the focus takes characters. */
+/** Returns whether the focused element accepts text. */
 export function takesText(element: Element | null): boolean {
   if (element === null) return false;
   if (element instanceof HTMLInputElement) return !/^(?:button|checkbox|radio|range|submit|reset|file|color|image)$/.test(element.type);
   return element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement || (element as HTMLElement).isContentEditable;
 }
 
-/** For the window's keydown. */
+/** Handles the window's keydown event. */
 export function runShortcut(event: KeyboardEvent, context: CommandContext): void {
   const { place, isMac } = context.frame;
-  // A part of the page that took the key has more of a right to it.
+  // A part of the page that handled the key takes precedence.
   if (event.defaultPrevented || event.isComposing || movesInText(event, context.page.activeElement, isMac)) return;
   const command = commandFor(event, {
     place,
@@ -47,12 +47,12 @@ export function runShortcut(event: KeyboardEvent, context: CommandContext): void
   });
   if (command === undefined) return;
   const isPossible = command.isPossible?.(context) ?? true;
-  // Suppresses the browser's meaning too, even if the command is unavailable.
+  // Suppresses the browser's action too, even if the command is not possible.
   if (isPossible || command.yields !== true) event.preventDefault();
   if (isPossible) void command.run(context);
 }
 
-/** On a Mac, Option with an arrow moves by paragraphs in a text; everywhere Alt with an arrow opens a select box, and Home and End are of the text. */
+/** On a Mac, Option with an arrow moves by paragraphs in text; Alt with an arrow opens a select box, and Home and End move in text. */
 function movesInText(event: KeyboardEvent, focused: Element | null, isMac: boolean): boolean {
   if ((event.key === 'Home' || event.key === 'End') && takesText(focused)) return true;
   if (!event.altKey || !event.key.startsWith('Arrow')) return false;

@@ -7,7 +7,7 @@ import { applyToConversation, createConversation, type Conversation } from './co
 
 const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
 
-/** A session of so many turns, four events each; the undo of the first turn's work comes last of all. */
+/** A session with this many turns of four events each; the undo of the first turn comes last. */
 function session(turns: number, { lateUndo = false, isSummed = false } = {}): AnyEvent[] {
   const events: unknown[] = [];
   const add = (turnId: string | null, type: string, body: unknown): void => {
@@ -21,7 +21,7 @@ function session(turns: number, { lateUndo = false, isSummed = false } = {}): An
     add(id, 'assistant.message', { text: `Answer ${turn}` });
     const end = { status: 'done', text: `Answer ${turn}`, error: null, usage: noUsage, costUsd: 0, modelCalls: 1, toolCalls: 0 };
     add(id, 'turn.finished', end);
-    // Over the turns before; a summary belongs to no turn.
+    // Summarises the turns before; a summary belongs to no turn.
     if (isSummed && turn % 3 === 0) add(null, 'summary.written', summary(turn));
   }
   if (lateUndo) add('trn_1', 'checkpoint.restored', { restoreId: null, callIds: [], files: [], refused: [], by: 'window' });

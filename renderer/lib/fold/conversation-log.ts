@@ -1,11 +1,11 @@
-// The loaded part of one session: an unbroken run of its events and the conversation folded from them. A new event costs the same however
+// The loaded part of one session: a contiguous run of its events and the conversation folded from them. A new event costs the same however
 // long the session is; an older page is folded separately. Plain objects, so that the same code runs in tests and under runes.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { applyToConversation, createConversation, type Conversation } from './conversation.ts';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** The outcome for an event or a page: added, already known, or behind a hole, so that the newest page has to be loaded. */
+/** The result for an event or a page: added, already known, or after a gap, so that the newest page must be loaded. */
 export type Taken = 'added' | 'known' | 'hole';
 
 interface Place {
@@ -14,7 +14,7 @@ interface Place {
 }
 
 export class ConversationLog {
-  /** Changed in place as events arrive; under runes a proxy, so that readers are updated. */
+  /** Changed in place as events arrive; a proxy under runes, so that readers are updated. */
   readonly view: Conversation;
   readonly #byTurn = new Map<string, AnyEvent[]>();
   #first: Place | null = null;
@@ -25,12 +25,12 @@ export class ConversationLog {
     this.view = view;
   }
 
-  /** Events held. */
+  /** The number of loaded events. */
   get count(): number {
     return this.#count;
   }
 
-  /** The oldest event held; null while nothing is. */
+  /** The oldest loaded event; null if there is none. */
   get first(): Place | null {
     return this.#first;
   }
@@ -51,7 +51,7 @@ export class ConversationLog {
     return null;
   }
 
-  /** Takes the next event of the session. */
+  /** Adds the next event of the session. */
   append(event: AnyEvent): Taken {
     if (this.#last !== null && event.seq <= this.#last.seq) return 'known';
     if (this.#last !== null && event.sessionSeq !== this.#last.sessionSeq + 1) return 'hole';
@@ -60,7 +60,7 @@ export class ConversationLog {
   }
 
   /**
-   * Adds the newest page, oldest event first. If it does not connect to the loaded events, it replaces them. Gaps in a page, such as
+   * Adds the newest page, oldest event first. If it does not connect to the loaded events, it replaces them. Gaps within a page, such as
    * unreadable rows, are final.
    */
   takeNewest(page: readonly AnyEvent[]): Taken {
@@ -77,7 +77,7 @@ export class ConversationLog {
     return meets ? taken : 'hole';
   }
 
-  /** Takes the page before the oldest event held, oldest event first. */
+  /** Adds the page before the oldest loaded event, oldest event first. */
   prepend(page: readonly AnyEvent[]): Taken {
     const before = this.#first;
     const older = before === null ? page : page.filter((event) => event.seq < before.seq);
@@ -96,7 +96,7 @@ export class ConversationLog {
     return 'added';
   }
 
-  /** Drops the oldest turns until at most this many events are loaded. Open turns and turns with newer events stay. */
+  /** Drops the oldest turns until at most this many events are loaded. Keeps open turns and turns with newer events. */
   trimTo(eventsMax: number): boolean {
     if (this.#count <= eventsMax) return false;
     const { turns } = this.view;
@@ -128,7 +128,7 @@ export class ConversationLog {
     this.view.summaries = [];
   }
 
-  /** Folds a page separately, together with the loaded part of the turns it begins. */
+  /** Folds a page separately, together with the loaded events of the turns it begins. */
   #foldPage(page: readonly AnyEvent[]): Conversation {
     const ids = new Set(page.map(({ turnId }) => turnId));
     const held = [...ids].flatMap((turnId) => (turnId === null ? [] : this.eventsOfTurn(turnId)));
@@ -164,7 +164,7 @@ export class ConversationLog {
   }
 }
 
-/** Streamed text of a refolded turn stays on screen until it is recorded, and so does a message that named no turn. */
+/** Keeps streamed text of a refolded turn on screen until it is recorded, and a message that named no turn. */
 function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   const old = before.find(({ turnId }) => turnId === turn.turnId);
   if (old === undefined) return;
@@ -176,7 +176,7 @@ function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   for (const call of Object.values(turn.calls)) call.output = old.calls[call.callId]?.output ?? '';
 }
 
-/** Messages whose turn began on the next page go to it. */
+/** Moves messages whose turn starts on the next page to that page. */
 function giveMessages(page: Conversation, turns: readonly TurnView[]): void {
   for (const turn of turns) {
     if (page.waiting.length === 0) return;

@@ -56,7 +56,7 @@ function started(): Script {
     .add('turn.started', { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [] }, 'trn_1', 'interpret');
 }
 
-/** The model is asked and has not answered yet. */
+/** The model has been called and has not answered yet. */
 const asking = (): Script => started().add('model.requested', { requestId: 'q', packId: 'p', model: 'lab/m' });
 
 const finishedModel = {
@@ -323,7 +323,7 @@ test('an answer that began before the window opened says so; a later one does no
     return script.turn.live;
   };
   expect([shown(asking(), { continues: true }), shown(asking(), {})]).toEqual(['… two three', 'two three']);
-  // No model was asked: what streams is of an answer that is recorded.
+  // No model was called, so the streamed text belongs to a recorded answer.
   expect(shown(started(), { continues: true })).toBe('');
   const again = asking();
   shown(again, { continues: true });

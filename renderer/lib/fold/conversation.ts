@@ -1,4 +1,4 @@
-// Folds one session's events into its conversation: turns in order, messages matched to the turn they began, live text on top.
+// Folds one session's events into its conversation: turns in order, messages matched to the turn they started, live text on top.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -9,9 +9,9 @@ import { createTurnView, isOpen, type TurnView, type UserMessage } from '../../.
 export interface Conversation {
   readonly sessionId: string;
   turns: TurnView[];
-  /** Messages recorded before any turn took them up. */
+  /** Messages recorded before a turn started with them. */
   waiting: UserMessage[];
-  /** Oldest first; the last one replaces the covered messages for the model. */
+  /** Oldest first; the last one replaces the covered messages in requests. */
   summaries: SummaryMark[];
 }
 
@@ -37,8 +37,8 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
 }
 
 /**
- * Adds streamed text. Drops that of a finished turn, and of a model call whose answer is recorded. False for text that came before the event
- * that announces it, because both ways from the host may overtake each other: it is to be added after that.
+ * Adds streamed text. Ignores text of a finished turn, and of a model call whose answer is recorded. Returns false if the text arrived
+ * before the event that announces it, because the two streams of the host may overtake each other; the caller adds it after that event.
  */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): boolean {
   const turn = findTurn(conversation, delta.turnId);
@@ -59,7 +59,7 @@ function addDelta(turn: TurnView, delta: DeltaNotice): void {
   }
 }
 
-/** `from` says where a piece joins the text that was streamed before. */
+/** `from` is the position in the streamed text at which this piece starts. */
 function addText(turn: TurnView, { text, continues, from = turn.liveTo }: DeltaNotice): void {
   const fresh = text.slice(Math.max(0, turn.liveTo - from));
   if (fresh === '') return;
@@ -68,7 +68,7 @@ function addText(turn: TurnView, { text, continues, from = turn.liveTo }: DeltaN
   turn.liveTo = from + text.length;
 }
 
-/** Lays text that was streamed so far under what streams from now on. */
+/** Inserts the text that was streamed so far before the text that arrives from now on. */
 export function takeLive(conversation: Conversation, turnId: string, texts: OpResult<'turn.live'>['texts']): void {
   const turn = findTurn(conversation, turnId);
   if (turn === undefined || !isOpen(turn)) return;
@@ -81,11 +81,11 @@ export function takeLive(conversation: Conversation, turnId: string, texts: OpRe
   }
 }
 
-/** Marks the place where streamed text was missed. */
+/** Marks a gap in the streamed text. */
 const missing = '\n\n…\n\n';
-/** Precedes text whose beginning came before the window listened. The recorded text will be complete. */
+/** Precedes text whose beginning was sent before the window listened. The recorded text will be complete. */
 const unseen = '… ';
-/** The stream was cut: later text of a running answer does not join the earlier text. The record will be complete. */
+/** The stream was cut: later text of a running answer does not connect to the earlier text. The recorded text will be complete. */
 export function markMissing(conversation: Conversation): void {
   for (const turn of conversation.turns) {
     if (isOpen(turn) && turn.live !== '' && !turn.live.endsWith(missing)) turn.live += missing;
@@ -96,7 +96,7 @@ export function markMissing(conversation: Conversation): void {
 }
 
 export function findTurn(conversation: Conversation, turnId: string): TurnView | undefined {
-  // Nearly every event belongs to the newest turn.
+  // Nearly every event belongs to the newest turn, so search from the end.
   for (let i = conversation.turns.length - 1; i >= 0; i--) {
     const turn = conversation.turns[i];
     if (turn?.turnId === turnId) return turn;
@@ -109,6 +109,6 @@ function turnOf(conversation: Conversation, turnId: string, atMs: number): TurnV
   if (known !== undefined) return known;
   const created = createTurnView(turnId, atMs);
   conversation.turns.push(created);
-  // Read back for the proxy, as in callOf.
+  // Read back through the proxy, as in callOf.
   return conversation.turns.at(-1) ?? created;
 }

@@ -1,5 +1,5 @@
-// Parses the events of a page of the log. An event with an unreadable body keeps its place, under a name that says so, and never blocks the
-// others.
+// Parses the events of a page of the log. An event with an unreadable body keeps its position, under a type that says so, and never
+// prevents reading the others.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -7,7 +7,7 @@ import { unreadableType } from '../../../core/contracts/turn-view-fold.ts';
 
 type Envelope = OpResult<'session.get'>['events'][number];
 
-/** A body comes as null where the host could not read it. */
+/** The host sends null for a body that it could not read. */
 export function readableEvents(page: readonly Envelope[]): AnyEvent[] {
   return page.map((event) => (event.body === null ? { ...event, type: unreadableType, body: {} } : event) as AnyEvent);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { placeSummaries, type SummaryMark } from './summaries.ts';
 import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** Turns that start at these positions; 0 for a turn that is only queued. */
+/** Turns that start at these positions; 0 for a queued turn. */
 const turns = (...starts: readonly number[]): TurnView[] =>
   starts.map((startSessionSeq, index) => ({
     ...createTurnView(`trn_${index + 1}`, 1),
@@ -24,7 +24,7 @@ const places = (list: readonly TurnView[], summaries: readonly SummaryMark[], ha
   [...placeSummaries(list, summaries, hasEarlier)].map(([turnId, marks]) => [turnId, marks.map(({ summaryId }) => summaryId)]);
 
 test('a summary stands before the first turn it leaves as it is, each at its own cut', () => {
-  // The message of the third turn is at 9, its start at 10.
+  // The message of the third turn is at position 9, its start at 10.
   expect(places(turns(2, 6, 10, 14), [summary('one', 5), summary('two', 9)])).toEqual([
     ['trn_2', ['one']],
     ['trn_3', ['two']],

@@ -7,9 +7,9 @@ export interface SummaryMark {
   readonly seq: number;
   readonly summaryId: string;
   readonly text: string;
-  /** The last position of the session it covers. */
+  /** The last position in the session that it covers. */
   readonly toSessionSeq: number;
-  /** Messages this summary covers, without those of an earlier one it includes. */
+  /** The number of messages this summary covers, without those of an earlier summary that it includes. */
   readonly messages: number;
   readonly method: 'model' | 'extract';
   readonly atMs: number;
@@ -20,7 +20,7 @@ export function markOf({ seq, body, atMs }: EventOf<'summary.written'>): Summary
   return { seq, summaryId, text, toSessionSeq: covers.toSessionSeq, messages: source.messages, method, atMs };
 }
 
-/** By the turn each precedes. A summary whose cut is among turns that are not loaded is left out. */
+/** Summaries by the turn they precede. A summary whose cut is among turns that are not loaded is left out. */
 export function placeSummaries(
   turns: readonly TurnView[],
   summaries: readonly SummaryMark[],
@@ -28,7 +28,7 @@ export function placeSummaries(
 ): ReadonlyMap<string, readonly SummaryMark[]> {
   const placed = new Map<string, SummaryMark[]>();
   for (const summary of summaries) {
-    // A turn's message may precede its start, and so be covered; the turn itself never is.
+    // A turn's message may precede its start and so be covered; the turn itself never is.
     const at = turns.findIndex(({ startSessionSeq, status }) => startSessionSeq > summary.toSessionSeq || status === 'queued');
     const turn = turns[at];
     if (turn === undefined || (at === 0 && hasEarlier)) continue;

@@ -1,4 +1,4 @@
-// A message that ran more than once shows its newest turn, and the others behind it.
+// If a message ran more than once, its newest turn is shown, and the earlier ones behind it.
 
 import { expect, test } from 'vitest';
 import { standing, standingFor, triesBefore } from './tries.ts';

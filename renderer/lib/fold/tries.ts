@@ -2,20 +2,20 @@
 
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** The turns that are still part of the conversation. */
+/** The turns that were not replaced. */
 export function standing(turns: readonly TurnView[]): readonly TurnView[] {
   return turns.some((turn) => turn.supersededBy !== null) ? turns.filter((turn) => turn.supersededBy === null) : turns;
 }
 
 /**
- * Without the oldest while older events are still to load: its first tries may be among them, and it would grow above the text being read.
- * A single one stays.
+ * Leaves out the oldest turn while older events are not loaded: its first tries may be among them, and it would grow above the text being
+ * read. A single turn stays.
  */
 export function whole(turns: readonly TurnView[], hasEarlier: boolean): readonly TurnView[] {
   return hasEarlier && turns.length > 1 ? turns.slice(1) : turns;
 }
 
-/** The tries before a turn, oldest first; a turn continued in another is one try of several turns. */
+/** The tries before a turn, oldest first; a turn continued in another counts as one try of several turns. */
 export function triesBefore(turns: readonly TurnView[], turn: TurnView): readonly (readonly TurnView[])[] {
   const tries: (readonly TurnView[])[] = [];
   const seen = new Set<string>();
@@ -30,7 +30,7 @@ export function triesBefore(turns: readonly TurnView[], turn: TurnView): readonl
   return tries;
 }
 
-/** The turn that replaced this one. */
+/** The turn that finally replaced this one. */
 export function standingFor(turns: readonly TurnView[], turnId: string): string {
   const seen = new Set<string>();
   let at = turnId;

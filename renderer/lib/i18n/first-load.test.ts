@@ -1,4 +1,4 @@
-// Code that is loaded early uses none of the texts that are loaded later.
+// Code that is loaded early uses no text that is loaded later.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,14 +9,14 @@ import { talk } from './english/talk.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The modules a module imports at once; types are no modules. */
+/** The modules that a module imports statically, without types. */
 function importsOf(path: string): string[] {
   const source = readFileSync(path, 'utf8');
   const found = source.matchAll(/^\s*(?:import|export)\s(?!type\b)(?:[^'"]*?\sfrom\s+)?['"](\.[^'"?]+)/gm);
   return [...found].map(([, to = '']) => join(dirname(path), to)).filter((to) => /\.(?:ts|svelte)$/.test(to) && existsSync(to));
 }
 
-/** Everything these modules import at once. */
+/** Everything these modules import statically, directly or indirectly. */
 function reachOf(...roots: string[]): string[] {
   const met = new Set<string>();
   const open = roots.map((root) => join(folder, root));
@@ -28,7 +28,7 @@ function reachOf(...roots: string[]): string[] {
   return [...met];
 }
 
-/** From the root: another catalogue may have an entry called the same. */
+/** Matched from the root, because another catalogue may have an entry with the same name. */
 const asks = (words: object): RegExp =>
   new RegExp(String.raw`\b(?:language|getLanguage\(\))\.words\.(?:${Object.keys(words).join('|')})\b`);
 const askers = (modules: readonly string[], texts: RegExp): string[] => modules.filter((path) => texts.test(readFileSync(path, 'utf8')));

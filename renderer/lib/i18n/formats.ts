@@ -1,4 +1,4 @@
-// Sizes, times and money in the words and digits of a locale, always with units. Pure.
+// Formats sizes, times and money for a locale, always with units. Pure.
 
 import { timeGroup } from '../format.ts';
 import type { Words } from './words.ts';
@@ -51,7 +51,7 @@ export class Formats {
     });
   }
 
-  /** Digits in groups, with at most one behind the point. */
+  /** Grouped digits, with at most one decimal. */
   number(value: number): string {
     return this.#upToOne.format(value);
   }
@@ -71,7 +71,7 @@ export class Formats {
     return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
 
-  /** Since a beginning; nothing before it. */
+  /** Time since a start; it is never negative. */
   offset(ms: number): string {
     return ms < 1 ? '0 ms' : `+${this.duration(ms)}`;
   }
@@ -94,7 +94,7 @@ export class Formats {
     return usd < 0.01 ? this.#smallMoney.format(usd) : this.#money.format(usd);
   }
 
-  /** To the hundredth of a cent, where two amounts near each other are compared. */
+  /** To a hundredth of a cent, for comparing similar amounts. */
   usdExact(usd: number): string {
     return this.#smallMoney.format(usd);
   }
@@ -114,7 +114,7 @@ export class Formats {
     return this.#moment.format(atMs);
   }
 
-  /** Something that comes again: its weekday, day and time. */
+  /** A recurring time: its weekday, day and time. */
   occasion(atMs: number): string {
     return this.#occasion.format(atMs);
   }
@@ -124,7 +124,7 @@ export class Formats {
     return this.#date.format(atMs);
   }
 
-  /** A day of a chart's axis: day and month. */
+  /** A day on a chart's axis: day and month. */
   day(atMs: number): string {
     return this.#day.format(atMs);
   }

@@ -1,4 +1,4 @@
-// Words: every text of the window comes from the catalogue; numbers follow the locale.
+// Texts: every text of the window comes from the catalogue; numbers follow the locale.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { Formats } from './formats.ts';
 
 const renderer = fileURLToPath(new URL('../../', import.meta.url));
 const spokenAttributes = /^(?:aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label|name)$/;
-/** Two letters in a row are a word; units, signs and commands in code are none. */
+/** Two letters in a row count as a word; units, signs and commands in code do not. */
 const word = /\p{L}{2}/u;
-/** A text inside an expression: two words, or one with a capital. */
+/** A text inside an expression: two words, or a capitalised one. */
 const sentence = /\p{L}{2} \p{L}{2}|^\p{Lu}\p{Ll}/u;
-/** Names and keys, the same in every language, or what you type word for word. */
+/** Names and keys that are the same in every language, or that a person types verbatim. */
 const sameEverywhere = /^(?:TrayClaw|Ctrl|Shift|Esc|Enter|true|false)$/;
 
 interface Node {
@@ -29,7 +29,7 @@ function isNode(value: unknown): value is Node {
 }
 
 function isUnspoken({ type, name = '' }: Node): boolean {
-  // The name of an icon is no text.
+  // The name of an icon is not a text.
   if (type === 'Component' && name === 'Icon') return true;
   return (type === 'RegularElement' && (name === 'code' || name === 'kbd')) || (type === 'Attribute' && !spokenAttributes.test(name));
 }

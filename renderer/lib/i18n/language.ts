@@ -1,5 +1,5 @@
-// The window's language: its texts and its formats of numbers and times. English is the only catalogue; a second one is a file of `Words`,
-// with the choice between the two made here.
+// The window's language: its texts, and its formats for numbers and times. English is the only catalogue; a second one is a file of type
+// `Words`, and the choice between them is made here.
 
 import { createContext } from 'svelte';
 import { english } from './english/english.ts';
@@ -7,16 +7,16 @@ import { Formats } from './formats.ts';
 import type { Words } from './words.ts';
 
 export interface Language {
-  /** At first those the chat needs. */
+  /** Contains only the chat's texts at first. */
   readonly words: Words;
   readonly format: Formats;
-  /** Resolves when the texts of turns are there. */
+  /** Resolves when the texts of turns are loaded. */
   talk(): Promise<void>;
-  /** Resolves when all texts are there: before anything is shown that is neither in the first load nor about turns. */
+  /** Resolves when all texts are loaded: required before anything is shown that is neither in the first load nor about turns. */
   whole(): Promise<void>;
 }
 
-/** English with British forms, for their twenty-four hour clock, which the log has too. */
+/** English with British formats, for the 24-hour clock, which the log uses too. */
 export function createLanguage(): Language {
   const words: object = { ...english };
   const talk = once(async () => Object.assign(words, (await import('./english/talk.ts')).talk));
@@ -25,7 +25,7 @@ export function createLanguage(): Language {
   return { words: words as Words, format: new Formats('en-GB', english.common), talk, whole };
 }
 
-/** A load that failed is tried again by the next that asks. */
+/** A failed load is retried by the next caller. */
 function once(load: () => Promise<unknown>): () => Promise<void> {
   let coming: Promise<void> | null = null;
   const start = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// Every entry of the catalogue is asked for by some file of the window: by its path, or, where the key is computed, by the path above it.
+// Every entry of the catalogue is used in a file of the window: by its path, or, if the key is computed, by the path above it.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import { english } from './english/whole.ts';
 
 const folder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Read by a key (`names[…]`), looked up (`known(words.names, …)`), listed, or given a type whose keys are any text. */
+/** Read by key (`names[…]`), looked up (`known(words.names, …)`), listed, or typed with arbitrary text keys. */
 function isReadByKey(table: string, source: string): boolean {
   const ways = [
     String.raw`\b${table}(?:\?\.)?\[`,
     String.raw`(?:known|nameActor|Object\.\w+)\(.*\b${table}\b`,
     String.raw`Record<[^;]*>[^;]*\.${table}\b`,
-    // Handed to a part that reads it by a key.
+    // Passed to a component that reads it by key.
     String.raw`=\{[\w.]*\.${table}\}`,
   ];
   return ways.some((way) => new RegExp(way).test(source));
 }
 
-/** An entry of a table of commands, whose key is that of its name. */
+/** Matches an entry of a command table, whose key is that of its name. */
 const commandNamed = (key: string): string => String.raw`(?:^|\n)( *)(?:\S.*)?commandsOf\('\w+', \{\n(?:\1 .*\n)*?\1 {2}${key}: \{`;
 
 function findUnused(words: object, source: string, path: readonly string[] = []): string[] {
@@ -28,7 +28,7 @@ function findUnused(words: object, source: string, path: readonly string[] = [])
   return Object.entries(words).flatMap(([key, value]: [string, unknown]) => {
     if (Array.isArray(value)) return [];
     if (typeof value === 'object' && value !== null) return findUnused(value, source, [...path, key]);
-    // Asked for by its name, taken out of its table, chosen between two, or the name of a command.
+    // Used by name, destructured from its table, one of two alternatives, or the name of a command.
     const ways = [String.raw`\.${key}\b`, String.raw`[{,]\s*${key}\s*[,}]`, `'${key}'`, commandNamed(key)];
     return isKeyed || ways.some((way) => new RegExp(way).test(source)) ? [] : [[...path, key].join('.')];
   });

@@ -10,17 +10,17 @@ export type Block =
   | { readonly kind: 'markup'; readonly token: Token }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
   | { readonly kind: 'formula'; readonly text: string }
-  /** Folded markdown. */
+  /** A collapsible section, as markdown. */
   | { readonly kind: 'details'; readonly summary: string; readonly text: string }
   | { readonly kind: 'plain'; readonly text: string };
 
-/** Longer texts are shown as plain text: parsing them would stall the window. */
+/** Longer texts are shown as plain text, because parsing them would block the window. */
 export const markdownCharsMax = 200_000;
 /** A paragraph or list longer than this is shown as plain text. */
 const blockCharsMax = 50_000;
 /** Quotes and lists nested deeper than this exhaust the parser's stack. */
 const deepNesting = /(?:^|\n)[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+){40}/;
-/** The same over lines: each level of a list is parsed once for every level around it. */
+/** The same across lines: each level of a list is parsed once for every level around it. */
 const deepIndent = /(?:^|\n)[ \t]{160,}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const openBracketsMax = 2000;
 
@@ -30,12 +30,12 @@ export function toBlocks(text: string): Block[] {
   try {
     return lex(normalise(text)).flatMap(toBlock);
   } catch {
-    // The parser ran out of stack or refused; the text itself is still worth showing.
+    // The parser ran out of stack or rejected the text; show it as plain text.
     return [{ kind: 'plain', text }];
   }
 }
 
-/** Feeds on a growing text and gives its blocks; finished blocks keep their identity from call to call. */
+/** Accepts a growing text and returns its blocks; finished blocks keep their identity between calls. */
 export class BlockStream {
   #frozen: Block[] = [];
   #frozenChars = 0;
@@ -77,7 +77,7 @@ function lex(text: string): Token[] {
   return new Lexer({ gfm: true, breaks: false, extensions }).lex(text);
 }
 
-/** In the parser's own form: by level, with the positions where an inline one may begin. */
+/** Extensions in the parser's own format: by level, with functions that find where an inline one may begin. */
 const extensions = {
   renderers: {},
   childTokens: {},
@@ -87,7 +87,7 @@ const extensions = {
   startInline: [findInlineFormula, findFootnoteMark],
 };
 
-// The parser does this itself and would make raw lengths differ from ours.
+// The parser would do this itself, and its raw lengths would then differ from ours.
 function normalise(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }

@@ -1,10 +1,10 @@
 // The messages between the page and the worker that highlights code.
 
-/** The kinds of words a theme colours; everything else is plain. */
+/** The kinds of tokens that a theme colours; everything else is plain. */
 export const codeKinds = ['keyword', 'string', 'comment', 'constant', 'function', 'parameter', 'punctuation', 'link'] as const;
 export type CodeKind = (typeof codeKinds)[number];
 
-/** One piece of a line with its kind; null is plain. */
+/** A piece of a line with its kind; null for plain text. */
 export type CodeToken = readonly [text: string, kind: CodeKind | null];
 export type CodeLines = readonly (readonly CodeToken[])[];
 

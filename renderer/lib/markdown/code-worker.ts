@@ -1,4 +1,4 @@
-// The worker that highlights code: one grammar per language, loaded on first use. It receives text and returns text.
+// The worker that highlights code: one grammar per language, loaded on first use. Receives text and returns tokens.
 
 import { createHighlighterCore, type HighlighterCore } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
@@ -8,7 +8,7 @@ import { grammars, languageNamed } from './grammars.ts';
 const theme = 'kinds';
 /** Longer lines are data, not code. */
 const lineCharsMax = 2000;
-/** The theme gives each kind a colour that encodes its name; the page's own style has the real ones. */
+/** In the theme each kind has a colour that encodes its name; the page's own styles contain the real ones. */
 const colours = new Map<string, CodeKind>(codeKinds.map((kind, index) => [`#0000${index.toString(16).padStart(2, '0')}`, kind]));
 const scopes: Readonly<Record<CodeKind, readonly string[]>> = {
   comment: ['comment', 'punctuation.definition.comment'],
@@ -39,7 +39,7 @@ class CodeReader {
     try {
       return { id, lines: await this.#tokenize(text, language) };
     } catch {
-      // A grammar that is not there or that this engine cannot read: the code stays plain.
+      // Falls back to plain text if the grammar is missing or unsupported by this engine.
       return { id, lines: null };
     }
   }
@@ -49,7 +49,7 @@ class CodeReader {
     if (name === null) return null;
     const highlighter = await this.#core;
     if (!highlighter.getLoadedLanguages().includes(name)) await highlighter.loadLanguage(grammars[name]);
-    // Without a limit of time: who asks has one.
+    // Has no timeout here; the caller sets one.
     const limits = { tokenizeMaxLineLength: lineCharsMax, tokenizeTimeLimit: 0 };
     const lines = highlighter.codeToTokensBase(text, { lang: name, theme, ...limits });
     return lines.map((line) => line.map(({ content, color }) => [content, colours.get(color?.toLowerCase() ?? '') ?? null] as const));

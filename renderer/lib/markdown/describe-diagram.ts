@@ -1,4 +1,4 @@
-// Names a diagram for people who cannot see it: its kind by the first word of its source, and its own title. Pure.
+// Names a diagram for people who cannot see it: its kind, from the first word of its source, and its title. Pure.
 
 export const diagramKinds = [
   'flowchart',

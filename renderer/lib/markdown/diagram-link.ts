@@ -1,4 +1,4 @@
-// The connection to the page that draws one diagram: a port into a frame without an origin, and a time limit for its answer.
+// The connection to the page that draws one diagram: a port into a frame without an origin, and a timeout for its answer.
 
 import { readDiagramReply, type DiagramReply, type DiagramRequest } from '../../diagram/diagram-messages.ts';
 
@@ -9,7 +9,7 @@ export class DiagramLink {
   readonly #onReply: (reply: DiagramReply) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** To be made when the frame has loaded: the first port it is given is the only one it takes. */
+  /** Must be created after the frame has loaded. The page accepts only the first port it receives. */
   constructor(page: Window, onReply: (reply: DiagramReply) => void) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
@@ -19,7 +19,7 @@ export class DiagramLink {
       if (reply !== null) this.#settle(reply);
     });
     port1.start();
-    // It has no origin that could be named.
+    // The frame has no origin to name as the target.
     page.postMessage(null, '*', [port2]);
   }
 

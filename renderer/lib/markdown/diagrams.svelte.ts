@@ -1,20 +1,20 @@
 // State shared by all diagrams of the window: their look, how many pages may draw at once, and earlier results by source, so that a diagram
-// that comes back into view has its size from the start.
+// that scrolls back into view has its size from the start.
 
 import { diagramColours, type DiagramLook, type DiagramReply } from '../../diagram/diagram-messages.ts';
 
-/** Each drawing page takes memory; one screen never shows more than these. */
+/** Each drawing page uses memory; one screen never shows more than this many. */
 const seatsMax = 12;
 const keptMax = 200;
 
 export class Diagrams {
-  /** Counts the changes of the window's look. */
+  /** Counts changes of the window's look. */
   lookCount = $state(0);
   readonly #kept = new Map<string, DiagramReply>();
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
 
-  /** Follows the theme for as long as the page lives. */
+  /** Follows the theme as long as the page lives. */
   constructor(page: Document) {
     const changed = (): void => void (this.lookCount += 1);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', changed);
@@ -32,7 +32,7 @@ export class Diagrams {
     if (this.#kept.size > keptMax && oldest !== undefined) this.#kept.delete(oldest);
   }
 
-  /** Calls back once there is room for one more page; the returned function gives the seat back, or up. */
+  /** Calls back once there is room for one more page; the returned function frees the place, or cancels the wait. */
   takeSeat(seated: () => void): () => void {
     let isSeated = false;
     const sit = (): void => {
@@ -55,7 +55,7 @@ export class Diagrams {
   }
 }
 
-/** The tokens as they are where this element stands. */
+/** The values of the tokens at this element. */
 export function readLook(at: HTMLElement): DiagramLook {
   const probe = document.createElement('span');
   at.append(probe);
@@ -70,7 +70,7 @@ export function readLook(at: HTMLElement): DiagramLook {
   return { isDark: isDark(colours.sunken), colours, font: fontFamily, fontPx: Number.parseFloat(fontSize) };
 }
 
-/** `rgb(…)` as every part of the library understands it. */
+/** Converts `rgb(…)` to a form that every part of the library understands. */
 function toHex(colour: string): string {
   const parts = (colour.match(/[\d.]+/g) ?? []).slice(0, 3).map((part) => Math.round(Number(part)));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;

@@ -1,4 +1,4 @@
-// Footnotes as the parser sees them; how they look is seen in the page.
+// Footnotes as the parser sees them; the end-to-end tests cover how they look.
 
 import { expect, test } from 'vitest';
 import { BlockStream, toBlocks, type Block } from './blocks.ts';

@@ -1,10 +1,10 @@
-// Footnotes: [^1] in a line, and [^1]: with its text on a separate line. Rules for the parser, nothing is rendered here. They are marks and
-// no links: an answer has no addresses inside the window.
+// Footnotes: [^1] in a line, and [^1]: with its text on a separate line. Rules for the parser; nothing is rendered here. Footnotes are
+// marks and not links, because an answer has no addresses inside the window.
 
 import type { Token, TokenizerThis } from 'marked';
 
 const reference = /^\[\^([\p{L}\p{N}_-]{1,20})\](?!:)/u;
-/** Continues over indented lines. */
+/** The text continues over indented lines. */
 const definition = /^\[\^([\p{L}\p{N}_-]{1,20})\]:[ \t]+([^\n]+(?:\n[ \t]{2,}[^\n]+)*)(?:\n+|$)/u;
 
 interface FootnoteToken {

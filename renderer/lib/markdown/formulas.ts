@@ -15,7 +15,7 @@ const allowed = {
     ),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
-  // The source, which would be read out twice.
+  // Contains the source, which would be read out as well.
   FORBID_CONTENTS: ['annotation'],
   RETURN_TRUSTED_TYPE: true as const,
 };
@@ -24,7 +24,7 @@ const allowed = {
 export type RenderFormula = (source: string, isBlock: boolean) => SafeMarkup | null;
 
 export interface Formulas {
-  /** Rejects where the library cannot be loaded. */
+  /** Rejects if the library cannot be loaded. */
   load(): Promise<RenderFormula>;
 }
 
@@ -34,12 +34,12 @@ export function createFormulas(purify: DOMPurify): Formulas {
     const { default: katex } = await import('katex');
     return (source, isBlock) => {
       try {
-        // No macro of a text may grow without end, name an address or set a style.
+        // No macro in the text may expand without limit, name an address or set a style.
         const limits = { trust: false, strict: 'ignore', maxExpand: 200, maxSize: 20 } as const;
         const markup = katex.renderToString(source, { ...limits, output: 'mathml', displayMode: isBlock, throwOnError: true });
         return purify.sanitize(markup.replaceAll(/ style="[^"]*"/g, ''), allowed);
       } catch {
-        // Not a formula after all.
+        // The source is not a valid formula.
         return null;
       }
     };

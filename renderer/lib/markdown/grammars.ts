@@ -32,7 +32,7 @@ export const grammars = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 } satisfies Readonly<Record<string, LanguageInput>>;
 
-/** Without the embedded grammars, which the build leaves out: together they are larger than all others. */
+/** Leaves out the embedded grammars, as the build does: together they are larger than all others. */
 function alone(name: string, loaded: readonly LanguageRegistration[]): LanguageRegistration[] {
   return loaded.filter((one) => one.name === name).map((one) => ({ ...one, embeddedLangs: [] }));
 }
@@ -69,7 +69,7 @@ const otherNames: Readonly<Record<string, LanguageName>> = {
   yml: 'yaml',
 };
 
-/** Null for a language there is no grammar for. */
+/** Null if there is no grammar for the language. */
 export function languageNamed(written: string): LanguageName | null {
   const name = written.toLowerCase();
   if (Object.hasOwn(grammars, name)) return name as LanguageName;

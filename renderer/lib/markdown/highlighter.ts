@@ -1,5 +1,5 @@
-// Highlights finished code blocks. A worker reads the code, started on the first request and ended when idle for a while; a worker that
-// takes too long over a text is ended as well, so that no text can block anything.
+// Highlights finished code blocks in a worker, which is started on the first request and ended after an idle time. A worker that takes too
+// long over a text is ended as well, so that no text can block anything.
 
 import type { CodeLines, CodeReply, CodeRequest } from './code-tokens.ts';
 
@@ -8,11 +8,11 @@ export interface CodeWorker {
   end(): void;
 }
 
-/** Starts a worker; its replies and its failure, once, go to these. */
+/** Starts a worker. Its replies go to the first function; the second is called once if it fails. */
 export type StartCodeWorker = (onReply: (reply: CodeReply) => void, onFailure: () => void) => CodeWorker;
 
 export interface Highlighter {
-  /** Null if it stays plain: unknown language, too long, not in time, cancelled. */
+  /** Resolves to null if the text stays plain: unknown language, too long, timeout, or cancelled. */
   highlight(text: string, language: string, signal: AbortSignal): Promise<CodeLines | null>;
 }
 
@@ -82,7 +82,7 @@ export class WorkerHighlighter implements Highlighter {
   #withdraw(job: Job): void {
     const at = this.#jobs.indexOf(job);
     job.done(null);
-    // The job being read ends normally or by its timeout.
+    // The job that the worker is processing ends normally or by its timeout.
     if (at > 0) this.#jobs.splice(at, 1);
   }
 

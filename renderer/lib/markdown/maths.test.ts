@@ -24,7 +24,7 @@ test.each(['$$\nx^2\n$$', '\\[\nx^2\n\\]', '$$x^2$$\n'])('%j is a formula on its
 });
 
 test('many beginnings without an end are read at once', () => {
-  // Time of the processor: other work on the machine does not count.
+  // Processor time, because other work on the machine must not count.
   const before = process.cpuUsage();
   for (const flood of ['$$ a\n\n', '$a ', '\\(a ', '\\[ a\n\n']) toBlocks(flood.repeat(2000));
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);

@@ -1,5 +1,5 @@
-// Finds formulas in markdown: $…$ and \(…\) in a line, $$…$$ and \[…\] as a block. Rules for the parser, nothing is rendered here. A dollar
-// sign is money unless it hugs what follows, its partner hugs what precedes and no digit comes after (as pandoc has it).
+// Finds formulas in markdown: $…$ and \(…\) in a line, $$…$$ and \[…\] as a block. Rules for the parser; nothing is rendered here. A dollar
+// sign means money unless it directly precedes text, its partner directly follows text, and no digit comes after (as in pandoc).
 
 /** Longer ones are shown as text. */
 const sourceMax = 4000;

@@ -1,4 +1,4 @@
-// The sanitizer of the page, with its rules for answers and for formulas. Loaded with what shows an answer.
+// The page's sanitizer, with its rules for answers and formulas. Loaded with the code that shows an answer.
 
 import createDOMPurify from 'dompurify';
 import type { Words } from '../i18n/words.ts';

@@ -1,5 +1,5 @@
-// The tools that render an answer, one of each for the window and passed down by context. The sanitizer and the parser are not in the first
-// load: the part that shows an answer brings them.
+// The tools that render an answer, created once for the window and passed down by context. Sanitizer and parser are not in the first load;
+// the code that shows an answer loads them.
 
 import { createContext } from 'svelte';
 import type { Words } from '../i18n/words.ts';
@@ -8,7 +8,7 @@ import type { Formulas } from './formulas.ts';
 import type { Highlighter } from './highlighter.ts';
 import type { BlockSanitizer } from './sanitize.ts';
 
-/** The makers of markup for the page. */
+/** The parts that create markup for the page. */
 export interface Purified {
   readonly sanitizer: BlockSanitizer;
   readonly formulas: Formulas;
@@ -26,7 +26,7 @@ export class RichText {
     this.#words = parts.words;
   }
 
-  /** Made once for the page: a trusted types policy may not be made twice. */
+  /** Created once for the page, because a trusted types policy may not be created twice. */
   purified(create: (words: () => Words) => Purified): Purified {
     return (this.#purified ??= create(this.#words));
   }

@@ -1,13 +1,13 @@
-// Turns one markdown block into inert HTML: raw HTML becomes visible text but for a few tags without attributes, images become links, and an
-// allowlist filters the result. This and formulas.ts are the only places that produce markup for {@html}; keep them
-// small enough to review at a glance.
+// Turns one markdown block into inert HTML: raw HTML becomes visible text except for a few tags without attributes, images become links,
+// and an allowlist filters the result. This and formulas.ts are the only places that produce markup for {@html}; keep them small enough to
+// review at a glance.
 
 import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
 import type { Words } from '../i18n/words.ts';
 
 const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup sub kbd table thead tbody tr th td'.split(' ');
-/** Models write these within a line all day; only without an attribute. */
+/** Models often write these tags within a line; they are accepted only without attributes. */
 const plainTag = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
 const alertHead = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
 
@@ -17,13 +17,13 @@ const allowed = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
-  // The pattern above applies to every attribute except those known to hold no address.
+  // The pattern above applies to every attribute except those known to contain no address.
   ADD_URI_SAFE_ATTR: ['align', 'start'],
-  // If the host's policy demands trusted types, this is their only source besides the framework's own templates.
+  // If the host's policy requires trusted types, only this file and the framework's own templates create them.
   RETURN_TRUSTED_TYPE: true as const,
 };
 
-/** Sanitised markup: a TrustedHTML where the browser has such a thing, else a string. */
+/** Sanitised markup: a TrustedHTML if the browser supports it, else a string. */
 export interface SafeMarkup {
   toString(): string;
 }
@@ -37,7 +37,7 @@ export interface BlockSanitizer {
   toHtml(token: Token): SafeMarkup;
 }
 
-/** `null` for a link that must not be one. Only absolute http, https and mailto addresses pass. */
+/** Returns null for an address that must not become a link. Only absolute http, https and mailto addresses pass. */
 export function safeHref(href: string): string | null {
   if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return null;
   if (!URL.canParse(href)) return null;
@@ -45,7 +45,7 @@ export function safeHref(href: string): string | null {
   return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
 }
 
-/** Sets its rules for links and classes on the purifier, which must not be given others. */
+/** Adds its rules for links and classes to the purifier, which must not have other rules. */
 export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords): BlockSanitizer {
   purify.addHook('afterSanitizeAttributes', (node) => {
     const className = node.getAttribute('class');
@@ -61,10 +61,10 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
     }
   });
   const renderer = createRenderer(words);
-  // Until the library is there, and where it refuses, a formula is its source.
+  // Until the library is loaded, or if it rejects the formula, its source is shown.
   const extensions = {
     renderers: {
-      // In a list or a quote it is its source.
+      // Within a list or a quote, its source is shown.
       details: ({ raw }: Tokens.Generic) => `<p>${escapeHtml(raw)}</p>`,
       formula: ({ text }: Tokens.Generic) => `<span class="formula">${escapeHtml(String(text))}</span>`,
       footnoteMark: ({ mark }: Tokens.Generic) => `<sup>${escapeHtml(String(mark))}</sup>`,
@@ -77,7 +77,7 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
   return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true, extensions }), allowed) };
 }
 
-/** In its ASCII form, so that letters of other scripts cannot imitate another host. */
+/** The host in ASCII form, so that letters of other scripts cannot imitate another host. */
 function hostOf(href: string): string {
   const { host, protocol, pathname } = new URL(href);
   return protocol === 'mailto:' ? decodeAddress(pathname) : host;
@@ -101,7 +101,7 @@ function createRenderer(words: () => ImageWords): Renderer {
     return `<blockquote class="alert-${kind}"><p class="alert">${words().alerts[kind]}</p>${this.parser.parse(rest)}</blockquote>`;
   };
   renderer.heading = function ({ tokens, depth }: Tokens.Heading) {
-    // One heading level, styled by depth: an answer's own outline never breaks the outline of the page.
+    // All headings have the same level, styled by depth, so that an answer's outline does not break the outline of the page.
     return `<h2 class="depth-${depth}">${this.parser.parseInline(tokens)}</h2>`;
   };
   renderer.link = function ({ href, tokens, text }: Tokens.Link) {
@@ -127,7 +127,7 @@ function createRenderer(words: () => ImageWords): Renderer {
 
 type AlertKind = keyof ImageWords['alerts'];
 
-/** The kind that the first line of a quote names, and the quote without it. */
+/** The kind of alert that the first line of a quote names, and the quote without that line. */
 function readAlert(tokens: readonly Token[]): { kind: AlertKind; rest: Token[] } | null {
   const [paragraph, ...others] = tokens;
   if (paragraph?.type !== 'paragraph') return null;

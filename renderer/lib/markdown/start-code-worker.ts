@@ -1,4 +1,4 @@
-// Starts the worker that reads code. Its address is the only one a script may be started from besides the page's own.
+// Starts the worker that highlights code. Besides the page's own scripts, only its address may be loaded as a script.
 
 // oxlint-disable-next-line import/default -- the bundler answers with the address of the worker's own file
 import workerUrl from './code-worker.ts?worker&url';
@@ -13,9 +13,9 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): WorkerPolicy;
 }
 
-/** Made once for the page: a policy of the same name cannot be made again. */
+/** Created once for the page, because a policy with the same name cannot be created again. */
 export function createCodeWorkerStarter(target: object): StartCodeWorker {
-  // Missing in some browsers, and in the page's types.
+  // Missing in some browsers and in the page's types.
   const { trustedTypes } = target as { readonly trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy('trayclaw-worker', { createScriptURL: () => workerUrl });
   return (onReply, onFailure) => {

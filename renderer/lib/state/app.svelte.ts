@@ -1,4 +1,4 @@
-// The window's state in one place: owns the parts, feeds them the one event stream, and turns failures into notices.
+// The window's state in one place: owns the parts, passes them the single event stream, and turns failures into notices.
 
 import { createContext } from 'svelte';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
@@ -33,11 +33,11 @@ const conversationsMax = 6;
 
 export interface AppOptions {
   readonly client: OpClient;
-  /** Under runes, so that what changes it is seen. */
+  /** A rune, so that changes are observed. */
   readonly drafts: Record<string, string>;
   readonly draftFiles: Record<string, DraftFile[]>;
   onUnauthorized(): void;
-  /** Asked each time, because the language may have changed. */
+  /** Called each time, because the language may have changed. */
   words(): Words['frame'];
 }
 
@@ -61,20 +61,20 @@ export class App {
   readonly rules: Rules;
   readonly tools: ToolLooks;
   readonly identities = new Identities();
-  /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
+  /** Typed but unsent text by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
-  /** Files that go along with it. */
+  /** Files attached to those drafts. */
   readonly draftFiles: Record<string, DraftFile[]>;
   readonly commands: CommandResults;
-  /** The session of the tour, while one is taken. */
+  /** The session of the tour, while the tour runs. */
   tour = $state<string | null>(null);
-  /** Grows with every message that was taken. */
+  /** Increases with every accepted message. */
   sentCount = $state(0);
-  /** Moves once a second while shown, for elapsed times. */
+  /** Updated once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
   /** Facts about the desktop app; null in a browser. */
   shell = $state.raw<ShellFacts | null>(null);
-  /** Something could not be read while the host was away. */
+  /** Something could not be loaded while the host was away. */
   #isIncomplete = false;
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
@@ -104,7 +104,7 @@ export class App {
 
   start(target: Window): () => void {
     const stopRoute = this.route.follow(target);
-    // The stream first: an answer that is older than it is asked for again.
+    // Opens the stream first: an answer older than the stream is requested again.
     const stopEvents = this.client.events('latest', {
       onEvent: (event) => this.#take(event),
       onDelta: (delta) => this.#takeDelta(delta),
@@ -121,7 +121,7 @@ export class App {
     };
   }
 
-  /** Goes where the desktop shell asks, until the returned function is called. */
+  /** Navigates where the desktop shell asks, until the returned function is called. */
   followShell(bridge: DesktopBridge): () => void {
     const stop = bridge.onCommand((command) => this.#goTo(command));
     void this.attempt(async () => {
@@ -136,7 +136,7 @@ export class App {
     });
   }
 
-  /** A link out of the window, pressed by the person. */
+  /** Opens a link to the outside that the person clicked. */
   async openLink(bridge: DesktopBridge, url: string): Promise<void> {
     await this.attempt(async () => {
       if (await bridge.openLink(url)) return;
@@ -154,14 +154,14 @@ export class App {
 
   async #goToApproval(approvalId: string): Promise<void> {
     this.route.go('approvals', null, approvalId);
-    // The list of a window that was just opened may not be there yet.
+    // A newly opened window may not have loaded its list yet.
     await this.approvals.load();
     if (this.approvals.pending.some((approval) => approval.approvalId === approvalId)) return;
     this.route.replace('approvals');
     this.notices.tell(this.#words().questionGone, this.#words().questionHint);
   }
 
-  /** Runs something a person asked for; a failure becomes a notice, or what `tell` makes of it. False when it failed. */
+  /** Runs an action of the person; a failure becomes a notice, or goes to `tell`. Resolves to false if it failed. */
   async attempt(work: () => Promise<unknown>, tell = (cause: unknown): void => this.notices.fail(cause)): Promise<boolean> {
     try {
       await work();
@@ -173,31 +173,31 @@ export class App {
     }
   }
 
-  /** For a part of a view that waits while it does something a person asked for. */
+  /** For a part of a view that waits while it runs an action of the person. */
   doing(after?: () => Promise<unknown>): Doing {
     return new Doing((work) => this.attempt(work), after);
   }
 
-  /** The conversation of a session, loaded the first time it is asked for. The least recently used one goes first. */
+  /** The conversation of a session, loaded on first use. The least recently used one is dropped first. */
   conversation(sessionId: string): OpenConversation {
     const known = this.#conversations.get(sessionId);
     const conversation = known ?? new OpenConversation(this.client, sessionId);
     this.#conversations.delete(sessionId);
     this.#conversations.set(sessionId, conversation);
-    // Not at once: this may run while a view is being derived, where state must not change.
+    // Deferred: this may run while a view is being derived, when state must not change.
     if (known === undefined) queueMicrotask(() => void conversation.load());
     const oldest = this.#conversations.keys().next().value;
     if (this.#conversations.size > conversationsMax && oldest !== undefined) this.#conversations.delete(oldest);
     return conversation;
   }
 
-  /** The session on screen in the chat, if any. */
+  /** The session shown in the chat, if any. */
   get lookedAt(): string | null {
     const { view, sessionId } = this.route.place;
     return view === 'chat' ? sessionId : null;
   }
 
-  /** A copy of a session up to an event, or of all of it, and goes there. */
+  /** Forks a session up to an event, or all of it, and opens the copy. */
   forkSession(sessionId: string, atSessionSeq?: number): Promise<boolean> {
     return this.attempt(async () => {
       const forked = await this.sessions.fork(sessionId, atSessionSeq);
@@ -212,7 +212,7 @@ export class App {
     return taken;
   }
 
-  /** A new session that holds what came before a turn's message, then this text; and goes there. */
+  /** Creates a session with everything before a turn's message, sends this text there, and opens it. */
   branchTurn(turnId: string, text: string): Promise<boolean> {
     return this.attempt(async () => {
       const { sessionId } = await this.client.op('turn.branch', { turnId, text });
@@ -220,24 +220,24 @@ export class App {
     });
   }
 
-  /** The last message of the conversation, once it has ended; a turn that a fork copied runs in the session it came from. */
+  /** Whether the turn is the ended last message of the conversation. A turn that a fork copied is retried in its original session. */
   canRetry(sessionId: string, turn: TurnView): boolean {
     if (isOpen(turn) || turn.kind !== 'chat' || turn.messages.length === 0) return false;
     const last = this.conversation(sessionId).view.turns.findLast((candidate) => candidate.kind === 'chat');
     return last?.turnId === turn.turnId && !this.isCopied(sessionId, turn);
   }
 
-  /** True for a turn that was not run in this session: a fork took it along. */
+  /** True for a turn that was not run in this session but copied by a fork. */
   isCopied(sessionId: string, turn: { readonly startedAtMs: number }): boolean {
     return turn.startedAtMs < (this.sessions.find(sessionId)?.createdAtMs ?? 0);
   }
 
-  /** Of the session that is shown, or of a new one where none is. A null model is the default one. */
+  /** Sets the model of the session, or of a new session if there is none. A null model is the default one. */
   chooseModel(sessionId: string | null, model: string | null): Promise<boolean> {
     return this.attempt(() => this.newSession.chooseModel(sessionId, model));
   }
 
-  /** Runs a slash command and goes where it leads. False when it was refused, which its result then says. */
+  /** Runs a slash command and goes where it leads. Resolves to false if it was refused; its result then says so. */
   async runCommand(sessionId: string | null, line: string): Promise<boolean> {
     const ran = await this.commands.run(line, sessionId);
     if (ran === false) return false;
@@ -249,7 +249,7 @@ export class App {
     return true;
   }
 
-  /** Sends to a running turn as steering, else, and with files always, as a new message. True when it was taken. */
+  /** Steers a running turn; otherwise, and always with files, sends a new message. Resolves to true if it was accepted. */
   async send(sessionId: string | null, text: string, runningTurnId: string | null, files: readonly DraftFile[] = []): Promise<boolean> {
     const taken = await this.attempt(async () => {
       const mentioned = text.includes('@') ? await mentionedFiles(this.client, sessionId, text) : [];
@@ -262,7 +262,7 @@ export class App {
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
       if (sessionId !== null) return;
       this.newSession.moveDraft('', sent.sessionId);
-      // Someone who has gone to another view or session in the meantime stays there.
+      // A person who went to another view or session meanwhile stays there.
       const { view, sessionId: shown } = this.route.place;
       if (view === 'chat' && shown === null) this.route.go('chat', sent.sessionId);
       else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
@@ -273,7 +273,7 @@ export class App {
     return taken;
   }
 
-  /** Allows more of the budget that ended a turn, and continues its work. */
+  /** Extends the budget that ended a turn, and continues the turn. */
   allowMore(turnId: string, sessionId: string, more: { scope: BudgetScope; unit: BudgetUnit; amount: number }): Promise<boolean> {
     const place = { turn: { turnId }, session: { sessionId }, day: {} }[more.scope];
     return this.attempt(async () => {
@@ -282,7 +282,7 @@ export class App {
     });
   }
 
-  /** Takes up the work of a turn that a limit ended. */
+  /** Continues a turn that a limit ended. */
   continueTurn(turnId: string): Promise<boolean> {
     return this.attempt(() => this.client.op('turn.continue', { turnId }));
   }
@@ -292,7 +292,7 @@ export class App {
       await this.client.op('turn.steer', { turnId, text });
       return true;
     } catch (cause) {
-      // It ended in the meantime: what was typed becomes the next message.
+      // The turn ended in the meantime, so the typed text becomes the next message.
       if (cause instanceof OpFailure && cause.code === 'turn_not_running') return false;
       throw cause;
     }
@@ -321,7 +321,7 @@ export class App {
   }
 
   #linkChanged(state: LinkState, gap: boolean): void {
-    // The banner about the lost connection disappears silently.
+    // The banner about the lost connection disappears silently, so announce it.
     if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     if (state === 'online') this.notices.isOver('offline');
     // Live text between the first load and now was not received.
@@ -346,7 +346,7 @@ export class App {
     this.#isIncomplete = false;
     for (const part of await Promise.allSettled(parts)) {
       if (part.status === 'fulfilled') continue;
-      // A host that is away is shown by the link, and asked again when it is back.
+      // The link shows that the host is away; the request is repeated when it is back.
       if (this.system.link !== 'online') this.#isIncomplete = true;
       else this.notices.fail(part.reason);
     }

@@ -1,5 +1,5 @@
-// The look of the window, as chosen by the person or the system: light or dark, contrast, density, and whether single characters are keys.
-// Kept in this browser, the only thing the window keeps beyond its tab.
+// The look of the window, chosen by the person or the system: light or dark, contrast, density, and single-letter keys. Stored in this
+// browser, the only data the window keeps longer than its tab.
 
 import { createContext } from 'svelte';
 
@@ -17,10 +17,10 @@ export interface AppearanceTarget {
 
 export class Appearance {
   theme = $state<Theme>('system');
-  /** Chosen here; what the system asks for comes on top. */
+  /** Chosen here; a request of the system has the same effect. */
   hasMoreContrast = $state(false);
   isCompact = $state(false);
-  /** Can be switched off for people who use speech input or press keys by accident: a single character then does nothing. */
+  /** Off for people who use speech input or press keys by accident: single characters then do nothing. */
   hasSingleKeys = $state(true);
   readonly #target: AppearanceTarget;
 
@@ -32,7 +32,7 @@ export class Appearance {
     this.hasSingleKeys = this.#kept('singleKeys', ['off']) !== 'off';
   }
 
-  /** Applies the person's choice, and follows the system's for the rest. */
+  /** Applies the person's choices, and follows the system for the rest. */
   follow(): void {
     this.#show('theme', this.theme);
     this.#show('density', this.isCompact ? 'compact' : 'system');

@@ -1,4 +1,4 @@
-// The person's choice is shown, kept and restored; the system's contrast setting counts as well, and is followed.
+// The person's choice is applied, stored and restored; the system's contrast setting is followed as well.
 
 import { expect, test } from 'vitest';
 import { Appearance, type AppearanceTarget } from './appearance.svelte.ts';

@@ -1,5 +1,5 @@
-// Approvals, grants and unknown outcomes across all sessions: everything that waits for a person. Derived from events; decisions go through
-// ops.
+// Approvals, grants and unknown outcomes across all sessions: everything that waits for a person. Derived from events; decisions are sent
+// through operations.
 
 import { answerOf } from '../../../core/contracts/approval-answer.ts';
 import type { AnyEvent, EventOf } from '../../../core/contracts/events.ts';
@@ -10,11 +10,11 @@ import type { OpClient } from '../client.ts';
 export type UnknownOutcome = OpResult<'outcome.list'>['outcomes'][number];
 export type SettleAnswer = 'done' | 'retry' | 'abandon';
 
-/** A grant given while the window looks on has no uses yet. */
+/** A grant given while the window is open has no uses yet. */
 export type KnownGrant = Grant & Partial<GrantListing>;
 export type GrantPreview = OpResult<'grant.preview'>;
 
-/** An answer may have a scope beyond the one call, a note with a denial, the arguments as the person changed them. */
+/** An answer may have a wider scope than one call, a note with a denial, or arguments that the person changed. */
 export interface ApprovalGiven {
   readonly scope?: GrantScope;
   readonly choice?: number;
@@ -23,10 +23,10 @@ export interface ApprovalGiven {
 }
 
 const previewDays = 30;
-/** Events kept for one answer of the host. */
+/** The maximum number of events kept while an answer is in flight. */
 const meanwhileMax = 10_000;
 
-/** Several can be asked in the same moment: their ids then tell the order. */
+/** Several can be created in the same millisecond; then their ids determine the order. */
 function newestFirst(a: Approval, b: Approval): number {
   return b.createdAtMs - a.createdAtMs || (a.approvalId < b.approvalId ? 1 : -1);
 }
@@ -38,11 +38,11 @@ export class Approvals {
   /** Whether past decisions and grants were read. */
   hasAll = $state(false);
   readonly #client: OpClient;
-  /** For each answer under way what has happened since it was asked for. */
+  /** For each answer in flight, the events since it was requested. */
   readonly #meanwhile = new Set<AnyEvent[]>();
 
   readonly all = $derived(Object.values(this.byId).toSorted(newestFirst));
-  /** In the order they were asked. */
+  /** In the order in which they were created. */
   readonly pending = $derived(this.all.filter((approval) => approval.state === 'pending').toReversed());
   readonly decided = $derived(this.all.filter((approval) => approval.state !== 'pending'));
   readonly grants = $derived(Object.values(this.grantsById).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
@@ -61,7 +61,7 @@ export class Approvals {
     });
   }
 
-  /** Also what was decided before, and the grants. */
+  /** Loads decided approvals and grants as well. */
   async loadAll(): Promise<void> {
     const asked = Promise.all([this.#client.op('approval.list', { all: true }), this.#client.op('grant.list', { all: true })]);
     await this.#show(asked, ([{ approvals }, { grants }]) => {
@@ -71,7 +71,7 @@ export class Approvals {
     });
   }
 
-  /** The answer may be older than the events that came while it was on its way: they are applied to it. */
+  /** The answer may be older than events that arrived while it was in flight, so these are applied to it. */
   async #show<T>(asked: Promise<T>, show: (answer: T) => void): Promise<void> {
     const meanwhile: AnyEvent[] = [];
     this.#meanwhile.add(meanwhile);
@@ -83,7 +83,7 @@ export class Approvals {
     }
   }
 
-  /** Where applying an event twice would change something. */
+  /** Whether an event was already applied; only for events that would change something if applied twice. */
   #holds(event: AnyEvent): boolean {
     if (event.type === 'approval.requested') return event.body.approval.approvalId in this.byId;
     if (event.type === 'grant.created') return event.body.grant.grantId in this.grantsById;
@@ -139,7 +139,7 @@ export class Approvals {
     if (approval !== undefined) this.byId[approvalId] = { ...approval, ...answerOf(event) };
   }
 
-  /** A finished turn waits for nothing any more, even if its stop left no time to say so. */
+  /** A finished turn waits for nothing, even if the stop left no time to record that. */
   #withdrawOf(turnId: string | null, atMs: number): void {
     for (const approval of this.pending) {
       if (turnId !== null && approval.turnId === turnId) {

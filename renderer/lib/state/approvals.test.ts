@@ -1,4 +1,4 @@
-// The questions and unknown outcomes in the window: no event is lost that came while an older answer of the host was on its way.
+// Approvals and unknown outcomes in the window: no event is lost that arrived while an older answer of the host was in flight.
 
 import { expect, test } from 'vitest';
 import type { AnyEvent, EventBodies, EventType } from '../../../core/contracts/events.ts';
@@ -8,7 +8,7 @@ import { Approvals } from './approvals.svelte.ts';
 
 const nothing = { 'approval.list': { approvals: [] }, 'outcome.list': { outcomes: [] }, 'grant.list': { grants: [] } };
 
-/** The answers are made at once, and arrive when they are let through. */
+/** Answers are computed at once and delivered when the test releases them. */
 function openApprovals(answers: Record<string, unknown> = {}) {
   const held: (() => void)[] = [];
   const op = async (name: string): Promise<unknown> => {

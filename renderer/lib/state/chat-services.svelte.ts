@@ -1,4 +1,4 @@
-// The chat services, their people and codes, reloaded from the host whenever the log has an event of one. A code is kept only here, and only
+// The chat services, their people and codes, reloaded from the host whenever the log has an event about one. A code is kept only here,
 // until it is used or this window is closed.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -8,7 +8,7 @@ import type { OpClient } from '../client.ts';
 import type { PairedPeople } from './paired-people.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one message come together. */
+/** Several events of one message arrive together. */
 const readAfterMs = 150;
 
 export class ChatServices {

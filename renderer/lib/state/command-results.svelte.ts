@@ -1,4 +1,4 @@
-// The results of slash commands typed in this window: the newest for each session, and the typed lines for recall. Nothing is stored: the
+// The results of slash commands typed in this window: the newest for each session, and the typed lines for recall. Nothing is stored; the
 // log records what a command did.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -6,7 +6,7 @@ import { toOpFailure, type OpClient } from '../client.ts';
 
 export interface CommandResult {
   readonly line: string;
-  /** Null while it runs, and where it failed. */
+  /** Null while the command runs, and if it failed. */
   readonly result: OpResult<'command.run'> | null;
   readonly failure: { readonly message: string; readonly hint: string | undefined } | null;
 }
@@ -14,7 +14,7 @@ export interface CommandResult {
 const linesMax = 100;
 
 export class CommandResults {
-  /** By session; '' is the conversation that has no session yet. */
+  /** Results by session; '' is the conversation that has no session yet. */
   readonly #bySession = $state<Record<string, CommandResult>>({});
   readonly #lines = $state<Record<string, string[]>>({});
   readonly #client: OpClient;
@@ -35,7 +35,7 @@ export class CommandResults {
     delete this.#bySession[sessionId ?? ''];
   }
 
-  /** The session to show from now on, or false if the command was refused; the reason is then in its result. */
+  /** Resolves to the session to show from now on, or false if the command was refused; the result then has the reason. */
   async run(line: string, sessionId: string | null): Promise<{ sessionId: string | null } | false> {
     const key = sessionId ?? '';
     this.#lines[key] = [...this.linesOf(sessionId), line].slice(-linesMax);

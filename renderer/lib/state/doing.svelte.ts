@@ -1,17 +1,17 @@
-// Whether a part of a view is doing what a person asked of it. A failure becomes a notice.
+// Tracks whether a part of a view is running an action of the person. A failure becomes a notice.
 
 export class Doing {
   busy = $state(false);
   readonly #attempt: (work: () => Promise<unknown>) => Promise<boolean>;
   readonly #after: () => Promise<unknown>;
 
-  /** `after` runs at the end of each, also after a failure: a view is read again. */
+  /** `after` runs after each action, also after a failure, for example to reload the view. */
   constructor(attempt: (work: () => Promise<unknown>) => Promise<boolean>, after = async (): Promise<unknown> => undefined) {
     this.#attempt = attempt;
     this.#after = after;
   }
 
-  /** False when it failed. */
+  /** Resolves to false if it failed. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     this.busy = true;
     const done = await this.#attempt(work);

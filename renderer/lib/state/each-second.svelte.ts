@@ -1,12 +1,12 @@
-// Asks the host once a second for something whose changes are no events of the log, while it is shown.
+// Polls the host once a second, while shown, for something whose changes are not events of the log.
 
 import { untrack } from 'svelte';
 
-/** At once and then each second, until the component is gone. */
+/** Runs at once and then each second, until the component is destroyed. */
 export function eachSecond(app: { readonly nowMs: number }, load: () => Promise<void>): void {
   $effect(() => {
     void app.nowMs;
-    // The banner above says that the host is away.
+    // The banner above already says that the host is away.
     untrack(load).catch(() => undefined);
   });
 }

@@ -1,5 +1,5 @@
-// An older part of a long session, read around one place without what lies between it and the end. A run of events without gaps that grows on
-// both sides as it is scrolled; once it meets what is loaded of the end, the two are joined.
+// An older part of a long session, loaded around one place without everything between it and the end. A contiguous run of events that grows
+// on both sides by scrolling; once it meets the loaded newest part, the two are joined.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
@@ -8,13 +8,13 @@ import { ConversationLog } from '../fold/conversation-log.ts';
 import { readableEvents } from '../fold/readable-events.ts';
 
 const pageEvents = 200;
-/** Enough to hold the beginning of the turn that is gone to, and some before it. */
+/** Enough for the beginning of the target turn, and some events before it. */
 const eventsBefore = 80;
 
 export interface FarPlace {
   readonly client: OpClient;
   readonly sessionId: string;
-  /** Takes the events once they meet what is loaded of the end. */
+  /** Takes the events once they meet the loaded newest part. */
   join(events: readonly AnyEvent[], hasEarlier: boolean): boolean;
 }
 
@@ -35,7 +35,7 @@ export class FarPart {
     this.#log = new ConversationLog(view);
   }
 
-  /** Fails as the operation fails. */
+  /** Rejects as the operation does. */
   static async around(place: FarPlace, seq: number): Promise<FarPart> {
     const part = new FarPart(place);
     part.#append(await part.#page({ after: Math.max(0, seq - 1), limit: pageEvents }));
@@ -43,7 +43,7 @@ export class FarPart {
     return part;
   }
 
-  /** Fails as the operation fails. */
+  /** Rejects as the operation does. */
   static async since(place: FarPlace, fromMs: number): Promise<FarPart> {
     const part = new FarPart(place);
     part.#append(await part.#page({ fromMs, limit: pageEvents }));
@@ -77,7 +77,7 @@ export class FarPart {
     });
   }
 
-  /** One page at a time; a page that cannot be had is asked for again by the next scrolling. */
+  /** One page at a time; scrolling again requests a page that failed to load. */
   #once(load: () => Promise<void>): Promise<void> {
     this.#loading ??= load()
       .catch(() => undefined)

@@ -1,5 +1,5 @@
-// The first read of a view: it keeps the failure for the place of the missing list, with a way to try again. A later failure becomes a notice.
-// It does not hold what was read.
+// The first load of a view: keeps the failure, to be shown in place of the list with a way to retry. A later failure becomes a notice. Does
+// not keep the loaded data.
 
 import { toOpFailure, type OpFailure } from '../client.ts';
 import type { App } from './app.svelte.ts';
@@ -16,7 +16,7 @@ export class FirstRead {
     this.#hasRead = hasRead;
   }
 
-  /** False when it failed. */
+  /** Resolves to false if it failed. */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     this.#last = work;
     const done = await this.#app.attempt(work, (cause) => {
@@ -27,14 +27,14 @@ export class FirstRead {
     return done;
   }
 
-  /** One of the reads of a view that reads each second: after a first failure, the person tries again. */
+  /** For a view that loads every second: after the first load has failed, waits for the person to retry. */
   async each(work: () => Promise<unknown>): Promise<void> {
-    // Later the banner above says that the host is away.
+    // After the first load, the banner above says if the host is away.
     if (this.#hasRead()) await work();
     else if (this.failure === null) await this.run(work);
   }
 
-  /** The last read once more. */
+  /** Repeats the last load. */
   async again(): Promise<boolean> {
     this.busy = true;
     const done = await this.run(this.#last);

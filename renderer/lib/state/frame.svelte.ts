@@ -6,7 +6,7 @@ import { createContext } from 'svelte';
 const recentMax = 8;
 
 export interface FrameOptions {
-  /** The desktop app's own window, or a page of a browser, which keeps some keys for itself. */
+  /** The desktop app's own window, or a browser page, where the browser reserves some keys. */
   readonly place: 'app' | 'browser';
   readonly isMac: boolean;
 }
@@ -15,16 +15,16 @@ export class Frame {
   readonly place: 'app' | 'browser';
   readonly isMac: boolean;
   listShown = $state(true);
-  /** One pane at a time: what is open hides what was there. */
+  /** On a narrow window one pane is shown at a time, and opening one hides the other. */
   isNarrow = $state(false);
   /** The title in the header is being edited. */
   isRenaming = $state(false);
   /** The find bar of the conversation is open. */
   isFinding = $state(false);
-  /** Its field that takes the focus when it opens. */
+  /** The field of the find bar that takes the focus when it opens. */
   findField: 'find' | 'find-date' = 'find';
   overlay = $state<'palette' | 'keys' | 'folder' | 'prompts' | null>(null);
-  /** Commands by their ids, the last one used first. */
+  /** The ids of used commands, the most recent first. */
   recent = $state.raw<readonly string[]>([]);
 
   constructor({ place, isMac }: FrameOptions) {

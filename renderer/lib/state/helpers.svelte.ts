@@ -1,11 +1,11 @@
-// Subagent calls from the host, reloaded whenever the log has an event of one.
+// Subagent calls from the host, reloaded whenever the log has an event about one.
 
 import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one helper come together. */
+/** Several events of one subagent arrive together. */
 const readAfterMs = 200;
 
 export class Helpers {

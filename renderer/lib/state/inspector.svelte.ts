@@ -6,17 +6,17 @@ export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules' | 'new-rule'
 
 export interface Inspected {
   readonly sessionId: string;
-  /** Null where it was opened for what holds in the whole session. */
+  /** Null if it was opened for the whole session. */
   readonly turnId: string | null;
   readonly part: InspectorPart;
 }
 
-/** The changes in files that are reviewed. */
+/** File changes under review. */
 export interface Reviewed {
   readonly sessionId: string;
   /** Null for the whole session. */
   readonly turnId: string | null;
-  /** It was opened to go back to before this turn: all that happened since is shown. */
+  /** Set if it was opened to restore to before this turn, so that everything since then is shown. */
   readonly isRewind?: true;
 }
 
@@ -27,7 +27,7 @@ export type SideTab = (typeof sideTabs)[number];
 export interface Sided {
   readonly sessionId: string;
   readonly tab: SideTab;
-  /** A file to show at once, by the path it leads to. */
+  /** A file to show at once, by its resolved path. */
   readonly path?: string;
 }
 
@@ -35,7 +35,7 @@ class Panel<Shown> {
   shown = $state.raw<Shown | null>(null);
   #opener: HTMLElement | null = null;
 
-  /** `opener` gets the focus back. */
+  /** `opener` gets the focus back when the panel closes. */
   open(what: Shown, opener: HTMLElement | null): void {
     this.shown = what;
     this.#opener = opener;
@@ -45,9 +45,9 @@ class Panel<Shown> {
     this.shown = null;
     const opener = this.#opener;
     this.#opener = null;
-    // The opener may have left the page meanwhile; then the focus goes to the conversation.
+    // The opener may have left the page meanwhile; then the conversation gets the focus.
     const target = opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('[role="log"]');
-    // The page below a panel takes the focus only once the panel is gone.
+    // The page behind a panel can take the focus only once the panel is removed.
     void tick().then(() => target?.focus());
   }
 }

@@ -6,11 +6,11 @@ export interface Notice {
   readonly id: number;
   readonly message: string;
   readonly hint: string | undefined;
-  /** Good news are said politely, bad ones at once. */
+  /** Success is announced politely, failure at once. */
   readonly isGood: boolean;
-  /** The code of what failed: when its cause is over, so is the notice. */
+  /** The code of the failure: the notice disappears when its cause is over. */
   readonly code?: string;
-  /** The way back, where there is one. */
+  /** Undoes what was done, if possible. */
   readonly undo?: () => unknown;
 }
 
@@ -18,7 +18,7 @@ const noticesMax = 4;
 
 export class Notices {
   list = $state.raw<readonly Notice[]>([]);
-  /** Read aloud politely when it changes. */
+  /** Announced politely when it changes. */
   spoken = $state('');
   #nextId = 1;
 
@@ -32,13 +32,13 @@ export class Notices {
     this.#add(message, hint, false);
   }
 
-  /** Says that something a person asked for is done. */
+  /** Confirms that an action of the person is done. */
   inform(message: string): void {
     this.#add(message, undefined, true);
     this.say(message);
   }
 
-  /** Says what was done, and offers to take it back. Only the last of such offers stands. */
+  /** Reports what was done and offers to undo it. Only the latest such offer stays. */
   offerUndo(message: string, undo: () => unknown): void {
     const others = this.list.filter((notice) => notice.undo === undefined);
     this.list = [...others, { id: this.#nextId++, message, hint: undefined, isGood: true, undo }].slice(-noticesMax);
@@ -51,7 +51,7 @@ export class Notices {
     this.list = [...this.list, notice].slice(-noticesMax);
   }
 
-  /** The cause of failures with this code is gone. */
+  /** The cause of failures with this code is over. */
   isOver(code: string): void {
     if (this.list.some((notice) => notice.code === code)) this.list = this.list.filter((notice) => notice.code !== code);
   }
@@ -61,7 +61,7 @@ export class Notices {
   }
 
   say(text: string): void {
-    // A changed string is announced; the same one twice in a row would not be.
+    // A changed string is announced, but the same one twice in a row would not be.
     this.spoken = this.spoken === text ? text + '\u200b' : text;
   }
 }

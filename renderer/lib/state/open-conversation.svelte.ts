@@ -1,5 +1,5 @@
 // The open session: the newest events, older pages on demand, live text on top. Live text updates the page at most thirteen times a second,
-// and less often if that takes long, so that a stream never takes more than a small share of the processor.
+// and less often if that is slow, so that a stream never uses more than a small share of the processor.
 
 import { flushSync } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
@@ -13,19 +13,19 @@ import type { FarPart, FarPlace } from './far-part.svelte.ts';
 const pageEvents = 200;
 const deltaEveryMs = 75;
 const deltaEveryMsMax = 500;
-/** Showing live text may take this share of the time; what the browser then lays out and paints comes on top. */
+/** Showing live text may take this share of the time, not counting the browser's layout and painting. */
 const deltaShareMax = 0.08;
-/** Beyond this many events in memory the oldest go; they can be paged in again. */
+/** With more events in memory the oldest are dropped; they can be loaded again. */
 const eventsMax = 1500;
 const eventsKept = 1000;
 /** Streamed text that waits for the event that announces it. */
 const deltasKept = 200;
-/** Events that arrive before the first page; beyond it the page is asked for again. */
+/** Events that arrive before the first page; beyond this number the page is requested again. */
 const earlyMax = 1000;
-/** An older part than the loaded one is read around its place, unless it is near enough to load all up to there. */
+/** An older place is loaded separately, unless it is so near that everything up to it can be loaded. */
 const nearPages = 2;
 
-/** A run of turns that is read: the newest, or an older part of a long session. */
+/** The run of turns that is shown: the newest, or an older part of a long session. */
 export interface ReadPart {
   readonly view: Conversation;
   readonly hasEarlier: boolean;
@@ -37,7 +37,7 @@ export interface ReadPart {
 
 export class OpenConversation implements ReadPart {
   readonly view: Conversation;
-  /** An older part that is read instead; new events still arrive in `view`. */
+  /** An older part that is shown instead; new events still arrive in `view`. */
   far = $state.raw<FarPart | null>(null);
   readonly part: ReadPart = $derived(this.far ?? this);
   readonly hasLater = false;
@@ -46,9 +46,9 @@ export class OpenConversation implements ReadPart {
   hasEarlier = $state(false);
   failure = $state.raw<OpFailure | null>(null);
   readonly sessionId: string;
-  /** False while an earlier part is read: nothing is then taken away above. */
+  /** False while the person reads further up: nothing is then removed above. */
   isAtEnd = true;
-  /** Called when live text was just put into the page. */
+  /** Called after live text was put into the page. */
   onShown: () => void = () => undefined;
   readonly #client: OpClient;
   readonly #log: ConversationLog;
@@ -92,7 +92,7 @@ export class OpenConversation implements ReadPart {
     }
   }
 
-  /** The text streamed before the window was opened; without it the text says that its beginning is missing. */
+  /** Loads the text streamed before the window was opened; if that fails, the text is marked as lacking its beginning. */
   async #takeLive(): Promise<void> {
     const open = this.view.turns.filter((turn) => turn.status === 'running');
     for (const { turnId } of open) {
@@ -101,7 +101,7 @@ export class OpenConversation implements ReadPart {
     }
   }
 
-  /** Reads the part around an event; its turn, or null where it is not found. */
+  /** Loads the part around an event; resolves to its turn, or null if it is not found. */
   async reach(seq: number): Promise<string | null> {
     await this.#loaded;
     await this.#earlier;
@@ -114,7 +114,7 @@ export class OpenConversation implements ReadPart {
     return this.far?.turnOfEvent(seq) ?? null;
   }
 
-  /** Reads the part that begins at a time; its first turn, or null where nothing was said since. */
+  /** Loads the part that begins at a time; resolves to its first turn, or null if there is none since. */
   async reachTime(atMs: number): Promise<string | null> {
     await this.#loaded;
     await this.#earlier;
@@ -140,7 +140,7 @@ export class OpenConversation implements ReadPart {
     return { client: this.#client, sessionId: this.sessionId, join: (events, hasEarlier) => this.#join(events, hasEarlier) };
   }
 
-  /** The older part has come to the beginning of the newest one. */
+  /** The older part has reached the beginning of the newest one. */
   #join(events: readonly AnyEvent[], hasEarlier: boolean): boolean {
     const [first, last] = [this.#log.first, events.at(-1)];
     if (first === null || last === undefined || last.sessionSeq + 1 < first.sessionSeq) return false;
@@ -154,12 +154,12 @@ export class OpenConversation implements ReadPart {
     return this.hasEarlier && seq < (this.#log.first?.seq ?? 0);
   }
 
-  /** The newest part has all of it. */
+  /** The newest part is always complete at its end. */
   loadLater(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** Loads the page before the oldest event held; where one is on its way already, that one is waited for. */
+  /** Loads the page before the oldest loaded event; waits for a page that is already in flight. */
   loadEarlier(limit = pageEvents): Promise<void> {
     this.#earlier ??= this.#loadPageBefore(limit).finally(() => (this.#earlier = null));
     return this.#earlier;
@@ -172,7 +172,7 @@ export class OpenConversation implements ReadPart {
     try {
       const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit });
       const taken = this.#log.prepend(readableEvents(events));
-      // A page that brings nothing new is the end, whatever the count said.
+      // A page without new events is the end, whatever the count says.
       this.hasEarlier = taken === 'added' && (this.#log.first?.sessionSeq ?? 1) > 1;
     } catch (cause) {
       this.failure = toOpFailure(cause);
@@ -183,13 +183,13 @@ export class OpenConversation implements ReadPart {
 
   take(event: AnyEvent): void {
     if (this.#early !== null) {
-      // Text streamed before this is in the record.
+      // Text streamed before this event is in the record.
       if (event.type === 'model.finished') this.#deltas = this.#deltas.filter((delta) => delta.turnId !== event.turnId);
       if (this.#early.length < earlyMax) this.#early.push(event);
       return;
     }
     this.#flushDeltas();
-    // Something was missed: the newest page tells what.
+    // Something was missed; the newest page contains it.
     if (this.#log.append(event) === 'hole') void this.load();
     else if (this.isAtEnd && this.#log.count > eventsMax && this.#log.trimTo(eventsKept)) this.hasEarlier = true;
     if (this.#deltas.length > 0) this.#flushDeltas();
@@ -197,12 +197,12 @@ export class OpenConversation implements ReadPart {
 
   takeDelta(delta: DeltaNotice): void {
     this.#deltas.push(delta);
-    // Before there is anything to lay it over, it waits.
+    // The text waits until there are turns to show it in.
     if (this.#early !== null) return;
     this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
   }
 
-  /** The stream is open for the first time: the live text read before may lack what came since. */
+  /** The stream opened for the first time: live text loaded before may lack what was sent since. */
   linkOpened(): void {
     if (this.view.turns.some((turn) => turn.status === 'running')) void this.load();
   }
@@ -223,7 +223,7 @@ export class OpenConversation implements ReadPart {
     flushSync(() => this.#flushDeltas());
     const wantedMs = (performance.now() - startMs) / deltaShareMax;
     this.onShown();
-    // Half of the way at a time: one slow moment of the machine is no reason to stutter.
+    // Moves only half the way each time, because one slow moment of the machine should not cause stutter.
     this.#nextDeltaMs = Math.min(deltaEveryMsMax, Math.max(deltaEveryMs, (this.#nextDeltaMs + wantedMs) / 2));
   }
 

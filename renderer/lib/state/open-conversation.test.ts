@@ -1,4 +1,4 @@
-// The open session: live text that arrives before or after the record never stays in the wrong place.
+// The open session: live text that arrives before or after the record is never shown in the wrong place.
 
 import { expect, test } from 'vitest';
 import { Deferred } from '../../../core/base/deferred.ts';
@@ -37,7 +37,7 @@ function createRecord() {
   ];
 }
 
-/** A host that answers with the page when told to. */
+/** A host that answers with the page when the test releases it. */
 function open(streamed: readonly { kind: 'text'; callId: null; text: string }[] = []) {
   const page = new Deferred<AnyEvent[]>();
   const op = async (name: string): Promise<unknown> =>
@@ -103,7 +103,7 @@ test('a search hit further back is reached while an earlier page is on its way',
   try {
     expect(await reached).toBe('trn_22');
     await scrolling;
-    // Read apart from the end, with what lies around it, and without what lies between.
+    // Loaded separately from the end, with the events around it, without those in between.
     const shown = conversation.part.view.turns.map(({ turnId }) => turnId);
     expect([shown.includes('trn_21'), shown.includes('trn_39'), conversation.view.turns.at(-1)?.turnId]).toEqual([true, false, 'trn_39']);
   } finally {

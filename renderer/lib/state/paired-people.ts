@@ -1,7 +1,7 @@
-// The people who may talk to the agent over a chat service, and the codes by which others may. Each service has its own source of them.
+// The people who may talk to the agent over a chat service, and the codes by which others can pair. Each service has its own source.
 
 export interface PairedPeople {
-  /** The code that was shown last and has not been sent yet. */
+  /** The most recently shown code, not sent yet. */
   readonly code: { readonly code: string; readonly pairingId: string; readonly expiresAtMs: number } | null;
   readonly pairings: readonly {
     readonly pairingId: string;

@@ -1,8 +1,8 @@
-// Where in the open session a person wants to go: set by a command or the find bar, followed and cleared by the conversation.
+// The place in the open session to which a person wants to go: set by a command or the find bar, followed and cleared by the conversation.
 
 export type Goal = { readonly sessionId: string } & (
   | { readonly to: 'end' }
-  /** The first turn since then. */
+  /** Goes to the first turn since then. */
   | { readonly to: 'time'; readonly atMs: number }
   | { readonly to: 'place'; readonly seq: number; readonly keepsFocus: boolean }
 );

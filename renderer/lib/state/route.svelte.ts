@@ -6,7 +6,7 @@ export interface Place {
   readonly view: ViewName;
   readonly sessionId: string | null;
   readonly turnId: string | null;
-  /** In chat and activity: the sequence of the event to go to, as a search hit names it. */
+  /** In chat and activity: the sequence number of the event to go to, for example from a search hit. */
   readonly atSeq: number | null;
 }
 
@@ -18,7 +18,7 @@ export function parsePlace(hash: string): Place {
   return { view, sessionId: sessionId || null, turnId: view === 'chat' ? null : item || null, atSeq };
 }
 
-/** `item` is a turn, or in the chat the sequence of an event; `at` the sequence of an event of the turn. */
+/** `item` is a turn, or in the chat the sequence number of an event; `at` is that of an event in the turn. */
 export function hrefOf(view: ViewName, sessionId?: string | null, item?: string | number | null, at?: number | null): string {
   const parts = [view, sessionId ?? '', item ?? '', at ?? ''].map(encodeURIComponent);
   return '#/' + parts.join('/').replace(/\/+$/, '');
@@ -35,10 +35,10 @@ function decode(part: string): string {
 export class Route {
   place = $state.raw<Place>({ view: 'chat', sessionId: null, turnId: null, atSeq: null });
 
-  /** The session one was last in, for the way back to it. */
+  /** The last session shown, for returning to it. */
   lastSessionId = $state<string | null>(null);
 
-  /** The address as it was read last. */
+  /** The address as it was last read. */
   #hash = '';
   readonly #location: () => Pick<Location, 'hash' | 'replace'>;
 
@@ -49,7 +49,7 @@ export class Route {
   /** Follows the address until the returned function is called. */
   follow(target: Window): () => void {
     this.#read(target.location.hash);
-    // `go` has read it already, and a second new place would close a field that was opened in it since.
+    // `go` has already read it, and reading it again would close a field opened since then.
     const read = (): void => {
       if (target.location.hash !== this.#hash) this.#read(target.location.hash);
     };
@@ -63,15 +63,15 @@ export class Route {
   }
 
   /**
-   * Changes the address without a step in the history. An address that has changed since it was read is followed instead: a person, or a
-   * link, leads elsewhere meanwhile.
+   * Changes the address without a history entry. If the address has changed since it was read, follows it instead: a person or a link has
+   * navigated meanwhile.
    */
   replace(view: ViewName, sessionId?: string | null): void {
     if (this.#location().hash === this.#hash) this.#location().replace(hrefOf(view, sessionId));
     this.#catchUp();
   }
 
-  /** The browser tells of a new address only later. Until then a view that is left could lead elsewhere, or take what is typed into it. */
+  /** The browser reports a new address with a delay. Until then the old view could navigate, or receive typed text. */
   #catchUp(): void {
     this.#read(this.#location().hash);
   }

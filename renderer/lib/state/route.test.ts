@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Route } from './route.svelte.ts';
 
-/** An address that changes without an event, as it does until the browser sends one. */
+/** A location that changes without an event, as before the browser sends one. */
 function silentLocation() {
   return {
     hash: '',

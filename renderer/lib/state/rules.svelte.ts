@@ -1,4 +1,4 @@
-// Rules a person pinned, for a session or for an agent. The host has them; this says when to reload them, and holds a draft rule.
+// Rules that a person pinned, for a session or an agent. The host has them; this says when to reload them, and keeps a draft rule.
 
 import type { PinnedRule } from '../../../core/contracts/context-ops.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -10,9 +10,9 @@ export type RuleTarget = { readonly sessionId: string } | { readonly agentId: st
 const changing: ReadonlySet<string> = new Set(['rule.pinned', 'rule.unpinned', 'session.configured']);
 
 export class Rules {
-  /** Grows whenever other rules may hold than before. */
+  /** Increases whenever the rules may have changed. */
   revision = $state(0);
-  /** A text that is too long to be pinned as it is, until the person made it shorter. */
+  /** A text that is too long to be pinned, until the person has shortened it. */
   draft = $state('');
   readonly #client: OpClient;
 
@@ -35,7 +35,7 @@ export class Rules {
     return this.#client.op('rule.pin', { text, ...target });
   }
 
-  /** The same rule in other words; it becomes the newest. */
+  /** Replaces the text of a rule; it becomes the newest. */
   change(rule: PinnedRule, text: string): Promise<PinnedRule> {
     return this.#client.op('rule.pin', { text, ...targetOf(rule), replaces: rule.ruleId });
   }
@@ -45,7 +45,7 @@ export class Rules {
     await this.#client.op('rule.unpin', { ruleId: rule.ruleId, ...where });
   }
 
-  /** Pins a rule that was taken back again; it becomes the newest. */
+  /** Pins an unpinned rule again; it becomes the newest. */
   async restore(rule: PinnedRule): Promise<void> {
     await this.pin(rule.text, targetOf(rule));
   }

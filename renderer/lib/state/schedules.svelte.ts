@@ -1,5 +1,5 @@
-// Schedules, heartbeat and task list from the host, reloaded whenever the log has an event of one. A removal waits a moment and happens
-// only while this window is open.
+// Schedules, heartbeat and task list from the host, reloaded whenever the log has an event about one. A removal is delayed a moment and
+// happens only while this window is open.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
@@ -7,7 +7,7 @@ import type { HeartbeatState, ScheduleView, Task } from '../../../core/contracts
 import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one due time come together. */
+/** Several events of one due time arrive together. */
 const readAfterMs = 200;
 const undoMs = 8000;
 
@@ -17,7 +17,7 @@ export class Schedules {
   heartbeat = $state.raw<HeartbeatState | null>(null);
   tasks = $state.raw<readonly Task[]>([]);
   loaded = $state(false);
-  /** The one that will be removed. */
+  /** The schedule that is about to be removed. */
   leaving = $state<string | null>(null);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
@@ -72,7 +72,7 @@ export class Schedules {
     await this.load();
   }
 
-  /** One waits at a time: the one before goes now. */
+  /** Only one removal is pending at a time: an earlier one happens now. */
   removeSoon(scheduleId: string): void {
     this.removeNow();
     this.leaving = scheduleId;

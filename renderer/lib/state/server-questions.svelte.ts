@@ -1,4 +1,4 @@
-// Questions of MCP servers that wait for a person, reloaded whenever the log has news of one.
+// Questions of MCP servers that wait for a person, reloaded whenever the log has an event about one.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { McpQuestion } from '../../../core/contracts/features/mcp.ts';
@@ -26,7 +26,7 @@ export class ServerQuestions {
 
   apply(event: AnyEvent): void {
     if (event.type === 'mcp.asked' || event.type === 'mcp.answered') this.load().catch(this.#onError);
-    // Its time was over, or the call was stopped.
+    // The question timed out, or the call was stopped.
     else if (event.type === 'tool.finished') this.open = this.open.filter(({ callId }) => callId !== event.body.callId);
   }
 }

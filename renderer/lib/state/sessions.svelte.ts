@@ -1,5 +1,5 @@
-// The session list: pages loaded on demand, updated by events. Deleting waits some seconds first, and archiving can be undone, so that a
-// slip costs nothing. The host tracks unread sessions; this only reports what a person has seen.
+// The session list: pages loaded on demand, updated by events. Deletion is delayed some seconds, and archiving can be undone, so that a
+// slip is harmless. The host tracks unread sessions; this only reports which were seen.
 
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
@@ -9,7 +9,7 @@ import type { OpClient } from '../client.ts';
 import { firstSessions } from '../first-client.ts';
 import { oneLine } from '../format.ts';
 
-/** A session that goes out of the list, and can still be had back. */
+/** A session that leaves the list and can still be restored. */
 export interface LeavingSession {
   readonly sessionId: string;
   readonly title: string;
@@ -18,15 +18,15 @@ export interface LeavingSession {
 export const undoMs = 6000;
 export const pageSessions = firstSessions.limit;
 const sessionsMax = 1000;
-/** Limit of the reads of one session in a row. */
+/** Maximum number of repeated reads of one session. */
 const readsMax = 3;
-/** News that come close together are seen together. */
+/** Events that arrive within this time are reported as seen together. */
 const seeAfterMs = 250;
 
 type Change = Partial<SessionInfo>;
 type Changes = { readonly [T in EventType]?: (event: EventOf<T>) => Change };
 
-/** As the host's own list takes them. */
+/** Changes of an entry by event type, as in the host's own list. */
 const changes: Changes = {
   'session.renamed': ({ body }) => ({ title: body.title }),
   'session.archived': ({ body }) => ({ archived: body.archived }),
@@ -47,31 +47,31 @@ const changes: Changes = {
 };
 
 const news: ReadonlySet<string> = new Set(['turn.finished', 'turn.waiting']);
-/** The events that, when copied, also change the fork's entry in the list. */
+/** Events that also change a fork's entry in the list when they are copied. */
 const copiedTypes: ReadonlySet<string> = new Set(['user.message', 'assistant.message']);
 
 export class Sessions {
   all = $state<SessionInfo[]>([]);
   loaded = $state(false);
   loadingMore = $state(false);
-  /** About to be deleted for good. */
+  /** About to be deleted permanently. */
   deletion = $state.raw<LeavingSession | null>(null);
-  /** Just put into the archive. */
+  /** Just archived. */
   archival = $state.raw<LeavingSession | null>(null);
-  /** The session a person has before their eyes. */
+  /** The session the person is looking at. */
   lookedAt = $state<string | null>(null);
   #nextCursor = $state<string | null>(null);
   #archivedCursor = $state<string | null>(null);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
   readonly #refreshing = new Set<string>();
-  /** For each list on its way the sessions that changed meanwhile: it may not have the changes yet. */
+  /** For each list in flight, the sessions that changed since it was requested; the list may lack these changes. */
   readonly #touched = new Set<Set<string>>();
   #deletionTimer: ReturnType<typeof setTimeout> | undefined;
   #archivalTimer: ReturnType<typeof setTimeout> | undefined;
   #seeTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Pinned ones first, then the newest; without the one about to be deleted. */
+  /** Pinned sessions first, then the newest; without the one about to be deleted. */
   readonly visible = $derived(this.all.filter((session) => session.sessionId !== this.deletion?.sessionId).toSorted(inOrder));
   readonly hasMore = $derived(this.#nextCursor !== null);
   readonly hasMoreArchived = $derived(this.#archivedCursor !== null);
@@ -85,7 +85,7 @@ export class Sessions {
     return this.all.find((session) => session.sessionId === sessionId);
   }
 
-  /** The one where something happened last. */
+  /** The session with the latest activity. */
   get newest(): SessionInfo | undefined {
     const open = this.visible.filter((session) => !session.archived);
     return open.reduce<SessionInfo | undefined>((a, b) => (a === undefined || b.updatedAtMs > a.updatedAtMs ? b : a), undefined);
@@ -95,7 +95,7 @@ export class Sessions {
     return session.unread > 0 && session.sessionId !== this.lookedAt;
   }
 
-  /** As much of the list as was there before, or the first page. */
+  /** Reloads as many entries as were loaded before, or the first page. */
   async load(): Promise<void> {
     const touched = new Set<string>();
     this.#touched.add(touched);
@@ -144,7 +144,7 @@ export class Sessions {
       .finally(() => this.#refreshing.delete(sessionId));
   }
 
-  /** Again while newer changes keep arriving before the answer, which may hold more than they do. */
+  /** Repeats while newer changes arrive before the answer, which may include further ones. */
   async #read(sessionId: string): Promise<void> {
     for (let tries = 0; tries < readsMax; tries++) {
       const { session } = await this.#client.op('session.get', { sessionId, limit: 1 });
@@ -158,7 +158,7 @@ export class Sessions {
     return created;
   }
 
-  /** False for an answer older than the entry: an event of a later change overtook it. */
+  /** Returns false for an answer older than the entry, which a later event has overtaken. */
   put(info: SessionInfo): boolean {
     const index = this.all.findIndex((session) => session.sessionId === info.sessionId);
     if (info.events < (this.all[index]?.events ?? 0)) return false;
@@ -181,7 +181,7 @@ export class Sessions {
     this.put(await this.#client.op('session.configure', { sessionId, model }));
   }
 
-  /** A copy up to an event, or of all there is. */
+  /** Copies a session up to an event, or completely. */
   async fork(sessionId: string, atSessionSeq?: number): Promise<SessionInfo> {
     const forked = await this.#client.op('session.fork', { sessionId, ...(atSessionSeq === undefined ? {} : { atSessionSeq }) });
     this.put(forked);
@@ -195,7 +195,7 @@ export class Sessions {
     if (archived) this.#archivalTimer = setTimeout(() => (this.archival = null), undoMs);
   }
 
-  /** Hides the session at once and deletes it after `undoMs`. A closed window deletes nothing. */
+  /** Hides the session at once and deletes it after `undoMs`. Closing the window cancels the deletion. */
   deleteSoon(sessionId: string): void {
     this.deleteNow();
     this.deletion = { sessionId, title: this.find(sessionId)?.title ?? '' };
@@ -229,7 +229,7 @@ export class Sessions {
     this.all = this.all.filter((session) => session.sessionId !== sessionId);
   }
 
-  /** The session in view from now on; null for none. */
+  /** Sets the session in view; null for none. */
   look(sessionId: string | null): void {
     // Events just before leaving the session were seen.
     if (this.#seeTimer !== undefined) this.#see();
@@ -247,7 +247,7 @@ export class Sessions {
     const session = this.find(this.lookedAt);
     if (session === undefined || session.unread === 0) return;
     const { sessionId } = session;
-    // One that fails leaves the session unread, as it is for the host.
+    // If this fails, the session stays unread, as it does for the host.
     this.#client
       .op('session.seen', { sessionId })
       .then((seen) => this.put(seen))
@@ -288,18 +288,18 @@ export class Sessions {
 
   #seen({ sessionId, seq, sessionSeq, body }: EventOf<'session.seen'>): void {
     const session = this.find(sessionId);
-    // Up to the end there is nothing unread; up to an earlier place only the host can tell.
+    // If everything was seen, nothing is unread; otherwise only the host knows the count.
     if (body.seq < seq - 1) this.refresh(sessionId);
     else if (session !== undefined) assign(session, sessionSeq, { unread: 0, seenSeq: body.seq });
   }
 
   #changed(event: AnyEvent): void {
-    // Paired by the table, which the compiler cannot follow.
+    // The table pairs event and change, which the compiler cannot infer.
     const change = changes[event.type] as ((event: AnyEvent) => Change) | undefined;
     if (change === undefined) return;
     const session = this.find(event.sessionId);
     if (session === undefined) {
-      // Of a later page, or of the archive: it comes to the front now.
+      // The session is on a later page or in the archive, and moves to the front now.
       if (this.loaded) this.refresh(event.sessionId);
       return;
     }
@@ -317,7 +317,7 @@ function assign(session: SessionInfo, sessionSeq: number, change: Change): void 
   Object.assign(session, change, { events: Math.max(session.events, sessionSeq) });
 }
 
-/** As the host lists them. */
+/** The host's order. */
 function inOrder(a: SessionInfo, b: SessionInfo): number {
   if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
   if (a.updatedAtMs !== b.updatedAtMs) return b.updatedAtMs - a.updatedAtMs;

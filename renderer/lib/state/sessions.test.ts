@@ -1,4 +1,4 @@
-// The session list and its host: pages, order, unread sessions, removal and return.
+// The session list and its host: pages, order, unread sessions, removal and restoring.
 
 import { expect, test, vi } from 'vitest';
 import type { AnyEvent, EventBodies, EventType } from '../../../core/contracts/events.ts';
@@ -27,10 +27,10 @@ function info(sessionId: string, change: Partial<SessionInfo> = {}): SessionInfo
   };
 }
 
-/** A host that keeps sessions in memory, in the host's own order, and notes its requests. */
+/** A host that keeps sessions in memory, in the real host's order, and records its requests. */
 class Host implements OpClient {
   readonly asked: string[] = [];
-  /** Runs between the making of an answer and its arrival. */
+  /** Runs between the creation of an answer and its arrival. */
   onTheWay: () => void = () => undefined;
   readonly held: Map<string, SessionInfo>;
 
@@ -45,7 +45,7 @@ class Host implements OpClient {
     if (name === 'session.list') return this.#list(params);
     const held = this.held.get(String(params['sessionId']));
     if (held === undefined) throw new OpFailure('not_found', 'There is none.');
-    // As sent over a connection: a later change of the list does not change the host.
+    // Copied, as over a connection: a later change of the list must not change the host.
     const session = { ...held };
     if (name === 'session.get') return this.#sent({ session, events: [], earlierBefore: null });
     if (name === 'session.delete') return { sessionId: session.sessionId, events: Number(this.held.delete(session.sessionId)) };

@@ -1,4 +1,4 @@
-// Work that several events ask for at once is done once, a moment after the first of them.
+// Runs work that several events request only once, a moment after the first of them.
 
 export function soon(afterMs: number, work: () => Promise<void>, onError: (cause: unknown) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-// The state of the whole instance: the connection to it, panic stop, models, spending. Derived from ops and events.
+// The state of the whole instance: connection, panic stop, models, spending. Derived from operations and events.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
@@ -11,27 +11,27 @@ const usageEveryMs = 2000;
 export class System {
   link = $state<LinkState>('connecting');
   #panic = $state.raw<PanicStatus>(calm);
-  /** The stop was pressed, and what it ended is not counted yet. */
+  /** The stop was pressed, and its effect is not counted yet. */
   isStopping = $state(false);
-  /** It was pressed in this window: its banner takes the focus, once. */
+  /** The stop was pressed in this window, so its banner takes the focus, once. */
   isPressedHere = false;
-  /** A release was asked for; it takes a second step. */
+  /** A release was requested and needs a confirmation. */
   asksRelease = $state(false);
-  /** Sessions whose turn the stop ended, the last one first; as far as this window saw it. */
+  /** Sessions whose turn the stop ended, as far as this window saw it; the latest first. */
   stoppedSessions = $state.raw<readonly string[]>([]);
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
-  /** The missing part if no model answers, or only the demo; null when all is well. */
+  /** The missing part if no model answers, or only the demo; null if all is well. */
   problem = $state.raw<OpResult<'model.list'>['problem']>(null);
-  /** Keys the environment holds, by the names of their variables. */
+  /** Keys found in the environment, by the names of their variables. */
   offers = $state.raw<OpResult<'model.list'>['offers']>([]);
   usage = $state.raw<OpResult<'usage.get'> | null>(null);
   /** Increases with every change of the settings, by any client. */
   configChanges = $state(0);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
-  /** Counts changes of the panic stop, so that an answer that is older than one is not taken. */
+  /** Counts changes of the panic stop, so that an answer older than a change is ignored. */
   #panicChanges = 0;
   #usageTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -60,7 +60,7 @@ export class System {
     if (models.models.some(({ source }) => source === 'configured')) void this.lookForModels().catch(() => undefined);
   }
 
-  /** Asks the model servers of this computer, and providers whose list is outdated. */
+  /** Queries the model servers of this computer, and providers whose list is outdated. */
   async lookForModels(): Promise<void> {
     this.#showModels(await this.#client.op('model.list', { look: true }));
   }
@@ -81,7 +81,7 @@ export class System {
     try {
       this.panic = await this.#client.op('panic.engage', { reason });
     } catch (cause) {
-      // It holds even where it could not be recorded.
+      // The stop applies even if it could not be recorded.
       await this.#readPanic();
       throw cause;
     } finally {
@@ -89,7 +89,7 @@ export class System {
     }
   }
 
-  /** The stop was pressed elsewhere: shown now, and then as it is. */
+  /** The stop was pressed elsewhere: shows it now, then reads the actual state. */
   async lookStopped(): Promise<void> {
     this.#stopping('Pressed outside the window.');
     await this.#readPanic();
@@ -104,7 +104,7 @@ export class System {
   async #readPanic(): Promise<void> {
     const changes = this.#panicChanges;
     const status = await this.#client.op('panic.status', {});
-    // The stop may have been pressed or released since it was asked about.
+    // The stop may have been pressed or released since this was requested.
     if (changes === this.#panicChanges) this.panic = status;
   }
 
@@ -143,7 +143,7 @@ export class System {
   }
 
   #engaged(reason: string, atMs: number): void {
-    // The reply of the op may have come first and already knows what was ended.
+    // The operation's answer may have arrived first, with the counts of what was ended.
     this.panic = this.panic.engaged ? { ...this.panic, reason } : { ...calm, engaged: true, sinceMs: atMs, reason };
   }
 

@@ -1,4 +1,4 @@
-// The window's state of the panic stop: no answer older than a press hides it.
+// The window's state of the panic stop: an answer older than a press never hides it.
 
 import { expect, test } from 'vitest';
 import type { OpClient } from '../client.ts';
@@ -7,7 +7,7 @@ import { System } from './system.svelte.ts';
 const calm = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
 const models = { models: [], defaultModel: null, problem: null, offers: [] };
 
-/** Answers at once, except where an answer is held back. */
+/** Answers at once, unless the test holds an answer back. */
 function createClient(answers: Record<string, unknown>) {
   const held: (() => void)[] = [];
   const op = async (name: string): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// The wording of each tool's calls, as the tools define it. Loaded at the start, and again for each tool unknown then.
+// The wording of each tool's calls, as the tools define it. Loaded at the start, and again for each unknown tool.
 
 import type { ToolShown } from '../../../core/contracts/tools.ts';
 import type { OpClient } from '../client.ts';
@@ -18,14 +18,14 @@ export class ToolLooks {
     this.#known = new Map(Object.entries(shows));
   }
 
-  /** Null for a tool that says nothing of it, or is no longer there. */
+  /** Null if the tool has no wording or no longer exists. */
   of(tool: string): ToolShown | null {
     const known = this.#known.get(tool) ?? null;
     if (known === null && this.#known.size > 0 && !this.#asked.has(tool)) this.#ask(tool);
     return known;
   }
 
-  /** One that came since, such as the search in documents. Without an answer the name has to do. */
+  /** Requests a tool added since the start, such as document search. Without an answer its name is shown. */
   #ask(tool: string): void {
     this.#asked.add(tool);
     if (this.#isAsking) return;

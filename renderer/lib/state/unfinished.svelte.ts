@@ -1,5 +1,5 @@
-// Unfinished work: failed turns, and messages to chats that were not delivered or may not have been. Reloaded from the host whenever the
-// log has an event of one; decisions go through ops.
+// Unfinished work: failed turns, and messages to chats that were not delivered or whose delivery is uncertain. Reloaded from the host
+// whenever the log has an event about one; decisions are sent through operations.
 
 import type { DeadLetter } from '../../../core/contracts/features/dead-letters.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -9,20 +9,20 @@ import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
 const listedMax = 200;
-/** Several events of one failure come together. */
+/** Several events of one failure arrive together. */
 const readAfterMs = 150;
 
 export class Unfinished {
   letters = $state.raw<readonly DeadLetter[]>([]);
-  /** Messages that are not sent yet or whose outcome is unknown. */
+  /** Messages that are not sent yet or have an unknown outcome. */
   outbound = $state.raw<readonly OutboundInfo[]>([]);
   loaded = $state(false);
   readonly #client: OpClient;
   readonly #loadSoon: () => void;
 
-  /** Messages a person has to decide on. */
+  /** Messages about which a person must decide. */
   readonly undelivered = $derived(this.outbound.filter(({ state }) => state === 'uncertain' || state === 'failed'));
-  /** Turns that wait for a person; the others are retried automatically. */
+  /** The number of items that wait for a person; other turns are retried automatically. */
   readonly leftCount = $derived(this.letters.filter(({ state }) => state === 'left').length + this.undelivered.length);
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
@@ -45,7 +45,7 @@ export class Unfinished {
     await this.load();
   }
 
-  /** Null drops all of them except those being retried. */
+  /** Null dismisses all of them except those being retried. */
   async clear(letterId: string | null): Promise<void> {
     await this.#client.op('dlq.clear', letterId === null ? {} : { letterId });
     await this.load();

@@ -1,4 +1,4 @@
-// A turn told from its events: the summary, the tree and the time axis. Every event of the log has its sentence.
+// A turn described from its events: the summary, the tree and the time axis. Every event of the log has a sentence.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { createAxis, spansOf } from './turn-axis.ts';
 
 const samples = join(import.meta.dirname, '../../../tests/pins/samples');
 
-/** One of each kind, as stored in a log. */
+/** A sample of each type, as stored in a log. */
 function sampleOf(type: EventType): AnyEvent {
   const body: unknown = JSON.parse(readFileSync(join(samples, `${type}.v1.json`), 'utf8'));
   return { seq: 1, sessionId: 's', sessionSeq: 1, turnId: 't', step: 1, phase: null, type, v: 1, atMs: 1, body } as AnyEvent;
@@ -204,7 +204,7 @@ test('a price in a sentence contains no markup', () => {
   expect(detail).toContain('$0.50');
 });
 
-/** Of a session or the program, never of a turn. */
+/** Events of a session or the program, never of a turn. */
 const ofNoTurn = /^(?:session|instance)\.|^panic\.measured$/;
 
 test('every event a turn can hold has a sentence', () => {

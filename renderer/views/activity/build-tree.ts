@@ -1,5 +1,5 @@
-// A turn as a tree: its steps (each begins with the pack), their phases, and in them model requests and tool calls with all decisions about
-// them. Codes only; the view finds the words. Pure.
+// A turn as a tree: its steps (each starts with the pack), their phases, and in them model requests and tool calls with all decisions about
+// them. Contains codes only; the view adds the texts. Pure.
 
 import type { AnyEvent, EventType, Phase } from '../../../core/contracts/events.ts';
 import type { CallView, TurnView } from '../../../core/contracts/turn-view.ts';
@@ -9,7 +9,7 @@ import { spansOf, type Span } from './turn-axis.ts';
 
 export type NodeTone = EventLine['tone'];
 
-/** The input of a tree besides its events. */
+/** The input of a tree, except its events. */
 interface Told {
   readonly turn: TurnView;
   readonly spans: ReadonlyMap<number, Span>;
@@ -25,7 +25,7 @@ interface NodeBase extends Span {
 export type TreeNode = NodeBase &
   (
     | { readonly kind: 'turn' }
-    /** 0 is everything before the first step. */
+    /** 0 contains everything before the first step. */
     | { readonly kind: 'step'; readonly step: number }
     | { readonly kind: 'phase'; readonly phase: Phase | null }
     | { readonly kind: 'model'; readonly model: string }
@@ -38,7 +38,7 @@ export interface TreeRow {
   readonly level: number;
   readonly place: number;
   readonly setSize: number;
-  /** Null if there is nothing below. */
+  /** Null if the node has no children. */
   readonly isOpen: boolean | null;
 }
 
@@ -53,7 +53,7 @@ export function buildTree(events: readonly AnyEvent[], turn: TurnView, lines: To
   return parent('turn', { kind: 'turn' }, steps);
 }
 
-/** The visible rows in order; `open` is the set of open keys. */
+/** The visible rows in order; `open` contains the keys of expanded nodes. */
 export function rowsOf(root: TreeNode, open: ReadonlySet<string>): TreeRow[] {
   const rows: TreeRow[] = [];
   const visit = (node: TreeNode, level: number, place: number, setSize: number): void => {
@@ -65,7 +65,7 @@ export function rowsOf(root: TreeNode, open: ReadonlySet<string>): TreeRow[] {
   return rows;
 }
 
-/** The tree of matches: matching nodes, all below them, and all above. Null if there are none. */
+/** The tree of matches: matching nodes with everything below and above them. Null if nothing matches. */
 export function pruneTree(node: TreeNode, fits: (event: AnyEvent) => boolean): TreeNode | null {
   if (node.kind === 'event') return fits(node.event) ? node : null;
   const children = node.children.flatMap((child) => pruneTree(child, fits) ?? []);
@@ -101,13 +101,13 @@ function stepNode({ number, events }: Step, told: Told): TreeNode {
     else last.nodes.push(node);
   }
   const children = phases.map((one) => parent(`${number}/${one.phase ?? 'none'}`, { kind: 'phase', phase: one.phase }, one.nodes));
-  // A step with one unnamed phase needs no level for it.
+  // A step whose only phase is unnamed needs no level for it.
   const [only] = children;
   const below = children.length === 1 && only?.kind === 'phase' && only.phase === null ? only.children : children;
   return parent(`step ${number}`, { kind: 'step', step: number }, below);
 }
 
-/** The place of each group of events: the whole group at its home, nothing at its other events. */
+/** Maps events to their group: the group's main event to the whole group, the others to 'inside'. */
 function groupsOf(events: readonly AnyEvent[]): Map<number, AnyEvent[] | 'inside'> {
   const byKey = new Map<string, AnyEvent[]>();
   for (const event of events) {
@@ -119,7 +119,7 @@ function groupsOf(events: readonly AnyEvent[]): Map<number, AnyEvent[] | 'inside
   }
   const places = new Map<number, AnyEvent[] | 'inside'>();
   for (const group of byKey.values()) {
-    // A call is where it ran; one that never ran is where it was decided.
+    // A call is placed where it ran; a call that never ran, where it was decided.
     const home = group.find(({ type }) => type === 'tool.requested') ?? group[0];
     for (const { seq } of group) places.set(seq, seq === home?.seq ? group : 'inside');
   }
@@ -134,7 +134,7 @@ function groupKey(event: AnyEvent): string | null {
   return callId === null ? null : `call ${callId}`;
 }
 
-/** An event that names a single call is about it; untrusted content that arrived with it is shown next to it. */
+/** The call that an event is about; untrusted content that arrived with a call is shown next to it. */
 function callIdOf(event: AnyEvent): string | null {
   if (event.type === 'approval.requested') return event.body.approval.callId;
   return 'callId' in event.body && event.type !== 'taint.marked' ? event.body.callId : null;
@@ -154,7 +154,7 @@ function groupNode(group: readonly AnyEvent[], told: Told): TreeNode {
   return { ...base, kind: 'call', tool: call?.tool ?? '', args: call?.args ?? '', tone: toneOfCall(call, children) };
 }
 
-/** The final outcome: a question that was approved is no longer a warning. */
+/** The tone of the final outcome: an approval that was given is no longer a warning. */
 function toneOfCall(call: CallView | undefined, children: readonly TreeNode[]): NodeTone {
   if (call === undefined || call.endedAtMs === null) return children.at(-1)?.tone ?? 'plain';
   const { tone } = outcomeLooks[call.state];

@@ -1,4 +1,4 @@
-// Sums up a turn from its view: its effects, its sources and its reasons. Codes and counts; the view finds the words. Pure.
+// Summarises a turn from its view: its effects, its sources and its reasons. Codes and counts only; the view adds the texts. Pure.
 
 import type { TurnStatus } from '../../../core/contracts/events.ts';
 import { changedNames, isOpen, type CallView, type TurnView } from '../../../core/contracts/turn-view.ts';
@@ -14,7 +14,7 @@ export function sumUpTurn(turn: TurnView, nowMs: number) {
   const [message] = turn.messages;
   const endMs = turn.finishedAtMs ?? Math.max(nowMs, turn.beganAtMs);
   return {
-    /** Null for a call made directly. */
+    /** Null if the call was made directly. */
     asked: message === undefined ? null : { sender: message.sender, channel: message.channel },
     steered: turn.entries.filter(({ kind }) => kind === 'steer').length,
     tools: count(ran.map(({ tool }) => tool)),
@@ -35,7 +35,7 @@ export function sumUpTurn(turn: TurnView, nowMs: number) {
     approvals: Object.values(turn.approvals),
     checks: { ok: checked.filter(({ ok }) => ok).length, wrong: checked.filter(({ ok }) => !ok).length },
     failures: [...requests.flatMap(({ error }) => error?.message ?? []), ...all.flatMap(failuresOf)],
-    /** Null while it has not ended. */
+    /** Null while the turn runs. */
     status: isOpen(turn) ? null : (turn.status as Exclude<TurnStatus, 'running' | 'waiting'>),
     error: turn.error?.message ?? null,
     tookMs: endMs - turn.beganAtMs,
@@ -50,7 +50,7 @@ function failuresOf({ tool, state, error, forModel, verified }: CallView): strin
   return [...(why === null ? [] : [`${tool}: ${why}`]), ...(verified?.ok === false ? [verified.detail] : [])];
 }
 
-/** Most often first. */
+/** Most frequent first. */
 function count<T>(values: readonly T[]): (readonly [T, number])[] {
   const times = new Map<T, number>();
   for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);

@@ -1,5 +1,5 @@
-// One time axis for a turn: the place of each moment between 0 and 1, and the span of each event. Long waits for a person are shortened, so
-// that work next to them stays visible. Pure.
+// The time axis of a turn: maps each moment to a position between 0 and 1, and each event to a span. Long waits for a person are shortened,
+// so that work next to them stays visible. Pure.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
@@ -10,7 +10,7 @@ export interface Span {
 }
 
 export interface AxisPart extends Span {
-  /** Shares of the axis. */
+  /** Positions on the axis, from 0 to 1. */
   readonly from: number;
   readonly to: number;
   readonly isWait: boolean;
@@ -19,16 +19,16 @@ export interface AxisPart extends Span {
 export interface TimeAxis {
   readonly parts: readonly AxisPart[];
   readonly hasShortened: boolean;
-  /** Times, counted from the beginning, at the quarters of the axis. */
+  /** Times since the beginning, at the quarters of the axis. */
   readonly ticksMs: readonly number[];
-  /** The place of a moment; outside the turn, its nearest end. */
+  /** The position of a moment; outside the turn, the nearest end. */
   at(ms: number): number;
 }
 
 /** The maximum share of the axis for all waits together, and for one. */
 const waitsShareMax = 0.3;
 const waitShareMax = 0.08;
-/** A wait this short is drawn in full. */
+/** A wait up to this long is drawn at full length. */
 const shortWaitMs = 1000;
 const quarters = [0, 0.25, 0.5, 0.75, 1];
 
@@ -58,7 +58,7 @@ export function createAxis(turn: TurnView, untilMs = 0): TimeAxis {
   return { parts, hasShortened: waits.length > 0, ticksMs: quarters.map((quarter) => momentAt(parts, quarter) - startMs), at };
 }
 
-/** The span of an event: the end of something reaches back to its beginning, anything else is a moment. */
+/** The span of an event: an end event reaches back to its beginning, any other event is a moment. */
 export function spansOf(events: readonly AnyEvent[], turn: TurnView): ReadonlyMap<number, Span> {
   const requests = new Map(turn.requests.map(({ requestId, askedAtMs }) => [requestId, askedAtMs]));
   const spans = new Map<number, Span>();

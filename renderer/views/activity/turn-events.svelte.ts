@@ -1,4 +1,4 @@
-// The events of one turn, of any age: read once from the log, then joined by those of the stream.
+// The events of one turn of any age: read once from the log, then extended by the stream.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
@@ -7,7 +7,7 @@ import { readableEvents } from '../../lib/fold/readable-events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../../lib/client.ts';
 
 const pageEvents = 2000;
-/** The most events shown of a turn; an exported file has all. */
+/** Limits the events shown for a turn; an exported file contains all. */
 const pagesMax = 5;
 
 export class TurnEvents {
@@ -20,16 +20,16 @@ export class TurnEvents {
   readonly #client: OpClient;
   readonly #live: () => readonly AnyEvent[];
 
-  /** Stored and streamed events. Always from the beginning: a turn is not shown from its middle. */
+  /** Stored and streamed events. Empty until the first one is known, because a turn is not shown from its middle. */
   readonly all = $derived.by(() => {
     const live = this.#live();
     return this.#read.length === 0 && !hasBeginning(live) ? [] : merge(this.#read, live);
   });
 
-  /** The same as a view: only new events are folded. A copy of its fields, since the same object would not count as a change. */
+  /** The same events as a view; only new events are folded. A copy, because the same object would not count as a change. */
   readonly view = $derived.by((): TurnView => ({ ...this.#fold(this.all) }));
 
-  /** `live`: the turn's events from the stream, read so that their changes are noticed. */
+  /** `live` returns the turn's streamed events; it is called reactively, so that changes are noticed. */
   constructor(client: OpClient, turnId: string, live: () => readonly AnyEvent[]) {
     this.#client = client;
     this.turnId = turnId;
@@ -53,7 +53,7 @@ export class TurnEvents {
   async load(): Promise<void> {
     const held = this.#live();
     if (hasBeginning(held)) {
-      // Kept, since the stream drops old turns.
+      // Stored, because the stream drops old turns.
       this.#read = held.slice();
       this.loading = false;
       return;
@@ -79,7 +79,7 @@ function hasBeginning(events: readonly AnyEvent[]): boolean {
   return events[0]?.type === 'user.message' || events[0]?.type === 'turn.started';
 }
 
-/** Two ordered runs as one, each event once. */
+/** Merges two ordered runs; each event occurs once. */
 function merge(read: readonly AnyEvent[], live: readonly AnyEvent[]): readonly AnyEvent[] {
   const last = read.at(-1)?.seq ?? 0;
   const first = read[0]?.seq ?? Number.POSITIVE_INFINITY;

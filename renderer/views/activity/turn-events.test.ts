@@ -1,4 +1,4 @@
-// The events of a turn in the activity view: an unreadable one blocks nothing, and a new one does not repeat the work for the others.
+// The events of a turn in the activity view: an unreadable one does not affect the others, and a new one does not repeat their work.
 
 import { SvelteMap } from 'svelte/reactivity';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ function eventOf(seq: number, type: EventType, body: unknown): AnyEvent {
 const steered = (seq: number): AnyEvent => eventOf(seq, 'turn.steered', { text: `more ${seq}`, sender: 'ada' });
 const said = { text: 'Hi', channel: 'window', sender: 'ada', dedupeKey: null };
 
-/** A host with a page, of which it could not read one body. */
+/** A host that could not read the body of one event in its page. */
 function open(live: ReadonlyMap<number, AnyEvent>): TurnEvents {
   const page = [eventOf(1, 'user.message', said), eventOf(2, 'tool.finished', null), steered(3)];
   const client = { op: () => Promise.resolve({ sessionId: 's', events: page, hasMore: false }) } as unknown as OpClient;

@@ -1,4 +1,4 @@
-// The form of an agent's capsule, and the changes in it. Pure.
+// The form of an agent's identity capsule, and its changes. Pure.
 
 import type { Capsule, RiskPosture } from '../../../core/contracts/features/identity.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
@@ -16,7 +16,7 @@ export function draftOf({ role, style, constraints, risk, prompts }: Capsule): C
   return { role: role ?? '', style: style ?? '', constraints: constraints.join('\n'), risk, prompts: [...prompts] };
 }
 
-/** Only the fields that differ from the capsule; null if none does. */
+/** The fields that differ from the capsule; null if none does. */
 export function changesOf(draft: CapsuleDraft, capsule: Capsule): Omit<OpParams<'identity.set'>, 'agentId'> | null {
   const before = draftOf(capsule);
   const lines = linesOf(draft.constraints);
@@ -31,12 +31,12 @@ export function changesOf(draft: CapsuleDraft, capsule: Capsule): Omit<OpParams<
   return Object.keys(changes).length === 0 ? null : changes;
 }
 
-/** Its prompts in their order, then the others. */
+/** The capsule's prompts in order, then all others. */
 export function promptChoices(names: readonly string[], { prompts }: Capsule): string[] {
   return [...prompts, ...names.filter((name) => !prompts.includes(name))];
 }
 
-/** Moves a prompt to the end, or removes it. */
+/** Appends a prompt, or removes it. */
 export function withPrompt(prompts: readonly string[], name: string, isOn: boolean): string[] {
   const others = prompts.filter((one) => one !== name);
   return isOn ? [...others, name] : others;

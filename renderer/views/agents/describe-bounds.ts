@@ -1,10 +1,10 @@
-// The bounds of an agent, one line for each that excludes something; its tools have their own line. Pure.
+// The bounds of an agent, one line for each that excludes something; its tools have a separate line. Pure.
 
 import type { TurnBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { Language } from '../../lib/i18n/language.ts';
 import { optionName } from '../settings/setting-names.ts';
 
-/** The depth of bounds that exclude nothing. */
+/** The default depth, which excludes nothing. */
 const depthMax = 10;
 
 export function describeBounds(bounds: TurnBounds, { words, format }: Language): string[] {

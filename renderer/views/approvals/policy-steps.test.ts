@@ -1,4 +1,4 @@
-// The steps a person reads are those of the gate: every rule it can name belongs to one of them.
+// The steps that a person reads are the gate's: every rule that the gate can name belongs to one of them.
 
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { policySteps, stepOfRule } from './policy-steps.ts';
 
 const gate = fileURLToPath(new URL('../../../core/guard/policy', import.meta.url));
 const families = new Set(policySteps.flatMap(({ rules }) => rules.map((rule) => rule.split('.')[0])));
-/** Events of the log are written the same way. */
+/** Event types have the same form as rule ids. */
 const noRules = /^(?:taint\.marked|tool\.(?:requested|finished|rejected|spawned|outcome_\w+)|grant\.(?:spent|created|revoked))$/;
 
 test('every rule of the gate has its step', () => {

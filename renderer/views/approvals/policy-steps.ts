@@ -1,4 +1,4 @@
-// The gate's order of decisions for a person: each step with the rules it may name. Pure; the words are the language's.
+// The gate's order of decisions for display: each step with the rules it may name. Pure; the texts are in the catalogue.
 
 import type { Words } from '../../lib/i18n/words.ts';
 
@@ -7,7 +7,7 @@ export type StepName = keyof Words['approvals']['policy']['steps'];
 interface PolicyStep {
   readonly name: StepName;
   readonly answer: 'allow' | 'ask' | 'deny';
-  /** Rule ids; one that ends in a dot matches all that begin so. */
+  /** Rule ids; an id that ends in a dot is a prefix. */
   readonly rules: readonly string[];
 }
 

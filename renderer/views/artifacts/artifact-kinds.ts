@@ -3,7 +3,7 @@
 export const artifactKinds = ['picture', 'code', 'text', 'other'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
-/** Raster pictures only: one made of drawing instructions is shown as text. */
+/** Raster images only; a vector drawing is shown as text. */
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
 
 const languages: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const languages: Readonly<Record<string, string>> = {
   yml: 'yaml',
 };
 
-/** The language for the ending of a name; null for plain text. */
+/** The language for a file name's extension; null for plain text. */
 export function languageOf(name: string): string | null {
   const [, ending = ''] = /\.([a-z0-9]+)$/i.exec(name) ?? [];
   const key = ending.toLowerCase();
@@ -76,7 +76,7 @@ const previewTypes: Readonly<Record<string, PreviewKind>> = {
   'text/html': 'page',
 };
 
-/** How a text can be shown besides its source; null for most. */
+/** How a text can be shown in addition to its source; null for most. */
 export function previewOf({ name, mediaType }: { readonly name: string; readonly mediaType: string }): PreviewKind | null {
   const [, ending = ''] = /\.([a-z0-9]+)$/i.exec(name) ?? [];
   const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
@@ -91,7 +91,7 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 }
 
-/** For an image element; never for anything that could run. */
+/** The address for an image element; null for anything that could run. */
 export function pictureUrl(mediaType: string, base64: string): string | null {
   const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
   return pictures.has(type) && /^[A-Za-z0-9+/=]*$/.test(base64) ? `data:${type};base64,${base64}` : null;

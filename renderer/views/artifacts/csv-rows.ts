@@ -1,12 +1,12 @@
-// Comma- or tab-separated values as rows of cells, after RFC 4180: quoted cells may hold the separator, line ends and doubled quotes. Pure.
+// Parses comma- or tab-separated values into rows, after RFC 4180: quoted cells may contain separators, line ends and doubled quotes. Pure.
 
 interface Read {
   readonly cell: string;
-  /** Where it ended. */
+  /** The position after the cell. */
   readonly next: number;
 }
 
-/** At most this many rows; a broken quote costs the rest of the text one cell, never an error. */
+/** At most this many rows. With a broken quote the rest of the text becomes one cell; it is never an error. */
 export function csvRows(text: string, separator: ',' | '\t' | ';', rowsMax: number): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -37,7 +37,7 @@ function readPlain(text: string, from: number, separator: string): Read {
   return { cell: text[next] === '\n' ? cell.replace(/\r$/, '') : cell, next };
 }
 
-/** The separator that the first line has most of. */
+/** The separator that occurs most often in the first line. */
 export function separatorOf(text: string): ',' | '\t' | ';' {
   const [line = ''] = text.split('\n', 1);
   const counted = ([',', '\t', ';'] as const).map((separator) => ({ separator, count: line.split(separator).length }));

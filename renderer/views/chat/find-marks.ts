@@ -1,4 +1,4 @@
-// Marks words in a part of the page without changing it: the browser draws the marks over the text. Bounded, so that a common word costs little.
+// Marks text in a part of the page without changing it: the browser draws the marks over the text. Limited: frequent words stay cheap.
 
 const marksMax = 400;
 const all = 'found';
@@ -18,7 +18,7 @@ export function unmark(): void {
   CSS.highlights.delete(here);
 }
 
-/** As the search reads a query: letters and digits are words, and case does not count. */
+/** Finds words as the search reads a query: letters and digits form words, and case is ignored. */
 function rangesOf(query: string, region: Element): Range[] {
   const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   if (words.length === 0) return [];

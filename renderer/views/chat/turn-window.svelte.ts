@@ -1,35 +1,35 @@
-// Which turns of a session are in the page. They are in the normal flow, so that finding, selecting and reading aloud work as in any document.
-// There are never many: scrolling adds some on one side and removes distant ones on the other.
+// Selects the turns of a session that are in the page. They are in normal flow, so that finding, selecting and reading aloud work as in any
+// document. Their number is limited: scrolling adds turns on one side and removes distant ones on the other.
 
 import { tick } from 'svelte';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 export interface TurnSource {
   readonly turns: readonly TurnView[];
-  /** True if the host has older ones that are not loaded. */
+  /** True if the host has older turns that are not loaded. */
   readonly hasEarlier: boolean;
-  /** True if the host has newer ones that are not loaded: an older part is read. */
+  /** True if the host has newer turns that are not loaded, because an older part is being read. */
   readonly hasLater: boolean;
   loadEarlier(): Promise<void>;
   loadLater(): Promise<void>;
 }
 
-/** The initial number; enough to fill a high screen with short answers in few steps. */
+/** The initial number; enough to fill a tall screen with short answers in few steps. */
 const turnsAtFirst = 8;
 /** The number added to the page in one frame. */
 const turnsPerFrame = 3;
-/** Above this the farther side is removed. */
+/** Above this number, turns on the farther side are removed. */
 const turnsMax = 40;
-/** The number that remains while a person follows the end. */
+/** The number that remains while the person follows the end. */
 const turnsKept = 24;
-/** How far beyond the visible part turns are kept ready, in heights of it. */
+/** How far beyond the visible part turns are kept rendered, in screen heights. */
 const screensReady = 1.5;
 const stepsMax = 200;
 
 export class TurnWindow {
   readonly #source: () => TurnSource;
   #firstId = $state.raw<string | null>(null);
-  /** Null: up to the newest, including new ones. */
+  /** The last rendered turn; null for the newest, including new ones. */
   #lastId = $state.raw<string | null>(null);
   #region: HTMLElement | undefined;
   #isFilling = false;
@@ -66,7 +66,7 @@ export class TurnWindow {
     };
   }
 
-  /** Visible turns stay when new ones arrive at the end. If there are many, the oldest go for a person at the end, else the newest. */
+  /** Keeps visible turns when new ones arrive at the end. Above the limit, drops the oldest for a person at the end, else the newest. */
   keepUp(isAtEnd: boolean): void {
     const count = this.#turns.length;
     if (count === 0) return;
@@ -77,7 +77,7 @@ export class TurnWindow {
     else this.#lastId = this.#idAt(this.#end - 1 - tooMany);
   }
 
-  /** Adds turns to the page until enough are ready on both sides, a few in each frame. */
+  /** Renders turns until enough are ready on both sides, a few in each frame. */
   async fill(): Promise<void> {
     if (this.#isFilling) return;
     this.#isFilling = true;
@@ -94,7 +94,7 @@ export class TurnWindow {
     await tick();
   }
 
-  /** The surroundings of one turn. */
+  /** Renders one turn and those around it. */
   async showAround(turnId: string): Promise<void> {
     const index = this.#indexOf(turnId);
     const last = Math.min(this.#turns.length, index + turnsAtFirst);
@@ -122,7 +122,7 @@ export class TurnWindow {
 
   async #fillStep(): Promise<boolean> {
     const region = this.#region;
-    // Not laid out, or nothing to scroll yet: there is no side to fill.
+    // Not laid out, or nothing to scroll yet, so there is no side to fill.
     if (region === undefined || region.clientHeight === 0 || this.#turns.length === 0) return false;
     const readyPx = region.clientHeight * screensReady;
     if (region.scrollTop < readyPx && this.hasEarlier) {
@@ -151,7 +151,7 @@ export class TurnWindow {
     });
   }
 
-  /** Changes the turns in the page; the text being read keeps its place. */
+  /** Changes the rendered turns; the text being read keeps its place. */
   async #holding(change: () => void): Promise<void> {
     const region = this.#region;
     const anchor = region === undefined ? undefined : firstVisible(region);

@@ -1,11 +1,11 @@
-// The data of a chart: round values for its axis, and a place for every day, including days without events. Pure.
+// The data of a chart: round values for its axis, and an entry for every day, including days without events. Pure.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 
 export type UsageRow = OpResult<'usage.get'>['rows'][number];
 export type Measure = 'tokens' | 'cost' | 'latency';
 
-/** Round values from 0 to at least `max`, at most `most` steps apart. */
+/** Round values from 0 to at least `max`, in at most `most` steps. */
 export function axisTicks(max: number, most = 4): number[] {
   if (!(max > 0)) return [0, 1];
   const rough = max / most;
@@ -48,7 +48,7 @@ const nothing: UsageRow = {
   firstTokenMs: null,
 };
 
-/** The stacked parts from the bottom up; a latency's second part reaches from the first word to the end. */
+/** The stacked parts from the bottom up; the second part of a latency is the time from the first word to the end. */
 export function partsOf(row: UsageRow, measure: Measure): readonly number[] {
   switch (measure) {
     case 'tokens':
@@ -63,7 +63,7 @@ export function partsOf(row: UsageRow, measure: Measure): readonly number[] {
   }
 }
 
-/** The height of a row, including marks. */
+/** The height of a row, including its marks. */
 export function heightOf(row: UsageRow, measure: Measure): number {
   const sum = partsOf(row, measure).reduce((total, part) => total + part, 0);
   return measure === 'latency' ? Math.max(sum, row.tookMs?.p95 ?? 0) : sum;

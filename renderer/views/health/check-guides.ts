@@ -1,4 +1,4 @@
-// The remedy for a failed check: a place in the window, an action, or a command to type. Pure.
+// The fix for a failed check: a place in the window, an action, or a command to type. Pure.
 
 import type { Words } from '../../lib/i18n/words.ts';
 import { hrefOf } from '../../lib/state/route.svelte.ts';
@@ -22,7 +22,7 @@ const links: Readonly<Record<string, (words: HealthWords) => { href: string; nam
   config: (words) => ({ href: hrefOf('settings', 'file'), name: words.openFile }),
 };
 
-/** The id is the name of a check the window does not know. Those of the configuration are numbered. */
+/** An unknown check is named by its id. Checks of the configuration are numbered. */
 export function guideOf(id: string, words: HealthWords): Guide {
   const kind = id.replace(/\.\d+$/, '');
   const titles: Readonly<Record<string, string>> = words.titles;
@@ -32,7 +32,7 @@ export function guideOf(id: string, words: HealthWords): Guide {
   return { title: own(titles) ?? id, meaning: own(meanings) ?? '', link: link?.(words) ?? null, canReleasePanic: kind === 'panic' };
 }
 
-/** The words before a command, and the command; null if there is none. */
+/** Splits a text into the part before a command, and the command; null if there is no command. */
 export function splitCommand(fix: string): { readonly text: string; readonly command: string | null } {
   const at = fix.search(/\btrayclaw [a-z]/);
   if (at === -1) return { text: fix, command: null };

@@ -1,4 +1,4 @@
-// Figures of usage in words, with their units. Pure.
+// Usage figures in words, with their units. Pure.
 
 import type { Formats } from '../../lib/i18n/formats.ts';
 import type { Language } from '../../lib/i18n/language.ts';
@@ -14,7 +14,7 @@ export function latencyOf(figures: UsageRow['tookMs'], format: Formats): string 
   return figures === null ? '–' : `${format.duration(figures.p50)} / ${format.duration(figures.p95)}`;
 }
 
-/** One day in one sentence: the chosen measure, and the number of calls. */
+/** Describes one day in a sentence: the chosen measure, and the number of calls. */
 export function describeDay(row: UsageRow, measure: Measure, { words, format }: Language): string {
   const day = format.day(dayStartMs(row.key));
   const { usage } = words;

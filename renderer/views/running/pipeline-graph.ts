@@ -1,11 +1,11 @@
-// The graph of a pipeline run as the text of a diagram: a node for each, its state in words and in its form, dotted lines for what a review
-// sends back.
+// The graph of a pipeline run as the source of a diagram: a box for each node with its state as text and as shape, and dotted lines for
+// text that a review sends back.
 
 import type { PipelineView } from '../../../core/contracts/features/pipelines.ts';
 
 type Node = PipelineView['nodes'][number];
 
-/** The brackets of each state: what runs is round, what failed has corners. */
+/** The brackets of each state: running nodes are rounded, failed nodes are hexagons. */
 const forms: Readonly<Record<Node['status'], readonly [string, string]>> = {
   open: ['[', ']'],
   running: ['([', '])'],
@@ -19,7 +19,7 @@ export function graphOf(
   words: Readonly<Record<Node['status'], string>>,
   again: string,
 ): string {
-  // Names of nodes may be words of the language of diagrams.
+  // Node names may be keywords of the diagram language.
   const ids = new Map(nodes.map(({ node }, index) => [node, `n${index}`]));
   const boxes = nodes.map(
     ({ node, status }) => `  ${ids.get(node) ?? ''}${forms[status][0]}"${node}<br/>${words[status]}"${forms[status][1]}`,

@@ -1,4 +1,4 @@
-// A task as typed in the form, and as the operation expects it. The host validates it.
+// A task as typed into the form, converted to what the operation expects. The host validates it.
 
 import type { Criterion, WorkFile } from '../../../core/contracts/features/work.ts';
 
@@ -20,7 +20,7 @@ export interface TypedTask {
   readonly usd: number | null;
 }
 
-/** Lines without a text are left out. */
+/** Omits lines without text. */
 export function taskOf({ goal, criteria, deliverables, strategy, choose, workspace, usd }: TypedTask): WorkFile {
   const files = deliverables.split(',').map((path) => path.trim());
   return {

@@ -1,4 +1,4 @@
-// When a schedule is due, in words.
+// Describes when a schedule is due.
 
 import { expect, test } from 'vitest';
 import { english } from '../../lib/i18n/english/whole.ts';

@@ -1,4 +1,4 @@
-// The due times of a schedule in words: common cron lines by name, any other as written. Pure.
+// Describes the due times of a schedule: common cron lines by name, any other as written. Pure.
 
 import type { ScheduleSpec } from '../../../core/contracts/features/schedule.ts';
 import type { Formats } from '../../lib/i18n/formats.ts';
@@ -21,7 +21,7 @@ export function describeWhen(spec: ScheduleSpec, words: WhenWords, format: Forma
   }
 }
 
-/** Europe/Berlin: Berlin. */
+/** The place of a zone: Berlin for Europe/Berlin. */
 export function placeOf(zone: string): string {
   return (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 }
@@ -32,7 +32,7 @@ function describeSpan(ms: number, words: WhenWords): string {
   return words.minutes(Math.round(ms / minuteMs));
 }
 
-/** Null if it has no short name. */
+/** Null if there is no short name. */
 export function describeCron(expr: string, words: WhenWords): string | null {
   const [, minute = '', hour = '', day = '', weekday = ''] = /^(\S+)\s+(\S+)\s+(\S+)\s+\*\s+(\S+)$/.exec(expr.trim()) ?? [];
   if (minute !== '' && hour === '*') return day === '*' && weekday === '*' ? describeHourly(minute, words) : null;

@@ -1,11 +1,11 @@
-// A schedule as typed: the fields of a form, read from a schedule and written as the operation expects. The host validates it.
+// A schedule as typed: the fields of a form, read from a schedule and converted to what the operation expects. The host validates it.
 
 import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { MissedPolicy, ScheduleSpec, ScheduleSpecInput, ScheduleView } from '../../../core/contracts/features/schedule.ts';
 import type { JobBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { ToolClass } from '../../../core/contracts/tools.ts';
 
-/** Days of the week at a time become a cron rule. */
+/** `days` (days of the week at a time) becomes a cron rule. */
 export type WhenKind = ScheduleSpec['kind'] | 'days';
 export type EveryUnit = 'minutes' | 'hours' | 'days';
 
@@ -13,7 +13,7 @@ const unitMs: Readonly<Record<EveryUnit, number>> = { minutes: 60_000, hours: 3_
 const minuteMs = 60_000;
 const standardApprovalMinutes = 30;
 
-/** The bounds of a schedule that names none. */
+/** The bounds of a schedule without any. */
 const noBounds: JobBounds = {
   tools: null,
   classes: null,
@@ -31,14 +31,14 @@ export class ScheduleDraft {
   name = $state('');
   prompt = $state('');
   kind = $state<WhenKind>('days');
-  /** As in a cron rule: 0 is Sunday. */
+  /** Numbered as in a cron rule: 0 is Sunday. */
   days = $state.raw<readonly number[]>([1, 2, 3, 4, 5]);
-  /** In the form of a time field: 08:00. */
+  /** In the format of a time field: 08:00. */
   time = $state('08:00');
   expr = $state('0 8 * * 1-5');
   everyCount = $state<number | null>(1);
   everyUnit = $state<EveryUnit>('hours');
-  /** In the form of a date and time field: 2026-03-29T08:30. */
+  /** In the format of a date and time field: 2026-03-29T08:30. */
   local = $state('');
   zone = $state('');
   agentId = $state('main');
@@ -142,7 +142,7 @@ function ruleOf(days: readonly number[], time: string): string {
   return `${Number(minute)} ${Number(hour)} * * ${named}`;
 }
 
-/** Null where the rule says more than days and a time, or says it in another way: it is written as it was. */
+/** Null if the rule contains more than days and a time, or is written in another way; it is then saved as written. */
 function daysOf(expr: string): { readonly days: readonly number[]; readonly time: string } | null {
   const [, minute = '', hour = '', named = ''] = /^(\d{1,2}) (\d{1,2}) \* \* (\*|1-5|[0-6](?:,[0-6])*)$/.exec(expr) ?? [];
   if (named === '') return null;
@@ -162,7 +162,7 @@ function inUnits(ms: number): [number, EveryUnit] {
   return [ms / unitMs[unit], unit];
 }
 
-/** In the zone of this computer. */
+/** In this computer's time zone. */
 function localTime(atMs: number): string {
   const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * minuteMs);
   return shifted.toISOString().slice(0, 16);

@@ -1,4 +1,4 @@
-// A schedule typed into the form and read back: nothing is lost that the form does not show.
+// A schedule typed into the form and read back: values that the form does not show are preserved.
 
 import { expect, test } from 'vitest';
 import type { ScheduleView } from '../../../core/contracts/features/schedule.ts';

@@ -1,5 +1,5 @@
-// The settings of a chat service in its form: the fields of the schema, and the secrets that were typed, which go to the keychain or the
-// vault while the file holds their names. Pure.
+// The form of a chat service's settings: the fields of the schema, and typed secrets, which go to the keychain or the vault while the file
+// contains only their names. Pure.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { controlOf, objectAt, referenceForm, type Field, type Schema } from './controls.ts';
@@ -8,11 +8,11 @@ type Values = Readonly<Record<string, unknown>>;
 
 interface Drafted {
   readonly settings: Values;
-  /** By the names in the keychain. */
+  /** Values by their names in the keychain. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** By the names of the services. */
+/** Fields by the name of the service. */
 export function channelFields(schema: Schema): ReadonlyMap<string, readonly Field[]> {
   const channels = objectAt(objectAt(objectAt(schema, 'properties'), 'channels'), 'properties');
   return new Map(
@@ -23,12 +23,12 @@ export function channelFields(schema: Schema): ReadonlyMap<string, readonly Fiel
   );
 }
 
-/** Fields that most people leave as they are: neither needed nor a secret. */
+/** Whether most people leave the field as it is: neither required nor a secret. */
 export function isRare({ isNeeded, control }: Field): boolean {
   return !isNeeded && !(control.kind === 'text' && control.isSecret === true);
 }
 
-/** The first values of the form. A needed group of fields is there, so that a missing field is named and not the group. */
+/** The initial values of the form. Required groups of fields are present, so that an error names the missing field and not the group. */
 export function startOf(fields: readonly Field[], held: unknown): Values {
   const given = isPlainObject(held) ? held : {};
   const groups = fields.flatMap(({ name, isNeeded, control }) =>
@@ -37,14 +37,14 @@ export function startOf(fields: readonly Field[], held: unknown): Values {
   return { ...given, ...(Object.fromEntries(groups) as Values) };
 }
 
-/** `held` are the settings in the file: a secret that was not typed again stays where it is, and a new value goes to the same place. */
+/** `held` contains the settings in the file: a secret that was not typed again keeps its reference, and a new value is stored under it. */
 export function draftOf(channel: string, fields: readonly Field[], draft: Values, held: unknown): Drafted {
   const secrets: Record<string, string> = {};
   const settings = taken([channel], fields, draft, held, secrets);
   return { settings, secrets };
 }
 
-// Each level has its own names.
+// Each level has separate names.
 // oxlint-disable-next-line eslint/max-params
 function taken(path: readonly string[], fields: readonly Field[], draft: Values, held: unknown, secrets: Record<string, string>): Values {
   const before = isPlainObject(held) ? held : {};
@@ -64,7 +64,7 @@ function taken(path: readonly string[], fields: readonly Field[], draft: Values,
   return Object.fromEntries(entries) as Values;
 }
 
-/** The token of a service is its one secret. */
+/** The name of a secret. `token` is left out, because it is the only secret of a service. */
 function nameOf(path: readonly string[]): string {
   return path.filter((step) => step !== 'token').join('-');
 }

@@ -1,4 +1,4 @@
-// The control that fits a schema: derived from the schema alone, so that a new setting needs no code here. Pure.
+// Chooses a control for a schema, from the schema alone, so that a new setting needs no code here. Pure.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 
@@ -17,29 +17,29 @@ export type Control =
   | { readonly kind: 'number'; readonly range: Range; readonly unit: Unit | null }
   /** A secret is a reference such as keychain:NAME. */
   | { readonly kind: 'text'; readonly isLong: boolean; readonly isSecret?: boolean }
-  /** A combination of keys that works in any program. */
+  /** A global hotkey. */
   | { readonly kind: 'keys' }
   | { readonly kind: 'choice'; readonly options: readonly Option[] }
   | { readonly kind: 'choices'; readonly options: readonly string[] }
   | { readonly kind: 'list' }
   | { readonly kind: 'numbers'; readonly known: readonly string[]; readonly range: Range }
   | { readonly kind: 'fields'; readonly fields: readonly Field[] }
-  /** One of several forms; the value under `by` says which. */
+  /** One of several forms; the value of the field `by` determines which. */
   | { readonly kind: 'forms'; readonly by: string; readonly forms: readonly Form[] }
   /** A list of entries, or entries by name. */
   | { readonly kind: 'entries'; readonly entry: Control; readonly isNamed: boolean }
-  /** A list whose absence differs from an empty one: "any tool" and "no tool". */
+  /** A list whose absence differs from an empty list: "any tool" and "no tool". */
   | { readonly kind: 'optional'; readonly list: Control }
-  /** Anything else, written as JSON. */
+  /** Anything else, edited as JSON. */
   | { readonly kind: 'json' };
 
 export interface Field {
   readonly name: string;
-  /** The name after that of the value it is in, such as when.commands. */
+  /** The path within the setting, such as when.commands. */
   readonly path: string;
   readonly control: Control;
   readonly isNeeded: boolean;
-  /** Undefined where the schema names none. */
+  /** The default; undefined if the schema has none. */
   readonly standard: unknown;
   readonly title?: string | undefined;
   readonly help?: string | undefined;
@@ -54,7 +54,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 const longTexts: ReadonlySet<string> = new Set(['description', 'identity', 'text']);
 
-/** `name` is the last step of the setting's path. */
+/** `name` is the last part of the setting's path. */
 export function controlOf(schema: Schema, name: string): Control {
   const members = listAt(schema, 'oneOf') ?? listAt(schema, 'anyOf');
   if (members !== null) return unionOf(members, name);
@@ -78,7 +78,7 @@ export function controlOf(schema: Schema, name: string): Control {
   }
 }
 
-/** A text that is a reference to a secret, and not the secret. */
+/** A text that refers to a secret instead of containing it. */
 export const referenceForm = /^(?:keychain|env|file):/;
 
 function isReference({ pattern }: Schema): boolean {
@@ -137,7 +137,7 @@ function mayBeEmptyList(schema: Schema): boolean {
   return members.some((member) => member['type'] === 'array' && !((member['minItems'] ?? 0) as number));
 }
 
-/** Objects that one constant text tells apart. */
+/** Objects that are distinguished by one constant text. */
 function formsOf(members: readonly Schema[], parent: string): Control | null {
   const constants = members.map((member) => Object.entries(objectAt(member, 'properties')).filter(([, value]) => hasConstant(value)));
   const by = constants[0]?.[0]?.[0];
@@ -150,7 +150,7 @@ function hasConstant(value: unknown): boolean {
   return isPlainObject(value) && typeof value['const'] === 'string';
 }
 
-/** The largest and smallest safe integers are not limits of the setting. */
+/** The limits of safe integers are not limits of the setting. */
 function rangeOf(schema: Schema): Range {
   const { minimum, maximum, exclusiveMinimum } = schema;
   const isWhole = schema['type'] === 'integer';
@@ -192,7 +192,7 @@ export function emptyOf(control: Control): unknown {
   }
 }
 
-/** A value that says no more than its absence, which is then written instead. */
+/** Whether a value means the same as its absence; the value is then omitted. */
 export function saysNothing(value: unknown, { control, isNeeded }: Pick<Field, 'control' | 'isNeeded'>): boolean {
   if (value === undefined || value === '') return true;
   if (isNeeded || control.kind === 'optional') return false;

@@ -1,14 +1,14 @@
-// Where a control of the settings is: its element ids, its state, and the way its value takes.
+// The context of a settings control: its element ids, its state, and where its value goes.
 
 export interface Place {
-  /** Of the one input, if there is one; several are named together by `labelledBy`. */
+  /** The id of the only input; several inputs are labelled together by `labelledBy`. */
   readonly id: string;
   readonly labelledBy: string;
   readonly describedBy: string;
   readonly isInvalid: boolean;
-  /** Inside another value: saved with it. */
+  /** True inside another value, with which it is saved. */
   readonly isNested: boolean;
-  /** Inside a form that is checked and saved as a whole. */
+  /** Set inside a form that is validated and saved as a whole. */
   readonly form?: FormPlace | undefined;
   /** Undefined removes the value. */
   readonly onDraft: (value: unknown) => void;
@@ -17,8 +17,8 @@ export interface Place {
 }
 
 export interface FormPlace {
-  /** Of the value in the form, dotted; empty for the form itself. */
+  /** The dotted path of the value in the form; empty for the form itself. */
   readonly path: string;
-  /** The problems of single fields, by path. */
+  /** The errors of single fields, by path. */
   readonly problems: Readonly<Record<string, string>>;
 }

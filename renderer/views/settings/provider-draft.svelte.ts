@@ -1,5 +1,5 @@
-// A provider during set-up: the filled fields, the models its server offers, and a live test. The key is stored only when it is saved, so
-// cancelling leaves nothing behind.
+// A provider during set-up: the entered fields, the models its server offers, and a live test. The key is stored only when the provider is
+// saved, so cancelling leaves nothing behind.
 
 import type { OpParams, OpResult } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../../lib/client.ts';
@@ -7,7 +7,7 @@ import { referenceForm } from './controls.ts';
 
 export type Preset = OpResult<'model.presets'>['presets'][number];
 
-/** Any server that speaks the common format. */
+/** Any server that supports OpenAI's API. */
 export const otherPreset = { id: 'other', kind: 'openai-compatible', baseUrl: '', keyName: 'other', keyUrl: null } as const;
 
 export class ProviderDraft {
@@ -17,7 +17,7 @@ export class ProviderDraft {
   readonly takesKey: boolean;
   name = $state('');
   baseUrl = $state('');
-  /** Of a GGUF file. */
+  /** The path of a GGUF file. */
   file = $state('');
   /** A key, or a reference to one. */
   key = $state('');
@@ -43,7 +43,7 @@ export class ProviderDraft {
     return `${this.name.trim()}/${this.modelId.trim()}`;
   }
 
-  /** The model may be empty: the server's usual one is used. */
+  /** The model may be empty; the server's default is then used. */
   get isComplete(): boolean {
     const needsKey = this.kind === 'openai' || this.kind === 'anthropic';
     const hasAddress = this.kind !== 'openai-compatible' || this.baseUrl.trim() !== '';
@@ -52,7 +52,7 @@ export class ProviderDraft {
     return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasFile && hasKey;
   }
 
-  /** Asks the server for its models, and one of them for a word. Rejects if not even the request could be made. */
+  /** Requests the server's models, and a one-word answer from one of them. Rejects only if the request could not be made at all. */
   async tryOut(): Promise<void> {
     this.test = null;
     const modelId = this.modelId.trim();
@@ -62,7 +62,7 @@ export class ProviderDraft {
     this.test = test;
   }
 
-  /** Resolves to warnings for the person. The key is forgotten here. */
+  /** Resolves to warnings for the person. Drops the key. */
   async save(): Promise<readonly string[]> {
     const { isDefault } = this;
     const modelId = this.modelId.trim();
@@ -88,7 +88,7 @@ export class ProviderDraft {
   }
 }
 
-/** The name, or the name with the first number that makes it unique. */
+/** The wanted name, with the first number that makes it unique if necessary. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   if (!taken.includes(wanted)) return wanted;
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`;

@@ -1,4 +1,4 @@
-// Provider set-up: the key is passed on when it is saved and stored nowhere before, so cancelling leaves nothing behind.
+// Provider set-up: the key is sent only when the provider is saved and stored nowhere before, so cancelling leaves nothing behind.
 
 import { expect, test } from 'vitest';
 import type { OpName, OpParams, OpResult } from '../../../core/contracts/ops.ts';

@@ -1,4 +1,4 @@
-// A route as a form edits it: one candidate per line. Other settings of a candidate stay with its model.
+// A route as edited in a form: one candidate per line. Other settings of a candidate stay with its model.
 
 import type { Config } from '../../../core/contracts/config.ts';
 
@@ -19,7 +19,7 @@ export function draftOf(name: string, { candidates, prefer, localOnly }: Route):
   return { name, models: candidates.map(modelOf).join('\n'), prefer, localOnly };
 }
 
-/** `before` is the earlier route; conditions and weights are kept for models that stay. */
+/** `before` is the previous route; models that stay keep their conditions and weights. */
 export function routeOf({ models, prefer, localOnly }: RouteDraft, before: Route | undefined): Route {
   const known = new Map((before?.candidates ?? []).map((candidate) => [modelOf(candidate), candidate]));
   const lines = models
@@ -33,7 +33,7 @@ export function modelOf(candidate: Candidate): string {
   return typeof candidate === 'string' ? candidate : candidate.model;
 }
 
-/** Its conditions and weight, as config.yaml writes them; empty for none. */
+/** The candidate's conditions and weight, as in config.yaml; empty for none. */
 export function extrasOf(candidate: Candidate): string {
   if (typeof candidate === 'string') return '';
   const { when = {}, weight } = candidate;

@@ -1,4 +1,4 @@
-// The whole real schema is read: every setting has its control and its name.
+// Reads the whole real schema: every setting has its control and its name.
 
 import { expect, test } from 'vitest';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-// Reads the configuration's JSON Schema into settings: one for each value a person can change, with the control it needs. Pure.
+// Derives the settings from the configuration's JSON Schema: one for each value a person can change, with its control. Pure.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import { controlOf, objectAt, type Control, type Schema } from './controls.ts';
@@ -9,7 +9,7 @@ export interface Setting {
   /** The first part of the path. */
   readonly section: string;
   readonly control: Control;
-  /** Undefined where the schema names none. */
+  /** The default; undefined if the schema has none. */
   readonly standard: unknown;
   readonly title: string | null;
   readonly help: string | null;
@@ -42,7 +42,7 @@ function settingOf(schema: Schema, key: string): Setting {
   return { key, section, control, standard, title: textOrNull(title), help: textOrNull(description) };
 }
 
-/** From the defaults of the known names. */
+/** The defaults of the known names. */
 function standardNumbers(schema: Schema): Schema {
   const known = Object.entries(objectAt(schema, 'properties'));
   return Object.fromEntries(
@@ -50,14 +50,14 @@ function standardNumbers(schema: Schema): Schema {
   );
 }
 
-/** The value under a dotted path; undefined where there is none. */
+/** The value at a dotted path; undefined if there is none. */
 export function valueAt(tree: unknown, key: string): unknown {
   return key
     .split('.')
     .reduce<unknown>((value, step) => (isPlainObject(value) && Object.hasOwn(value, step) ? value[step] : undefined), tree);
 }
 
-/** The same value, whatever the order of its names. */
+/** Deep equality, regardless of the order of keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
   if (!isPlainObject(a) || !isPlainObject(b)) return a === b;

@@ -1,4 +1,4 @@
-// Links for MCP servers fill the form exactly, or not at all.
+// A link for an MCP server fills the form exactly or not at all.
 
 import { expect, test } from 'vitest';
 import { draftOfLink, emptyServer, serverOf } from './server-draft.ts';

@@ -1,4 +1,4 @@
-// The form for an MCP server that is not there yet: filled by hand, or by a link. A link may name what is added and nothing that holds a secret.
+// The form for a new MCP server: filled in by a person, or by a link. A link can set only these fields, and nothing that contains a secret.
 
 import type { OpParams } from '../../../core/contracts/ops.ts';
 
@@ -7,13 +7,13 @@ export interface ServerDraft {
   name: string;
   kind: 'program' | 'address';
   command: string;
-  /** One on each line. */
+  /** One argument per line. */
   args: string;
   url: string;
   confined: boolean;
 }
 
-/** The window carries no schemas; what is added is checked again where it is kept. */
+/** The window has no schemas; the host validates everything when it is stored. */
 const namePattern = /^[a-z][a-z0-9-]{0,30}$/;
 const linkKeys: readonly string[] = ['name', 'command', 'arg', 'url'];
 
@@ -27,7 +27,7 @@ export const emptyServer = (): ServerDraft => ({
   confined: false,
 });
 
-/** Null for a query that is none, or that says more or less than a form holds. */
+/** Null for an invalid query, or one that has other fields than the form. */
 export function draftOfLink(query: string): ServerDraft | null {
   const given = new URLSearchParams(query);
   const keys = [...given.keys()];
@@ -38,7 +38,7 @@ export function draftOfLink(query: string): ServerDraft | null {
   const args = given.getAll('arg');
   const isWhole = keys.every((key) => linkKeys.includes(key)) && isOnce && namePattern.test(name);
   const isOneKind = (command === '') !== (url === '') && (args.length === 0 || url === '');
-  // A line end would hide in the field what is one argument and what are two.
+  // In the field, a line break within an argument would look like two arguments.
   if (!isWhole || !isOneKind || args.some((arg) => /[\r\n]/.test(arg)) || !isWebAddress(url)) return null;
   return { isFromLink: true, name, kind: url === '' ? 'program' : 'address', command, args: args.join('\n'), url, confined: false };
 }

@@ -1,4 +1,4 @@
-// Every section has a place on the settings page, and the page an order.
+// Every section has a group on the settings page, and the page has an order.
 
 import { expect, test } from 'vitest';
 import { groupOf, inOrder, settingGroups } from './setting-groups.ts';

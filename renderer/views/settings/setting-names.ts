@@ -1,4 +1,4 @@
-// The titles of settings and the names of values: from the language, else from the schema, else from the key. Searches them. Pure.
+// The titles of settings and the names of values: from the language, else the schema, else the key. Also searches them. Pure.
 
 import type { Words } from '../../lib/i18n/words.ts';
 import type { Field } from './controls.ts';
@@ -17,19 +17,19 @@ export function sectionTitle(section: string, names: Names): string {
   return known[section] ?? spell(section);
 }
 
-/** The name of a choice. */
+/** The display name of a choice. */
 export function optionName(option: string, names: Names): string {
   const known: Readonly<Record<string, string>> = names.options;
   return Object.hasOwn(known, option) ? (known[option] ?? option) : option;
 }
 
-/** The name of a field inside a setting. */
+/** The display name of a field inside a setting. */
 export function fieldName({ name, path, title }: Pick<Field, 'name' | 'path' | 'title'>, names: Names): string {
   const known: Readonly<Record<string, string | undefined>> = names.fields;
   return known[path] ?? title ?? known[name] ?? spell(name);
 }
 
-/** Every word is somewhere in its names, its key or its section. */
+/** True if every word of the query occurs in its names, its key or its section. */
 export function isFound(setting: Setting, query: string, names: Names): boolean {
   const { title, help } = namesOf(setting, names);
   const text = `${title} ${help} ${setting.key} ${sectionTitle(setting.section, names)}`.toLowerCase();
@@ -39,7 +39,7 @@ export function isFound(setting: Setting, query: string, names: Names): boolean 
     .every((word) => text.includes(word));
 }
 
-/** limits.turnMs: Turn ms. */
+/** Spells a key: limits.turnMs becomes "Turn ms". */
 function spell(key: string): string {
   const last = key.split('.').at(-1) ?? key;
   const spelled = last.replaceAll(/([a-z])([A-Z])/g, (_pair, a: string, b: string) => `${a} ${b.toLowerCase()}`);

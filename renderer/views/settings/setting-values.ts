@@ -1,4 +1,4 @@
-// A setting's value in words, and the units its number is edited in. Pure.
+// A setting's value in words, and the units in which its number is edited. Pure.
 
 import { isPlainObject } from '../../../core/base/json.ts';
 import type { Language } from '../../lib/i18n/language.ts';
@@ -41,7 +41,7 @@ export function describeNumber(value: number, unit: Unit | null, { format, words
   }
 }
 
-/** A unit a person can choose for a number, and how many of the setting's unit it is. */
+/** A unit that can be chosen for a number, and its size in the setting's own unit. */
 export interface Scale {
   readonly name: keyof Language['words']['settings']['units'];
   readonly factor: number;
@@ -80,7 +80,7 @@ export function scaleFor(value: number, unit: Unit): Scale {
   return larger.findLast(fits) ?? smallest;
 }
 
-/** An entry in a line: its values in order, with the names of the nested ones. */
+/** An entry in one line: its values in order, and the names of nested ones. */
 export function summaryOf(entry: unknown, language: Language): string {
   const { settingNames: names } = language.words;
   if (Array.isArray(entry)) return entry.map((item) => summaryOf(item, language)).join(' ');

@@ -1,5 +1,5 @@
-// The settings as shown: the values in use, the values in the file, unsaved text, and the host's refusals. An error never loses typed text;
-// nothing is kept here that is not in the file.
+// The settings as shown: the values in use, the values in the file, unsaved text, and the host's errors. An error never loses typed text.
+// Values are stored only in the file.
 
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../../lib/client.ts';
@@ -7,14 +7,14 @@ import { isPlainObject } from '../../../core/base/json.ts';
 import type { Schema } from './controls.ts';
 import { isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
 
-/** A value, or its absence, to restore. */
+/** A value, or its absence, for undo. */
 interface Before {
   readonly value: unknown;
 }
 
 export class SettingsForm {
   settings = $state.raw<readonly Setting[]>([]);
-  /** Of the whole file. */
+  /** The schema of the whole file. */
   schema = $state.raw<Schema>({});
   read = $state.raw<OpResult<'config.get'> | null>(null);
   drafts = $state.raw<Readonly<Record<string, unknown>>>({});
@@ -59,7 +59,7 @@ export class SettingsForm {
     return this.isInFile(setting) && !isSame(this.saved(setting), setting.standard);
   }
 
-  /** The file differs from the values in use since the start. */
+  /** True if the file differs from the values in use since the start. */
   waitsForStart(setting: Setting): boolean {
     if (this.read?.file === null) return false;
     return !isSame(valueAt(this.read?.config, setting.key), this.saved(setting));
@@ -86,7 +86,7 @@ export class SettingsForm {
       await this.#client.op('config.set', { key, value: value ?? null });
       this.before = { ...this.before, [key]: before };
       await this.refresh();
-      // Keeps text typed or chosen since.
+      // Keeps text typed or chosen since then.
       if (isSame(this.drafts[key], value)) this.drafts = without(this.drafts, key);
       this.errors = without(this.errors, key);
       return true;

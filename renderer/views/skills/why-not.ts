@@ -1,4 +1,4 @@
-// Why the agent does not see a skill, as a code that has words. In the host's order of checks. Pure.
+// Why the agent does not see a skill, as a code with a text. In the host's order of checks. Pure.
 
 import type { SkillListing } from '../../../core/contracts/features/skills.ts';
 
@@ -13,7 +13,7 @@ export function whyNot(skill: SkillListing): WhyNot | null {
   return skill.requirements.some(({ isMet }) => !isMet) ? 'needs' : 'other';
 }
 
-/** A day without a time, as `2026-12-31`; its local midnight. Null for anything else. */
+/** Local midnight of a day such as `2026-12-31`; null for anything else. */
 export function dayOf(text: string | null): number | null {
   const [year, month, day] = (text ?? '').split('-').map(Number);
   if (year === undefined || month === undefined || day === undefined) return null;

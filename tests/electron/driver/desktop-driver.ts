@@ -1,5 +1,5 @@
-// What a desktop spec can do and see, as a person at the desktop: the page, the tray, dialogs, notifications, keys, power. Two
-// implementations: the stand-in with a real Chromium, and real Electron.
+// The actions and views of a desktop spec, like those of a person at the desktop: the page, the tray, dialogs, notifications, keys, power.
+// Two implementations: the stand-in with a real Chromium, and real Electron.
 
 import type * as Electron from 'electron';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Words of the activity view and of the log.
+// Texts of the activity view and of the log.
 
 import { events } from './events.ts';
 

@@ -1,4 +1,4 @@
-// Words for agents: who they are, what each may use, which agents it may call, and what its subagents do.
+// Texts about agents: their identity, the tools each may use, the agents it may call, and the work of its subagents.
 
 export const agents = {
   lead: 'Your agents. The first one answers unless another is named. Add and change them in the settings.',

@@ -1,4 +1,4 @@
-// Words for the look of the window: theme, contrast, density, and whether single letters are keys.
+// Texts about appearance: theme, contrast, density, and single-letter keys.
 
 export const appearance = {
   title: 'Appearance',

@@ -1,4 +1,4 @@
-// Words for approvals, grants and the policy.
+// Texts about approvals, grants and the policy.
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 

@@ -1,4 +1,4 @@
-// Words of artifacts: what calls left behind.
+// Texts about artifacts: content that calls stored.
 
 export const artifacts = {
   list: 'Artifacts',

@@ -1,4 +1,4 @@
-// Words of the model and the budget in the header.
+// Texts about the model and the budget in the header.
 
 export const budget = {
   status: 'Model and budget',

@@ -1,4 +1,4 @@
-// The words of second thoughts: findings of the governor, second opinions. Loaded with the part of the inspector that shows them.
+// Texts about the governor's findings and second opinions. Loaded with the part of the inspector that shows them.
 
 export const cautionWords = {
   title: 'Second thoughts',

@@ -1,4 +1,4 @@
-// Words for channels: the chat services, their settings, who may talk to the agent over them.
+// Texts about channels: the chat services, their settings, and the people who may talk to the agent over them.
 
 export const channels = {
   title: 'Channels',
@@ -87,7 +87,7 @@ export const channels = {
     preview: 'Answer shown in the chat while it is being written',
     closed: 'Approval in the chat closed',
   },
-  /** Names of the chat services that come with the program. */
+  /** Names of the chat services included with the program. */
   names: { telegram: 'Telegram', discord: 'Discord', email: 'Email' } as Readonly<Record<string, string>>,
   theService: 'the agent there',
   othersLead: 'The chat services of plugins are set up with the plugin.',
@@ -100,7 +100,7 @@ export const channels = {
     conflict: 'Another program receives its messages.',
     refused: 'It rejects the sign-in.',
   },
-  /** Of the other chat services, by name. */
+  /** Texts about other chat services, with their name. */
   service: {
     paused: (name: string, by: string) => `${name} paused by ${by}`,
     resumed: (name: string, by: string) => `${name} resumed by ${by}`,

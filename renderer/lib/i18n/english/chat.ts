@@ -1,4 +1,4 @@
-// Words of the conversation: turns, calls, what the model saw, what was undone.
+// Texts of the conversation: turns, calls, the model's input, undone changes.
 
 import type { BudgetLimitScope, BudgetScope } from '../../../../core/contracts/policy.ts';
 import { verbs } from './verbs.ts';

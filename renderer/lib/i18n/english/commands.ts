@@ -1,4 +1,4 @@
-// Words for the command palette, the commands and the sheet of keys.
+// Texts of the command palette, the commands and the key sheet.
 
 import { frame } from './frame.ts';
 

@@ -1,4 +1,4 @@
-// Words that more than one view uses.
+// Texts that more than one view uses.
 
 export const common = {
   tokens: (count: number, shown: string) => `${shown} ${count === 1 ? 'token' : 'tokens'}`,

@@ -1,4 +1,4 @@
-// Words for the message box.
+// Texts of the message field.
 
 export const composer = {
   workIn: 'Work in a folder…',

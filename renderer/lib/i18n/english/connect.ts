@@ -1,4 +1,4 @@
-// Words of the page that asks for the access token.
+// Texts of the page that asks for the access token.
 
 export const connect = {
   needsToken: 'This window needs the access token of the running instance. It is printed next to the address by',

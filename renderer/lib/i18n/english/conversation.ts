@@ -1,4 +1,4 @@
-// Words of the frame around the turns of a session.
+// Texts of the frame around a session's turns.
 
 export const conversation = {
   notFound: 'This place of the session is not there.',

@@ -1,5 +1,5 @@
-// The English catalogue, which gives every catalogue its form: one file for each part of the window. Here what a window needs before it has a
-// conversation.
+// The English catalogue, which defines the type of every catalogue: one file for each part of the window. This file contains the texts a
+// window needs before it shows a conversation.
 
 import { budget } from './budget.ts';
 import { commands } from './commands.ts';

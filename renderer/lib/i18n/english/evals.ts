@@ -1,4 +1,4 @@
-// Words for runs of evals.
+// Texts about eval runs.
 
 import type { OpParams } from '../../../../core/contracts/ops.ts';
 

@@ -1,4 +1,4 @@
-// Words for the log: a title for each kind of event. What people, models and the runtime wrote is shown as it was written.
+// Texts about the log: a title for each kind of event. Text that people, models and the runtime wrote is shown verbatim.
 
 import { unpricedWords } from '../../../../core/contracts/turn-words.ts';
 

@@ -1,4 +1,4 @@
-// Names of the fields inside settings that hold lists and objects, by their keys.
+// Names of the fields within settings that are lists or objects, by key.
 
 export const fieldNames = {
   'activeHours.from': 'From, such as 08:00',

@@ -1,4 +1,4 @@
-// Words for the folders sessions work in.
+// Texts about the folders that sessions work in.
 
 import type { WorkspaceState } from '../../../../core/contracts/workspace-ops.ts';
 

@@ -1,4 +1,4 @@
-// Words for the frame: navigation, header, banners, notices, commands.
+// Texts of the frame: navigation, header, banners, notices, commands.
 
 export const frame = {
   worksIn: (path: string) => `Works in ${path}`,

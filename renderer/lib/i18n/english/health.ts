@@ -1,4 +1,4 @@
-// Words for health: checks, what they mean and what to do, the log, backups.
+// Texts about health: checks, their meaning and the fix, the log, backups.
 
 export const health = {
   parts: 'Health pages',

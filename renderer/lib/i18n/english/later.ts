@@ -1,4 +1,4 @@
-// The part of the English catalogue that the chat does not need; loaded with what does.
+// The part of the English catalogue that the chat does not need; loaded with the code that needs it.
 
 import { activity } from './activity.ts';
 import { agents } from './agents.ts';

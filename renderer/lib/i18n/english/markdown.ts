@@ -1,4 +1,4 @@
-// Words for an answer's diagrams.
+// Texts about diagrams in answers.
 
 export const markdown = {
   diagram: {

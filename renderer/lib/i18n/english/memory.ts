@@ -1,4 +1,4 @@
-// Words for the memory view: memories, candidates and documents.
+// Texts of the memory view: memories, candidates and documents.
 
 export const memory = {
   about:

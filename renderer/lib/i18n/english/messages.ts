@@ -1,4 +1,4 @@
-// Words for your messages, and for what you can do with them and with answers.
+// Texts about a person's messages, and the actions on them and on answers.
 
 export const messages = {
   turn: 'Turn',

@@ -1,4 +1,4 @@
-// Words for other programs: MCP servers whose tools the agent may use, and the doors through which programs use TrayClaw.
+// Texts about other programs: MCP servers whose tools the agent may use, and the doors through which programs use TrayClaw.
 
 export const programs = {
   question: {
@@ -10,7 +10,7 @@ export const programs = {
     done: 'Done',
     decline: 'Decline',
   },
-  /** A browser cannot show that a person sits in front of it. */
+  /** A browser cannot prove that a person is using it. */
   inApp: 'In a browser this is only shown. Changes are made in the app or in a terminal.',
   servers: {
     about:

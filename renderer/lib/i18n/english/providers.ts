@@ -1,4 +1,4 @@
-// Words for providers and models, and for setting one up.
+// Texts about providers and models, and about setting one up.
 
 import type { EngineState } from '../../../../core/contracts/features/engine.ts';
 

@@ -1,4 +1,4 @@
-// Words of the review of changed files, and of going back to an earlier message.
+// Texts about the review of changed files, and about restoring to an earlier message.
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${count.toLocaleString('en-GB')} files`);
 

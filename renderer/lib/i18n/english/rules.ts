@@ -1,4 +1,4 @@
-// Words for pinned rules.
+// Texts about pinned rules.
 
 export const rules = {
   title: 'Pinned rules',

@@ -1,4 +1,4 @@
-// Words of the view of what is at work now.
+// Texts of the view of running work.
 
 export const running = {
   now: 'Now',

@@ -1,4 +1,4 @@
-// Words for schedules: when something is due, how it ended, the form, the heartbeat, the task list.
+// Texts about schedules: due times, results, the form, the heartbeat, the task list.
 
 const and = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;

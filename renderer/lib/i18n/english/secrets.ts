@@ -1,4 +1,4 @@
-// Words for secrets and where they are kept.
+// Texts about secrets and where they are stored.
 
 export const secrets = {
   list: 'Secrets',

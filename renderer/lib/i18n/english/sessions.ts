@@ -1,4 +1,4 @@
-// Words for the session list.
+// Texts of the session list.
 
 export const sessions = {
   list: 'Sessions',

@@ -1,4 +1,4 @@
-// Titles and help texts of the settings by their keys, and names of the values that can be chosen.
+// Titles and help texts of the settings by key, and names of the values that can be chosen.
 
 import { fieldNames } from './field-names.ts';
 

@@ -1,4 +1,4 @@
-// Words for the settings.
+// Texts of the settings.
 
 export const settings = {
   appearance: 'Appearance',

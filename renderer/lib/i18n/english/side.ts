@@ -1,4 +1,4 @@
-// Words of the panel next to a conversation.
+// Texts of the panel next to a conversation.
 
 export const side = {
   title: 'Side panel',

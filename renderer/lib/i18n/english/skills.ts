@@ -1,4 +1,4 @@
-// Words for skills: where each comes from, what it needs, whether it is trusted.
+// Texts about skills: their source, their requirements, whether they are trusted.
 
 export const skills = {
   lead: 'Instructions for kinds of work. The agent sees the few that match a message and opens them when it needs them.',

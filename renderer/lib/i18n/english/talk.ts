@@ -1,4 +1,4 @@
-// The part of the English catalogue that turns need; loaded with what shows them.
+// The part of the English catalogue that turns need; loaded with the code that shows them.
 
 import { approvals } from './approvals.ts';
 import { artifacts } from './artifacts.ts';

@@ -1,4 +1,4 @@
-// Words for unfinished work: failed turns and undelivered messages.
+// Texts about unfinished work: failed turns and undelivered messages.
 
 export const unfinished = {
   part: 'Unfinished',

@@ -1,4 +1,4 @@
-// Words for usage: tokens, money and waiting time.
+// Texts about usage: tokens, money and waiting time.
 
 export const usage = {
   measure: 'What is shown',

@@ -1,4 +1,4 @@
-// The verbs of tools, in every tense. A tool names its own (`shows.verb`).
+// The verbs of tools, in every tense. A tool names its verb (`shows.verb`).
 
 export const verbs = {
   read: { past: 'Read', present: 'Reading', base: 'read' },

@@ -1,4 +1,4 @@
-// Words for tasks with criteria, pipelines and comparisons.
+// Texts about tasks with criteria, pipelines and comparisons.
 
 export const work = {
   pagesLabel: 'At work',

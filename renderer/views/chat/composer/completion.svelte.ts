@@ -1,5 +1,5 @@
-// The suggestions for a command, and for a file that is mentioned at the caret, requested from the host during typing; and the chosen one.
-// Sends nothing.
+// The suggestions for a command, or for a file mentioned at the caret, requested from the host while the person types; and the selected
+// one. Sends nothing.
 
 import { isCommandLine } from '../../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../../core/contracts/ops.ts';
@@ -7,26 +7,26 @@ import type { OpClient } from '../../../lib/client.ts';
 import { mentionAt, withMention, type Mention } from '../../../lib/mentions.ts';
 
 export type Suggestion = OpResult<'command.complete'>['completions'][number] & {
-  /** The place of the caret in the completed line; its end by default. */
+  /** The position of the caret in the completed line; its end by default. */
   readonly caret?: number;
 };
 
 const askAfterMs = 60;
 const lineMax = 1000;
 
-/** A slash with the start of a name, or a command with its words; a message that begins with two slashes is not one. */
+/** A slash with the beginning of a name, or a command with its arguments. A message that starts with two slashes is not a command. */
 export function isBegunCommand(text: string): boolean {
   return /^\/[A-Za-z]*$/.test(text) || isCommandLine(text);
 }
 
 export class Completion {
   items = $state.raw<readonly Suggestion[]>([]);
-  /** -1: none, so that Enter runs the typed text. */
+  /** The index of the selected suggestion; -1 for none, so that Enter runs the typed text. */
   active = $state(-1);
   #line = '';
-  /** Files are offered, not commands. */
+  /** True if files are suggested, not commands. */
   isMention = $state(false);
-  /** The line for which a person closed the list. */
+  /** The line for which the person closed the list. */
   #closedFor: string | null = null;
   #ending: AbortController | undefined;
   readonly #client: Pick<OpClient, 'op'>;
@@ -43,7 +43,7 @@ export class Completion {
     return this.items[this.active];
   }
 
-  /** Call with every change of the text. */
+  /** Must be called after every change of the text. */
   follow(line: string, sessionId: string | null, caret = line.length): void {
     if (line === this.#line) return;
     this.#line = line;
@@ -59,7 +59,7 @@ export class Completion {
       return;
     }
     this.#closedFor = null;
-    // Suggestions kept until the answer arrives must fit the current text: else Enter would replace later words.
+    // Suggestions kept until the answer arrives must match the current text; otherwise Enter would replace later text.
     this.#show(this.items.filter((item) => item.line.startsWith(line)));
     this.#later((signal) => this.#ask(line, sessionId, signal));
   }
@@ -80,16 +80,16 @@ export class Completion {
   async #ask(line: string, sessionId: string | null, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const params = { line, ...(sessionId === null ? {} : { sessionId }) };
-    // Without an answer there is nothing to suggest; the command can still be typed.
+    // Without an answer nothing is suggested; the command can still be typed.
     const found = await this.#client.op('command.complete', params, signal).catch(() => null);
     if (!signal.aborted) this.#show(found?.completions ?? []);
   }
 
   #show(items: readonly Suggestion[]): void {
-    // Text that is already complete is no suggestion.
+    // Text that is already complete needs no suggestion.
     const isWhole = items.length === 1 && items[0]?.line.trimEnd() === this.#line.trimEnd();
     this.items = isWhole ? [] : items;
-    // Enter completes a name; a parameter may be left out on purpose, so one has to be chosen.
+    // A name is preselected, so Enter completes it. A parameter may be omitted, so it must be selected first.
     const isName = this.isMention || !/\s/.test(this.#line.trimStart());
     const whole = this.items.findIndex((item) => item.line.trimEnd() === this.#line);
     this.active = this.isOpen && isName ? Math.max(0, whole) : -1;

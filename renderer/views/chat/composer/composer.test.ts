@@ -68,7 +68,7 @@ test('a suggestion for fewer letters does not replace later text', async () => {
     const completion = new Completion(host(({ line }) => offered(['/calc ', '/call '].filter((name) => name.startsWith(String(line))))));
     await follow(completion, '/ca');
     expect(completion.chosen?.line).toBe('/calc ');
-    // No time passes from here on: the host has not answered yet.
+    // From here on no time passes, so the host has not answered yet.
     completion.follow('/cal', null);
     expect(completion.items.map(({ line }) => line)).toEqual(['/calc ', '/call ']);
     completion.follow('/calc 6 * 7', null);

@@ -1,17 +1,17 @@
-// Recall of earlier messages, as in a shell: up to earlier lines, down to later ones and to the empty line. Pure except for its place.
+// Recall of earlier messages, as in a shell: up to earlier lines, down to later ones and to the empty line. Pure, except for its position.
 
 export class WrittenLines {
   #at: number | null = null;
   #shown = '';
 
-  /** The line before the current one; null if the keys mean something else, or there is none. */
+  /** The previous line; null if the keys mean something else, or there is none. */
   earlier(lines: readonly string[], typed: string): string | null {
     if (!this.#isOn(typed) && typed !== '') return null;
     const at = (this.#isOn(typed) && this.#at !== null ? this.#at : lines.length) - 1;
     return this.#show(lines, at);
   }
 
-  /** The line after the current one; empty after the last. */
+  /** The next line; empty after the last. */
   later(lines: readonly string[], typed: string): string | null {
     if (!this.#isOn(typed) || this.#at === null) return null;
     return this.#at + 1 >= lines.length ? this.#leave() : this.#show(lines, this.#at + 1);

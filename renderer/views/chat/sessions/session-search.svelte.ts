@@ -1,5 +1,5 @@
 // The results of the session search: titles and last lines of loaded sessions at once; all messages, and the titles of all other sessions,
-// once typing pauses. Every session appears once.
+// when typing pauses. Every session appears once.
 
 import type { SessionInfo } from '../../../../core/contracts/op-results.ts';
 import type { OpResult } from '../../../../core/contracts/ops.ts';
@@ -12,14 +12,14 @@ const hitsMax = 30;
 const charsLeast = 2;
 const saidTypes: ReadonlySet<string> = new Set(['user.message', 'assistant.message', 'tool.finished']);
 
-/** The place in the conversation; a title has none. */
+/** The position in the conversation; null for a title. */
 export function placeOf(hit: SearchHit): number | null {
   return saidTypes.has(hit.type) ? hit.seq : null;
 }
 
 export class SessionSearch {
   query = $state('');
-  /** Requested, and not answered yet. */
+  /** A request is in flight. */
   isBusy = $state(false);
   #hits = $state.raw<readonly SearchHit[]>([]);
   readonly #client: Pick<OpClient, 'op'>;
@@ -34,19 +34,19 @@ export class SessionSearch {
     return !this.isOn || title.toLowerCase().includes(this.#needle) || lastText.toLowerCase().includes(this.#needle);
   }
 
-  /** Without those whose title is already in a row above. */
+  /** The hits without sessions already listed in a row above by title. */
   hitsBeside(rows: readonly SessionInfo[]): readonly SearchHit[] {
     if (!this.isOn) return [];
     const listed = new Set(rows.map(({ sessionId }) => sessionId));
     return this.#hits.filter((hit) => placeOf(hit) !== null || !listed.has(hit.sessionId));
   }
 
-  /** Requests the hits for the current text; the returned function cancels it. Run it again when the text changes. */
+  /** Requests the hits for the current text; the returned function cancels it. Must run again when the text changes. */
   follow(): (() => void) | undefined {
     const wanted = this.query.trim();
     const isAsked = wanted.length >= charsLeast;
     this.#hits = [];
-    // Written and not read: an effect that runs this must not run again when the answer arrives.
+    // Only written, never read here: an effect that runs this must not run again when the answer arrives.
     this.isBusy = isAsked;
     if (!isAsked) return undefined;
     const ending = new AbortController();
@@ -58,7 +58,7 @@ export class SessionSearch {
   }
 
   async #ask(wanted: string, signal: AbortSignal): Promise<void> {
-    // A failed search shows no hits; more typing tries again.
+    // A failed search shows no hits; typing more retries it.
     const found = await this.#client.op('session.search', { query: wanted, limit: hitsMax, each: 'session' }, signal).catch(() => null);
     if (signal.aborted) return;
     this.#hits = found?.hits ?? [];
