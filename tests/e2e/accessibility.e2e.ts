@@ -69,6 +69,27 @@ test('at 320 px, as with a zoom of 200 %, what can be done with an answer is ins
   expect(await conversation.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
+test('in a narrow window the field that finds a model has a line of its own', async () => {
+  const { page, host } = await openWindow(browser);
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto(`${host.origin}/#/settings/models`);
+  const field = page.getByRole('searchbox', { name: 'Find a model, or enter provider/model' });
+  await field.waitFor();
+  expect((await field.boundingBox())?.width).toBeGreaterThan(300);
+});
+
+test('in a narrow window the search for sessions is as high as the button next to it', async () => {
+  const { page } = await openWindow(browser, { historyTurns: 1 });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Session list' }).click();
+  const [search, create] = [
+    page.getByRole('searchbox', { name: 'Search sessions' }),
+    page.getByRole('button', { name: 'New session', exact: true }),
+  ];
+  await search.waitFor();
+  expect((await search.boundingBox())?.height).toBe((await create.boundingBox())?.height);
+});
+
 test('the keyboard reaches the whole chat, and every stop has a visible focus', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
