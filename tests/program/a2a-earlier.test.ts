@@ -99,6 +99,12 @@ test('a task is canceled; errors have the codes of that revision', async () => {
   ).toBe(-32003);
   expect((await ask('message/send', {})).error?.code).toBe(-32602);
   expect((await ask('made/up', {})).error?.code).toBe(-32601);
+  expect((await ask('GetTask', { id: 'none' })).error).toMatchObject({
+    code: -32009,
+    message: expect.stringContaining('A2A-Version: 1.0'),
+  });
+  for (const body of ['[]', 'null', '5'])
+    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32602 } });
 });
 
 test("the SDK's own transport of that revision reads the card and the answers", async () => {
