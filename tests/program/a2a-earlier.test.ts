@@ -34,7 +34,7 @@ interface Piece {
   readonly artifacts: readonly { readonly parts: readonly { readonly kind: string; readonly text: string }[] }[];
 }
 
-/** What a library of that revision puts on the wire: no header for the version, and each object with its kind. */
+/** As a library of that revision sends it: no header for the version, and each object with its kind. */
 async function call(method: string, params: object): Promise<Response> {
   return rig.send('/a2a', { jsonrpc: '2.0', id: 7, method, params }, authorized());
 }
