@@ -1,5 +1,5 @@
 // An agent that speaks revision 0.3 of the A2A protocol alone, on loopback: the card of that time, and the SDK's own reading of its requests, which
-// refuses what is not of that revision. Its answer comes in pieces, each appended to one artifact. For tests only.
+// refuses what is not of that revision. It answers in pieces, each appended to one artifact. For tests only.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -34,7 +34,7 @@ interface Piece {
   readonly artifacts: readonly { readonly parts: readonly { readonly kind: string; readonly text: string }[] }[];
 }
 
-/** What a library of that revision puts on the wire: no header for the version, and each object with its kind. */
+/** As a library of that revision sends it: no header for the version, and each object with its kind. */
 async function call(method: string, params: object): Promise<Response> {
   return rig.send('/a2a', { jsonrpc: '2.0', id: 7, method, params }, authorized());
 }
@@ -99,6 +99,12 @@ test('a task is canceled; errors have the codes of that revision', async () => {
   ).toBe(-32003);
   expect((await ask('message/send', {})).error?.code).toBe(-32602);
   expect((await ask('made/up', {})).error?.code).toBe(-32601);
+  expect((await ask('GetTask', { id: 'none' })).error).toMatchObject({
+    code: -32009,
+    message: expect.stringContaining('A2A-Version: 1.0'),
+  });
+  for (const body of ['[]', 'null', '5'])
+    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32602 } });
 });
 
 test("the SDK's own transport of that revision reads the card and the answers", async () => {

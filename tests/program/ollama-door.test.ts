@@ -123,3 +123,10 @@ test('the management of models is refused in words that the client shows', async
   await expect(client.delete({ model: 'llama' })).rejects.toMatchObject({ status_code: 400, message });
   await expect(clientWith('tcd-wrong').pull({ model: 'llama' })).rejects.toMatchObject({ status_code: 401 });
 });
+
+test('a method that an address does not take is refused with the one it takes', async () => {
+  const { key } = await rig.token({ door: 'ollama', name: 'methods', scope: ['all'] });
+  const response = await fetch(`http://127.0.0.1:${rig.port}/api/chat`, { headers: { authorization: `Bearer ${key}` } });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  expect(await response.json()).toEqual({ error: 'This address answers POST only.' });
+});

@@ -89,6 +89,23 @@ test.each<[string, unknown, string, string]>([
   expect(error).toMatchObject({ status: 400, param, message: expect.stringContaining(reason) });
 });
 
+test.each([
+  ['GET', '/v1/chat/completions', 'POST'],
+  ['PUT', '/v1/responses', 'POST'],
+  ['POST', '/v1/models', 'GET'],
+  ['DELETE', '/v1/models/trayclaw', 'GET'],
+])('%s %s is refused with the method it takes', async (method, path, allow) => {
+  const response = await fetch(`http://127.0.0.1:${rig.port}${path}`, { method, headers: { authorization: `Bearer ${rig.key}` } });
+  expect(response.headers.get('allow')).toBe(allow);
+  expect(await errorOf(response)).toMatchObject({ status: 405, code: 'method_not_supported', param: null });
+});
+
+test('a HEAD of the models is a GET without its body; a body that is a list has no field', async () => {
+  const models = { method: 'HEAD', headers: { authorization: `Bearer ${rig.key}` } };
+  expect((await fetch(`http://127.0.0.1:${rig.port}/v1/models`, models)).status).toBe(200);
+  expect((await errorOf(await chat([]))).param).toBeNull();
+});
+
 test('stop words are refused with the reason', async () => {
   expect((await errorOf(await chat(say('Hi', { stop: ['x'] })))).message).toContain('stop words are not passed on');
 });

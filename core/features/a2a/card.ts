@@ -52,8 +52,8 @@ export function cardOf(origin: string, agents: readonly CardAgent[], version: st
 }
 
 /**
- * The card with what readers of revision 0.3 and before look for beside it. One who names no revision may be either: the newer ones skip what
- * they do not know.
+ * The card with the fields that readers of revision 0.3 and before need. A reader that names no revision may be of any: the newer ones skip
+ * fields they do not know.
  */
 export function earlierCardOf(card: ReturnType<typeof cardOf>): object {
   const { door } = card.securitySchemes;

@@ -1,7 +1,7 @@
 // The A2A door: its addresses, the token of each request, and the SDK's reading of the protocol, 1.0 and 0.3. Loaded with the first request.
 
 import { createHash } from 'node:crypto';
-import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
+import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } from '../../contracts/door-route.ts';
 import { statusOf } from '../../contracts/error-status.ts';
@@ -108,13 +108,16 @@ export class A2aDoor {
       signal: AbortSignal.any([request.gone, caller.revoked]),
     });
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });
-    const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
-    if (isBody && isEarlier(request) && 'method' in body && typeof body.method === 'string' && body.method.includes('/')) {
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      return failure(null, A2A_ERROR_CODE.INVALID_PARAMS, 'The body must be one JSON-RPC request.');
+    if (isEarlier(request) && 'method' in body) {
+      if (typeof body.method !== 'string' || !body.method.includes('/'))
+        throw new VersionNotSupportedError('This method is of revision 1.0: send the header A2A-Version: 1.0.');
       const { LegacyJsonRpcTransportHandler } = await import('@a2a-js/sdk/compat/v0_3/server');
       return await new LegacyJsonRpcTransportHandler(handler).handle({ ...body }, context);
     }
     validateVersion(context.requestedVersion, await handler.getAgentCard(), 'JSONRPC');
-    return await new JsonRpcTransportHandler(handler).handle(isBody ? { ...body } : JSON.stringify(body), context);
+    return await new JsonRpcTransportHandler(handler).handle({ ...body }, context);
   }
 
   /** An error before the first piece is sent as the whole reply. */

@@ -12,7 +12,7 @@ export interface ResponseWriter extends AnswerWriter {
   fail?(error: { readonly code: string | null; readonly message: string }): void;
 }
 
-/** `keep` is told the items of the answer before the program has all of it. */
+/** `keep` receives the items of the answer before the program has all of it. */
 export function responseWriter(head: ReplyHead, keep: Keep): ResponseWriter {
   if (head.asked.stream) return new ResponseStream(head, keep);
   return new WholeReply(head, (_, answer) => {

@@ -10,6 +10,7 @@ import { embeddingsModel, vectorsOf } from './embeddings.ts';
 import { ollamaWriter, sendLoaded, sendOllamaError } from './ollama-replies.ts';
 import { modelIn, readOllamaChat, readOllamaGenerate } from './read-ollama.ts';
 import { readBody } from './read-parts.ts';
+import { assertMethod } from './vendor-error.ts';
 
 type Answering = (visit: Visit) => Promise<void> | void;
 
@@ -31,7 +32,7 @@ const embedSchema = z.looseObject({
 export class OllamaDoor {
   readonly #deps: OpenAiDeps;
   readonly #completions: Completions;
-  readonly #routes: Readonly<Record<string, { readonly method: string; readonly answer: Answering }>>;
+  readonly #routes: Readonly<Record<string, { readonly method: 'GET' | 'POST'; readonly answer: Answering }>>;
 
   constructor(deps: OpenAiDeps, completions: Completions) {
     this.#deps = deps;
@@ -56,8 +57,7 @@ export class OllamaDoor {
       if (managing.has(request.path)) throw new AppError('invalid_params', 'Models are not managed here: they are set up in config.yaml.');
       const route = this.#routes[request.path];
       if (route === undefined) throw new AppError('not_found', `There is nothing at ${request.path}.`);
-      if (request.method !== route.method && !(request.method === 'HEAD' && route.method === 'GET'))
-        throw new AppError('invalid_params', `This address answers ${route.method} only.`);
+      assertMethod(request.method, route.method);
       await route.answer({ request, reply, caller });
     } catch (cause) {
       sendOllamaError(reply, this.#completions.outward(cause));

@@ -10,7 +10,7 @@ import { GivenItems } from './given-items.ts';
 import { readChat } from './read-chat.ts';
 import { readResponses } from './read-responses.ts';
 import { responseWriter, type ResponseWriter } from './response-replies.ts';
-import { turnError, vendorError } from './vendor-error.ts';
+import { assertMethod, turnError, vendorError } from './vendor-error.ts';
 
 type Answering = (door: OpenAiDoor, visit: Visit) => Promise<void>;
 
@@ -107,10 +107,6 @@ function sendError(reply: DoorReply, error: AppError, begun: boolean): void {
   const { code, message, param } = body.error;
   reply.write(`data: ${JSON.stringify({ type: 'error', code, message, param, sequence_number: 0, ...body })}\n\n`);
   reply.end();
-}
-
-function assertMethod(method: string, wanted: string): void {
-  if (method !== wanted) throw new AppError('invalid_params', `This address answers ${wanted} only.`);
 }
 
 function modelOf(id: string): object {

@@ -2,7 +2,7 @@
 // turn into an exception class.
 
 import { refusalHeaders } from '../../contracts/door-route.ts';
-import type { AppError, ErrorCode } from '../../contracts/errors.ts';
+import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 
 export interface VendorError {
   readonly status: number;
@@ -51,13 +51,26 @@ const kinds: Partial<Record<ErrorCode, Kind>> = {
   model_rejected: model,
 };
 
+const wrongMethod: Kind = { ...bad, status: 405, code: 'method_not_supported' };
+
+/** Fails for a method that the address does not take; a HEAD is a GET without its body. */
+export function assertMethod(method: string, wanted: 'GET' | 'POST'): void {
+  if (method === wanted || (method === 'HEAD' && wanted === 'GET')) return;
+  throw new AppError('invalid_params', `This address answers ${wanted} only.`, { data: { allow: wanted } });
+}
+
 /** The error of a request that has done nothing yet. Client libraries may repeat it if the status allows that. */
 export function vendorError(error: AppError): VendorError {
-  const { status, type, code } = kinds[error.code] ?? { status: 500, type: 'server_error', code: null };
-  const { param } = error.data;
+  const { param, allow } = error.data;
+  const found = kinds[error.code] ?? { status: 500, type: 'server_error', code: null };
+  const { status, type, code } = typeof allow === 'string' ? wrongMethod : found;
   const again: Readonly<Record<string, string>> = status >= 500 && !error.isRetryable ? { 'x-should-retry': 'false' } : {};
-  const told = { message: error.told(), type, param: typeof param === 'string' ? param : null, code: code ?? error.code };
-  return { status, body: { error: told }, headers: { ...refusalHeaders(error), ...again } };
+  const told = { message: error.told(), type, param: typeof param === 'string' && param !== '' ? param : null, code: code ?? error.code };
+  return {
+    status,
+    body: { error: told },
+    headers: { ...refusalHeaders(error), ...again, ...(typeof allow === 'string' ? { allow } : {}) },
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-// A session as an editor is told it once more when it loads it: messages, the text of each step, and the calls with how they ended. Pure.
+// The updates that show an editor a session it loads: messages, the text of each step, and the calls with their ends. Pure.
 
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { AnyEvent, EventBodies } from '../../../contracts/events.ts';
@@ -37,7 +37,7 @@ class Replay {
         this.#endCall(event.body.callId, event.body.outcome === 'ok', event.body.forUser);
         return;
       case 'turn.finished':
-        // What was not made: denied, or the turn was stopped.
+        // Calls that were not made: denied, or the turn was stopped.
         for (const callId of this.#open) this.#endCall(callId, false, '');
         this.#say(event.body.text);
         this.#hasSaid = false;
