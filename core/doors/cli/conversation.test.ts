@@ -31,6 +31,7 @@ test('a session that is named and not there is an error, and nothing is sent', a
   for (const argv of [
     ['ask', 'x', '--session', 'typo'],
     ['tool', 'read', '{}', '--session', 'typo'],
+    ['chat', '--session', 'typo'],
   ]) {
     const claw = new FakeClaw();
     expect((await runCommand(argv, fakeParts(claw))).code).toBe(1);

@@ -1,9 +1,15 @@
 // Writes a result into the file that a person named for it, or says why it cannot be written there.
 
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errno.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
+
+/** For a result that costs time or money: before the work begins. Fails with `not_found`. */
+export function refuseMissingFolder(file: string): void {
+  if (!existsSync(dirname(file))) throw noPath('folder', dirname(file));
+}
 
 /** Fails with `conflict` where the file is already there, else with `invalid_params`; what was begun is removed. */
 export function writeNewResult(file: string, content: string | Uint8Array): void {
