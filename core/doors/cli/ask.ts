@@ -15,7 +15,7 @@ import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
-import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
+import { assertSession, choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
 
 export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
@@ -44,7 +44,6 @@ export async function ask(
     const end = await withLines(context, async (lines) => {
       if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
       const place = await choosePlace(context, options, { claw, lines });
-      await assertSession(claw, options.session);
       return new TurnConversation(context, { claw, lines, streams }).send({
         text: messageOf(text),
         ...place,
@@ -75,11 +74,6 @@ async function reportValue(
   const { value } = await claw.op('turn.value', { turnId: result.turnId, schema }, cliCaller);
   context.output.result({ ...result, value }, () => context.output.forStdout(JSON.stringify(value, null, 2)));
   return exitCodes.done;
-}
-
-/** A named session must exist, so that a mistyped id does not start a new conversation. Fails with `not_found`. */
-async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
-  if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
 }
 
 /** Runs a slash command, as in chat. */

@@ -31,6 +31,7 @@ test('rejects a named session that does not exist and sends nothing', async () =
   for (const argv of [
     ['ask', 'x', '--session', 'typo'],
     ['tool', 'read', '{}', '--session', 'typo'],
+    ['chat', '--session', 'typo'],
   ]) {
     const claw = new FakeClaw();
     expect((await runCommand(argv, fakeParts(claw))).code).toBe(1);

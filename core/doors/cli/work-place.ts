@@ -28,7 +28,12 @@ type Look = OpResult<'workspace.look'>;
 const ownChannels: ReadonlySet<string> = new Set(['cli', 'window', 'desktop', 'http', 'library']);
 const SESSIONS_MAX = 200;
 
-/** Fails with `invalid_params`, `not_found` (no such folder, nothing to continue) or `conflict`. */
+/** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
+export async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
+  if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
+}
+
+/** Fails with `invalid_params`, `not_found` (no such folder or session, nothing to continue) or `conflict`. */
 export async function choosePlace(
   context: CommandContext,
   options: PlaceOptions,
@@ -38,7 +43,10 @@ export async function choosePlace(
     throw new AppError('invalid_params', 'Give either --session or --continue.');
   const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
   // A session keeps its folder. The runtime rejects a different one.
-  if (options.session !== undefined) return { sessionId: options.session, ...named };
+  if (options.session !== undefined) {
+    await assertSession(claw, options.session);
+    return { sessionId: options.session, ...named };
+  }
   const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));
   if (options.continue !== true) return workspace === null ? {} : { workspace };
   return { sessionId: await findNewest(claw, workspace) };

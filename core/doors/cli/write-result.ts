@@ -1,19 +1,35 @@
 // Writes a result to the file that a person named, or explains why it cannot be written.
 
-import { rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errno.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
-/** Fails with `conflict` if the file exists, otherwise with `invalid_params`. Removes the file that a full disk left incomplete. */
+/** For a result that costs time or money: checks its folder before the work begins. Fails with `not_found`. */
+export function refuseMissingFolder(file: string): void {
+  if (!existsSync(dirname(file))) throw noPath('folder', dirname(file));
+}
+
+/** Fails with `conflict` if the file exists, otherwise with `invalid_params`. Removes a file that could not be written completely. */
 export function writeNewResult(file: string, content: string | Uint8Array): void {
+  const handle = openNew(file);
   try {
-    writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
+    writeFileSync(handle, content);
   } catch (cause) {
-    if (errnoOf(cause) === 'EEXIST')
-      throw new AppError('conflict', `${file} is already there.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
-    if (errnoOf(cause) === 'ENOSPC') rmSync(file, { force: true });
+    rmSync(file, { force: true });
     throw cannotWrite(file, cause);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (cause) {
+    if (errnoOf(cause) !== 'EEXIST') throw cannotWrite(file, cause);
+    throw new AppError('conflict', `${file} is already there.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
   }
 }
 

@@ -78,3 +78,10 @@ test('a comparison says why one of its answers failed', async () => {
   const { out } = await runCommand(['compare', 'How tall?', '--with', 'lab/small'], fakeParts(claw));
   expect(out).toContain('lab/small: There is no provider lab.');
 });
+
+test('a folder that is not there is found before anything is asked', async () => {
+  const claw = new FakeClaw();
+  const ran = await runCommand(['research', 'How tall?', '-o', '/nowhere/at/all/tower.md'], fakeParts(claw));
+  expect([ran.code, ran.err]).toEqual([1, 'There is no folder /nowhere/at/all.\nNothing was changed. Check how the path is written.\n']);
+  expect(claw.calls).toEqual([]);
+});

@@ -13,7 +13,7 @@ import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
-import { writeResult } from '../write-result.ts';
+import { refuseMissingFolder, writeResult } from '../write-result.ts';
 
 export const pipelineViews: ViewsOf<'pipeline'> = {
   'pipeline.run': { perform: runPipeline },
@@ -25,6 +25,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
 /** Names each node on standard error when it ends, and streams the writer's text if a person reads it. */
 async function runPipeline(context: CommandContext, params: OpParams<'pipeline.run'>, given: Given): Promise<number> {
   const file = typeof given['output'] === 'string' ? givenPath(context.io, given['output']) : null;
+  if (file !== null) refuseMissingFolder(file);
   return context.withClaw('live', async ({ claw }) => {
     await meetModel(context, claw, null);
     const over = new AbortController();
