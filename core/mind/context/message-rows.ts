@@ -121,9 +121,10 @@ export class MessageRows {
   }
 
   #countAgain(): void {
+    const dropped = this.#dropped;
     this.#tokens = this.#messages.map((message) => this.#count(message));
     this.#totalTokens = sum(this.#tokens);
-    this.#unsummed = { ...this.#unsummed, tokens: this.#heldTokens };
+    this.#unsummed = { ...this.#unsummed, tokens: this.#heldTokens + dropped.tokens };
   }
 
   add(message: Redacted<ChatMessage>, { sessionSeq, turnId }: Place): void {
@@ -155,13 +156,14 @@ export class MessageRows {
   /** Removes a whole turn. */
   takeOut(turnId: string): void {
     if (!this.#turns.includes(turnId)) return;
+    const dropped = this.#dropped;
     const stays = this.#turns.map((turn) => turn !== turnId);
     this.#messages = this.#messages.filter((_, index) => stays[index]);
     this.#seqs = this.#seqs.filter((_, index) => stays[index]);
     this.#tokens = this.#tokens.filter((_, index) => stays[index]);
     this.#turns = this.#turns.filter((turn) => turn !== turnId);
     this.#totalTokens = sum(this.#tokens);
-    this.#unsummed = { messages: this.#messages.length - this.#head, tokens: this.#heldTokens };
+    this.#unsummed = { messages: this.#messages.length - this.#head + dropped.messages, tokens: this.#heldTokens + dropped.tokens };
   }
 
   /** Drops the oldest whole exchanges until at most `keepTokens` remain. Always keeps the newest exchange and the summary. */
@@ -287,6 +289,12 @@ export class MessageRows {
     this.#seqs = [toSessionSeq, ...this.#seqs];
     this.#turns = [null, ...this.#turns];
     this.#totalTokens += tokens;
+  }
+
+  /** The messages since the summary that were dropped for lack of room. */
+  get #dropped(): { readonly messages: number; readonly tokens: number } {
+    const { messages, tokens } = this.#unsummed;
+    return { messages: messages - (this.#messages.length - this.#head), tokens: tokens - this.#heldTokens };
   }
 
   get #heldTokens(): number {

@@ -196,6 +196,11 @@ test('without a summary the oldest exchanges are dropped, and the pack records i
   const { event } = ask(writer.transcript, { model: model(4_096) });
   expect(event.dropped).toMatchObject([{ what: 'oldest messages', reason: 'the token budget of the pack; no summary covers them yet' }]);
   expect([writer.transcript.unsummed.messages, writer.transcript.isWhole]).toEqual([60, false]);
+  // A turn that is run again takes its messages out. The dropped ones are still missing.
+  const { tokens } = writer.transcript.unsummed;
+  writer.transcript.takeOut('t30');
+  expect(writer.transcript.unsummed).toEqual({ messages: 58, tokens: tokens - tokens / 30 });
+  expect(writer.transcript.isWhole).toBe(false);
 });
 
 test('pinned rules stay verbatim, and a small window says which ones were left out', () => {
