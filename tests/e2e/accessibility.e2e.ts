@@ -69,7 +69,7 @@ test('at 320 px, as with a zoom of 200 %, what can be done with an answer is ins
   expect(await conversation.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
-test('in a narrow window the field that finds a model has a line of its own', async () => {
+test('in a narrow window the field that finds a model takes the whole line', async () => {
   const { page, host } = await openWindow(browser);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(`${host.origin}/#/settings/models`);

@@ -1,4 +1,4 @@
-// What is said by a colour alone next to words: told apart in light and dark, and still there in forced colours.
+// Colours that carry a meaning: they differ enough in light and dark, and remain in forced colours.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ function distance(a: readonly number[], b: readonly number[]): number {
 const sections = ['system', 'identity', 'rules', 'task', 'messages', 'about_material', 'project', 'memory', 'knowledge'];
 const more = ['skill_cards', 'skill_excerpt', 'approvals', 'tools'];
 
-test('every two parts of the drawn context next to each other are told apart, in light and dark', async () => {
+test('neighbouring parts of the drawn context differ in colour, in light and dark', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
   const { page } = window;
   await page.route('**/api/ops/pack.get', async (route) => {

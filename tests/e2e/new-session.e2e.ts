@@ -1,4 +1,4 @@
-// What is written around the making of a session: it goes to the session it was meant for, whichever way that one is made.
+// Text typed or sent while a session is made: it goes to that session, for each way of making one.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,7 @@ test('what was written in an empty session goes along to the folder it is opened
   expect(await window.message.inputValue()).toBe('What grows here?');
 });
 
-test('a session that is made while the person goes to another one takes nobody away from there', async () => {
+test('a session made while the person opens another one leaves that one in view', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   const { page } = window;
   await window.host.op('session.create', { title: 'Garden' });
