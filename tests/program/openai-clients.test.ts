@@ -40,6 +40,7 @@ beforeAll(async () => {
       { user: /town/i, answer: { text: JSON.stringify(berlin) } },
       { user: /slow/, answer: { text: 'one two three four five six', pieceChars: 4, delayMs: 100 } },
       { user: /refused/, answer: { refuse: 'rate-limited' } },
+      { user: /unfit/, answer: { refuse: 'rejected', message: 'A description is too long.' } },
       { user: /breaks/, answer: { text: 'one two three', pieceChars: 4, trouble: { kind: 'error', afterFrames: 2 } } },
       {
         user: /remember/,
@@ -167,6 +168,11 @@ test('openai: errors are raised as the right class', async () => {
     OpenAI.RateLimitError,
   );
   await expect(client.responses.create({ ...refused, input: 'refused' })).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+  // Asking once more would not help.
+  await expect(client.responses.create({ ...refused, input: 'unfit' })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining('too long'),
+  });
 });
 
 test.each([agent, pass])('openai: a response of %s that breaks is told as failed before the error is raised', async (model) => {

@@ -48,7 +48,7 @@ const kinds: Partial<Record<ErrorCode, Kind>> = {
   model_unavailable: model,
   model_bad_reply: model,
   model_cut_off: model,
-  model_rejected: model,
+  model_rejected: { ...bad, code: 'model_rejected' },
 };
 
 const wrongMethod: Kind = { ...bad, status: 405, code: 'method_not_supported' };
