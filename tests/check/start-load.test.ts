@@ -105,8 +105,9 @@ test('a command-line question compiles no checks and loads no language data', ()
 
 test.each(['cli.js', 'daemon.js'])('%s starts on a Node without a compile cache, to report that it is too old', (entry) => {
   const text = readFileSync(join(projectRoot, 'dist', entry), 'utf8');
-  expect(text).toContain('enableCompileCache');
-  expect(text).not.toMatch(/\{[^}]*\}from"node:module"/);
+  // Loaded after the check of the version, because an old Node fails to link the import of a name that it does not have.
+  expect(text).toMatch(/await import\(`\.\/chunks\/compile-cache-[^`]+`\)/);
+  expect(text).not.toMatch(/\{[^}]*\}from"node:module"|from"\.\/chunks\/compile-cache/);
 });
 
 test('a killed server has saved its compiled code', { timeout: 30_000 }, async () => {

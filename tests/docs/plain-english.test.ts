@@ -75,8 +75,11 @@ function sourcesIn(folder: string): string[] {
 function proseOf(source: string): string[] {
   const lines = source.replaceAll(/((?:^[ \t]*\/\/ .*\n)+)/gm, (block: string) => `/* ${block.replaceAll(/^[ \t]*\/\/ /gm, '')} */\n`);
   const comments = [...lines.matchAll(/^[ \t]*\/\*+([\s\S]*?)\*\/|<!--([\s\S]*?)-->|[;,{)] \/\/ (.*)$/gm)];
-  const names = [...source.matchAll(/^[ \t]*(?:test\b[\w.]*|\]\)|\}?\)\)?)\(\s*'((?:[^'\\\n]|\\.)*)'/gm)];
-  const texts = [...comments, ...names].map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '');
+  const names = [...source.matchAll(/^[ \t]*(?:test\b[\w.]*|\]\)|\}?\)\)?)\(\s*(['"`])((?:(?!\1)[^\\\n]|\\.)*)\1/gm)];
+  const texts = [
+    ...comments.map(([, ...groups]) => groups.find((group) => group !== undefined) ?? ''),
+    ...names.map(([, , name = '']) => name),
+  ];
   return texts.map((text) => text.replaceAll(/\n[ \t]*\*?[ \t]*/g, ' ').trim());
 }
 
@@ -110,9 +113,11 @@ test('finds test names and comments of every form', () => {
     "test('six', () => {});",
     "test.each([\n  ['x'],\n])('seven', () => {});",
     "test(\n  'eight',\n  () => {},\n);",
+    'test("nine\'s", () => {});',
+    'test(`ten`, () => {});',
   ];
   expect(proseOf(`${source.join('\n')}\n`).toSorted()).toEqual(
-    ['One line.', 'Two.', 'Three.', 'Four lines.', 'Five.', 'six', 'seven', 'eight'].toSorted(),
+    ['One line.', 'Two.', 'Three.', 'Four lines.', 'Five.', 'six', 'seven', 'eight', "nine's", 'ten'].toSorted(),
   );
 });
 

@@ -120,7 +120,7 @@ test('panic stop ends everything from any view, gives figures, and needs a relea
   await window.page.getByText(/Everything is stopped\. \d+ process(?:es)? ended in \d+ ms\. Nothing runs until you release it\./).waitFor();
   await window.go('Chat');
   await window.send('Go on');
-  await window.page.getByRole('alert').getByText('Everything is stopped').waitFor();
+  await window.page.getByRole('region', { name: 'Notices' }).getByRole('alert').getByText('Everything is stopped').waitFor();
   expect(await window.message.inputValue()).toBe('Go on');
   await window.page.getByRole('button', { name: 'Release panic stop' }).click();
   await window.page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();

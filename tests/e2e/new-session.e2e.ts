@@ -141,7 +141,7 @@ test('what is typed while a message is on its way is the next message', async ()
   await window.conversation.getByText('How many eggs?', { exact: true }).waitFor();
 });
 
-test('a first message on its way takes nobody away from the session they went to', async () => {
+test('a first message that is still being sent does not leave the session opened meanwhile', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
   const { page } = window;
   await page.getByText('What can I do for you?').waitFor();

@@ -88,7 +88,7 @@ function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, E
   const holding = (pairingId: string): ServiceChannel => {
     const found = all.find((one) => one.pairing.list().pairings.some((row) => row.pairingId === pairingId));
     if (found === undefined) {
-      throw new AppError('not_found', `There is no waiting pairing ${pairingId}; a code is valid for an hour.`, {
+      throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
         data: { hint: 'Show a new one with: trayclaw channels pair NAME' },
       });
     }

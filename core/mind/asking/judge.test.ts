@@ -89,6 +89,11 @@ test.each([
   });
 });
 
+test('a rubric with too many points gives no verdict instead of dropping some', async () => {
+  const rubric = Array.from({ length: 13 }, (_, index) => `- It names city ${index}`).join('\n');
+  expect(await judge(gullible, rubric, 'Paris.')).toEqual({ error: 'The rubric has 13 points; at most 12 can be judged at once.' });
+});
+
 test('work that does not mention a subject can meet a point about its absence', async () => {
   const said = (): string => '{"points":[{"met":true,"quote":"","why":"No price is there."}]}';
   expect(await judge(said, 'It mentions no prices', 'Oslo is a city.')).toMatchObject({ score: 1 });

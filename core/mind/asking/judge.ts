@@ -47,6 +47,7 @@ For each point, in the order given: decide whether the work meets it. Where it d
 export async function askJudge(deps: AskingDeps, question: JudgeQuestion, signal: AbortSignal): Promise<Judged> {
   const { model, place, goal, rubric } = question;
   const points = pointsOf(rubric);
+  if (points.length > POINTS_MAX) return { error: `The rubric has ${points.length} points; at most ${POINTS_MAX} can be judged at once.` };
   const work = boundWork(question.work);
   const judgement = z.object({
     points: z.array(z.object({ met: z.boolean(), quote: z.string(), why: z.string().describe('One sentence.') })).length(points.length),
@@ -107,7 +108,7 @@ export function judgeKey({ model, goal, rubric, work }: Omit<JudgeQuestion, 'pla
 export function pointsOf(rubric: string): string[] {
   const lines = rubric.split('\n').map((line) => line.trim());
   const listed = lines.flatMap((line) => /^(?:[-*•]|\d+[.)])\s+(.+)$/.exec(line)?.[1] ?? []);
-  return listed.length > 1 ? listed.slice(0, POINTS_MAX) : [rubric.trim()];
+  return listed.length > 1 ? listed : [rubric.trim()];
 }
 
 function checkPoint(point: string, { met, quote, why }: Omit<JudgedPoint, 'point'>, work: string): JudgedPoint {

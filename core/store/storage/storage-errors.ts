@@ -64,7 +64,7 @@ export function refuseLongHome(home: string): void {
 /** Explains why the data folder cannot be created or accessed. */
 export function homeError(home: string, cause: unknown): AppError {
   if (isAppError(cause)) return cause;
-  const linked = brokenLink(home);
+  const linked = readCode(cause) === 'ELOOP' ? null : brokenLink(home);
   const words = linked === null ? homeWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
   if (words === undefined) return mapStorageError(cause);
   return unusableHome(home, words, cause);

@@ -24,7 +24,7 @@ export const browserGates: readonly Gate[] = [
     text: 'if (!isPageNavigation && pageHost === host && !this.#touched.has(pageHost)) return null;',
     instead: 'if (pageHost === host) return null;',
     suites: own,
-    only: 'held back',
+    only: 'blocks other requests',
   },
   {
     name: 'browser/other-hosts',
@@ -33,7 +33,7 @@ export const browserGates: readonly Gate[] = [
     text: 'if (isPageNavigation && !this.mayShow(url))',
     instead: 'if (isPageNavigation && url === pageUrl)',
     suites: own,
-    only: 'hosts off the list ask',
+    only: 'asks for unlisted hosts',
   },
   {
     name: 'browser/changed-page',
@@ -51,7 +51,7 @@ export const browserGates: readonly Gate[] = [
     text: 'if (passwordsOf(origin).includes(secret)) return null;',
     instead: "if (secret !== '') return null;",
     suites: own,
-    only: 'a password goes',
+    only: 'types a password only',
   },
   {
     name: 'browser/password-shown',
@@ -60,7 +60,7 @@ export const browserGates: readonly Gate[] = [
     text: 'outline: withoutPasswords(outline, elements),',
     instead: 'outline,',
     suites: own,
-    only: 'a password goes',
+    only: 'types a password only',
   },
   {
     name: 'browser/dialogs',
@@ -69,7 +69,7 @@ export const browserGates: readonly Gate[] = [
     text: "const yes = kind === 'alert' || kind === 'beforeunload' || this.#answersYes;",
     instead: 'const yes = true;',
     suites: own,
-    only: 'answered no',
+    only: 'dismisses dialogs',
   },
   {
     name: 'browser/effects-ask',

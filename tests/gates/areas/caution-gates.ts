@@ -19,7 +19,7 @@ export const cautionGates: readonly Gate[] = [
     text: "const to = text.lastIndexOf('}');",
     instead: "const to = text.indexOf('}');",
     suites: ['core/features/verify/verifier.test.ts'],
-    only: 'of a model',
+    only: 'model answer',
   },
   {
     name: 'caution/only-stricter',

@@ -196,7 +196,7 @@ export const doorGates: readonly Gate[] = [
     text: 'return printToken ?? !io.stdoutIsServiceLog;',
     instead: 'return printToken ?? true;',
     suites: ['core/doors/cli/connecting.test.ts'],
-    only: 'no log of a service gets the token',
+    only: 'does not print the token to a service log',
   },
   {
     name: 'door/service-log',

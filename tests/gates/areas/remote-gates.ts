@@ -54,7 +54,7 @@ export const remoteGates: readonly Gate[] = [
     text: "if (isLook(args)) return { ...base, class: 'read', command: null };",
     instead: "return { ...base, class: 'read', command: null };",
     suites: machine,
-    only: 'asks with its exact command',
+    only: 'asks with the exact command',
   },
   {
     name: 'machine/bus-bounds',
@@ -63,6 +63,6 @@ export const remoteGates: readonly Gate[] = [
     text: 'at >= ADDRESS_MIN && at <= ADDRESS_MAX',
     instead: 'at >= 0 || at <= ADDRESS_MAX + ADDRESS_MIN',
     suites: machine,
-    only: 'keep to their bounds',
+    only: 'enforce their bounds',
   },
 ];

@@ -73,7 +73,7 @@ export const secretGates: readonly Gate[] = [
     text: 'text: deps.redact(message.text) }',
     instead: 'text: message.text as never }',
     suites: ['core/runtime/turns/turns-compaction.test.ts'],
-    only: 'leaves without what is known',
+    only: 'sent without known secrets',
   },
   {
     name: 'secret/tool-results',
