@@ -54,9 +54,10 @@ export class FakeTerminal {
     for (const listener of Array.from(this.#listeners)) listener();
   }
 
-  /** Resolves once this text has been printed. */
-  async sees(text: string): Promise<void> {
-    while (!this.out.includes(text) && !this.err.includes(text)) await new Promise<void>((resolve) => this.#watchers.add(resolve));
+  /** Resolves once one of these texts has been printed. */
+  async sees(...texts: readonly string[]): Promise<void> {
+    while (!texts.some((text) => this.out.includes(text) || this.err.includes(text)))
+      await new Promise<void>((resolve) => this.#watchers.add(resolve));
   }
 
   type(line: string): void {

@@ -156,7 +156,8 @@ test('does not print the token to a service log if no browser can be opened', as
   for (const argv of [['serve', '--open'], ['start'], ['start', '--json']]) {
     const terminal = new FakeTerminal({ isService: true });
     const ending = runCli(argv, terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
-    await terminal.sees('To open the window, run this in a terminal: trayclaw serve --open');
+    // A printed token would end the wait as well.
+    await terminal.sees('To open the window, run this in a terminal: trayclaw serve --open', 'tok');
     terminal.interrupt();
     await ending;
     expect(terminal.out + terminal.err).not.toContain('tok=');
