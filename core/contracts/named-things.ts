@@ -38,7 +38,7 @@ export interface FoundName {
 }
 
 export function namesIn(schema: z.core.$ZodType, value: unknown, place = ''): readonly FoundName[] {
-  if (value === undefined || value === null) return [];
+  if (value === undefined || value === null || !mayName(schema)) return [];
   const known = namings.get(schema);
   if (known === undefined) {
     return partsOf(schema as z.core.$ZodTypes, value).flatMap(([inner, part, key]) =>
@@ -47,6 +47,27 @@ export function namesIn(schema: z.core.$ZodType, value: unknown, place = ''): re
   }
   const name = typeof value === 'string' ? known.nameIn(value) : null;
   return name === null ? [] : [{ kind: known.kind, name, place }];
+}
+
+const found = new WeakMap<z.core.$ZodType, boolean>();
+
+/** Computed once per schema, so that values of schemas without names are not walked. */
+function mayName(schema: z.core.$ZodType): boolean {
+  const known = found.get(schema);
+  if (known !== undefined) return known;
+  // Ends the walk of a schema that contains itself.
+  found.set(schema, true);
+  const names = namings.has(schema) || innerOf(schema as z.core.$ZodTypes).some(mayName);
+  found.set(schema, names);
+  return names;
+}
+
+function innerOf({ _zod: { def } }: z.core.$ZodTypes): readonly z.core.$ZodType[] {
+  if (def.type === 'array') return [def.element];
+  if (def.type === 'union') return def.options;
+  if (def.type === 'object') return Object.values(def.shape);
+  if (def.type === 'record') return [def.valueType];
+  return 'innerType' in def ? [def.innerType] : [];
 }
 
 type Part = readonly [schema: z.core.$ZodType, value: unknown, key?: string];

@@ -17,7 +17,8 @@ export interface LoadedConfig {
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const says = `${source ?? 'The configuration'} does not fit`;
   const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
-  const strangers = unknownAgents(config);
+  const names = namesIn(configSchema, config);
+  const strangers = unknownAgents(config, names);
   if (strangers.length > 0) {
     const issues = strangers.map(({ place, name }) => `${place}: there is no agent "${name}"`);
     const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
@@ -28,7 +29,7 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
     const issues = twice.map((name) => `a2a.peers.${name}: there is an agent "${name}" on this machine`);
     throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint: 'Choose another name for the peer.' } });
   }
-  return { config, path, warnings: warningsOf(config) };
+  return { config, path, warnings: warningsOf(config, names) };
 }
 
 /** Includes agents on other machines, because these can be called too. */
@@ -37,18 +38,18 @@ const agentIdsOf = ({ agents, a2a }: Config): string[] => [...new Set([mainAgent
 /**
  * Returns the unknown agents that a setting refers to. Otherwise the error would appear only when a message arrives or work is delegated.
  */
-function unknownAgents(config: Config): readonly FoundName[] {
+function unknownAgents(config: Config, names: readonly FoundName[]): readonly FoundName[] {
   const known = new Set(agentIdsOf(config));
-  return namesIn(configSchema, config).filter(({ kind, name }) => kind === 'agent' && !known.has(name));
+  return names.filter(({ kind, name }) => kind === 'agent' && !known.has(name));
 }
 
-function warningsOf(config: Config): string[] {
+function warningsOf(config: Config, names: readonly FoundName[]): string[] {
   const warnings = Object.entries(config.providers).flatMap(([name, provider]) =>
     'via' in provider && provider.via !== undefined
       ? [`providers.${name}.via has no effect any more: TrayClaw speaks the format with its own adapter. Remove the line.`]
       : [],
   );
-  for (const { kind, name, place } of namesIn(configSchema, config)) {
+  for (const { kind, name, place } of names) {
     const provider = name.slice(0, name.indexOf('/'));
     if (kind !== 'model' || isRouteRef(name) || Object.hasOwn(config.providers, provider) || wellKnown.has(provider)) continue;
     warnings.push(`${place} names the provider "${provider}", which is not under providers.`);
