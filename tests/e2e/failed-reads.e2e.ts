@@ -22,7 +22,8 @@ test.each([
   ['running/pipelines', 'pipeline.list', 'No pipeline has run yet.'],
   ['running/evals', 'eval.list', 'No cases have been run yet.'],
   ['agents', 'agent.list', "the conversation's model"],
-  ['approvals', 'approval.list', 'No grants yet.'],
+  // The approvals themselves are also read when the window opens.
+  ['approvals', 'grant.list', 'No grants yet.'],
   ['approvals/policy', 'config.get', 'Kept in'],
   ['settings/file', 'config.get', 'config.yaml'],
   ['health', 'health.check', / checks passed$/],

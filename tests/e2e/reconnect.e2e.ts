@@ -1,6 +1,6 @@
 // A host that dies in mid-stream, and a stream that is cut alone: the window recovers with everything that was recorded, each item once.
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
@@ -89,10 +89,15 @@ test("a restart keeps the open window's session, scroll position and draft", asy
   await page.getByRole('link', { name: /Earlier work/ }).click();
   await conversation.getByText('Answer 30.').waitFor();
   await message.fill('Half a thought');
-  const place = (): Promise<number> => conversation.evaluate((log) => log.scrollTop);
   // A conversation that has just been opened scrolls to its end.
-  await expect.poll(place).toBeGreaterThan(0);
-  await conversation.getByText('Question 24').scrollIntoViewIfNeeded();
+  await expect.poll(() => conversation.evaluate((log) => log.scrollTop)).toBeGreaterThan(0);
+  const read = conversation.getByText('Question 24');
+  await read.scrollIntoViewIfNeeded();
+  // Where the text stands in the region: the scroll position itself changes while older turns are loaded above.
+  const place = async (): Promise<number> => {
+    const top = async (part: Locator): Promise<number> => (await part.boundingBox())?.y ?? Number.NaN;
+    return (await top(read)) - (await top(conversation));
+  };
   const before = await place();
   const address = page.url();
   const token = window.host.token;
@@ -104,7 +109,8 @@ test("a restart keeps the open window's session, scroll position and draft", asy
   await window.host.start();
   await expect.poll(() => page.getByText('TrayClaw is not responding').count(), { timeout: 15_000 }).toBe(0);
   expect(window.host.token).not.toBe(token);
-  expect([page.url(), await message.inputValue(), await place()]).toEqual([address, 'Half a thought', before]);
+  expect([page.url(), await message.inputValue()]).toEqual([address, 'Half a thought']);
+  expect(Math.abs((await place()) - before)).toBeLessThan(2);
   await message.press('Enter');
   await conversation.getByText('Done.', { exact: true }).waitFor();
   // The tab has stored the new token, so it can be reloaded.
