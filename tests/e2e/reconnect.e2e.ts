@@ -204,26 +204,28 @@ test('a window opened during an answer shows it from its beginning', async () =>
   expect(window.incidents).toEqual([]);
 });
 
-test.each([
-  ['memory', 'memory.list'],
-  ['artifacts', 'artifact.list'],
-  ['schedules', 'schedule.list'],
-  ['skills', 'skill.list'],
-  ['health/usage', 'usage.get'],
-  ['running/tasks', 'work.list'],
-])('%s shows that it is loading, and never that it is empty', async (route, op) => {
+test('a view shows that it is loading, and never that it is empty', async () => {
   const { page } = await openWindow(browser);
-  let giveOut = (): void => undefined;
-  const given = new Promise<void>((resolve) => (giveOut = resolve));
-  await page.route(`**/api/ops/${op}`, async (request) => {
-    await given;
-    await request.continue();
-  });
-  await page.evaluate(`location.hash = '#/${route}'`);
-  const loads = page.locator('main').getByText('Loading…');
-  await loads.waitFor();
-  expect(await page.locator('main .empty').filter({ visible: true }).count()).toBe(0);
-  giveOut();
-  await loads.waitFor({ state: 'detached' });
-  await page.unrouteAll({ behavior: 'wait' });
+  for (const [route, op] of [
+    ['memory', 'memory.list'],
+    ['artifacts', 'artifact.list'],
+    ['schedules', 'schedule.list'],
+    ['skills', 'skill.list'],
+    ['health/usage', 'usage.get'],
+    ['running/tasks', 'work.list'],
+  ] as const) {
+    let giveOut = (): void => undefined;
+    const given = new Promise<void>((resolve) => (giveOut = resolve));
+    await page.route(`**/api/ops/${op}`, async (request) => {
+      await given;
+      await request.continue();
+    });
+    await page.evaluate(`location.hash = '#/${route}'`);
+    const loads = page.locator('main').getByText('Loading…');
+    await loads.waitFor();
+    expect({ route, empty: await page.locator('main .empty').filter({ visible: true }).count() }).toEqual({ route, empty: 0 });
+    giveOut();
+    await loads.waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'wait' });
+  }
 });
