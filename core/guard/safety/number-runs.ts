@@ -7,7 +7,7 @@ import type { TextView } from './text-view.ts';
 const LENGTH_MIN = 8;
 /** Separates lists. No secret contains this character. */
 const GAP = '\uffff';
-/** Numbers that only stand on lines of their own are no list. */
+/** A line break alone separates no list, so that output with one number a line is not delayed. */
 const between = String.raw`(?:[,;]\s{0,12}|[ \t]{1,4})`;
 
 interface Notation {
