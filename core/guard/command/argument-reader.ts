@@ -85,7 +85,7 @@ export function readArguments(args: readonly string[], table: FlagTable): GivenA
       operands.push(argument);
       continue;
     }
-    const found = argument.startsWith('--') ? longFlag(argument, pending, table) : shortFlags(argument, pending, table);
+    const found = argument.startsWith('--') ? longFlag(argument, pending, table) : readShortFlags(argument, pending, table);
     if (found === null) return null;
     given.push(...found);
   }
@@ -107,7 +107,7 @@ function longFlag(argument: string, pending: string[], table: FlagTable): GivenF
   return form.value === 'none' ? null : checked(flag, form, argument.slice(cut + 1));
 }
 
-function shortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
+function readShortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
   if (table.hasNumber && wholeNumber.test(argument)) return [{ flag: '-NUM', value: argument.slice(1) }];
   const found: GivenFlag[] = [];
   if (table.shortFlags === 'one a word' && table.flags.get(argument)?.value === 'none') return [{ flag: argument, value: null }];
