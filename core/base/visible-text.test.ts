@@ -12,6 +12,7 @@ test.each([
   ['no\u00A0break', 'no\\u{a0}break'],
   ['p\u0430ypal.com', 'p\\u{430}ypal.com'],
   ['\uFF52m -rf', '\uFF52m -rf'.replace('\uFF52', '\\u{ff52}')],
+  ['\u{1D5FF}\u{1D5FA} \u217Cs', '\\u{1d5ff}\\u{1d5fa} \\u{217c}s'],
   ['line\nline', 'line\nline'],
   ['Привет мир', 'Привет мир'],
   ['naïve café 日本語 🙂', 'naïve café 日本語 🙂'],

@@ -1,10 +1,13 @@
 // Parses the arguments of a program by a list of its known flags: short flags in bundles, long flags by their full name. Arguments with an
 // unlisted flag, an abbreviation or a missing value are not understood.
 
+import type { ShortFlags } from './command-table.ts';
+
 export interface FlagTable {
   readonly flags: ReadonlyMap<string, FlagForm>;
   /** True if `-5` stands alone for a number of lines. */
   readonly hasNumber: boolean;
+  readonly shortFlags: ShortFlags;
 }
 
 export interface FlagForm {
@@ -37,7 +40,7 @@ const wholeNumber = /^-\d+$/;
  * Parses a table written as in a manual: `-a, --all, -n N, --lines=N, --color[=WHEN], -f FILE, -I[FORM], -NUM`. A word in capitals is a
  * value. In brackets it is optional and is never the next argument.
  */
-export function flagTable(text: string): FlagTable {
+export function flagTable(text: string, shortFlags: ShortFlags = 'bundled'): FlagTable {
   const flags = new Map<string, FlagForm>();
   let hasNumber = false;
   for (const item of text.split(/[\s]*,[\s]*/)) {
@@ -47,13 +50,20 @@ export function flagTable(text: string): FlagTable {
     else if (form?.[1] !== undefined) flags.set(form[1], formOf(form[2], form[3]));
     else throw new TypeError(`no flag: ${item}`);
   }
-  return { flags, hasNumber };
+  return { flags, hasNumber, shortFlags };
+}
+
+interface KnownFlags {
+  readonly flags?: string | RegExp;
+  readonly shortFlags?: ShortFlags;
 }
 
 /** Parses the tables of all entries whose flags are given as text. */
-export function flagTables(known: Readonly<Record<string, { readonly flags?: string | RegExp }>>): ReadonlyMap<string, FlagTable> {
+export function flagTables(known: Readonly<Record<string, KnownFlags>>): ReadonlyMap<string, FlagTable> {
   return new Map(
-    Object.entries(known).flatMap(([name, { flags }]) => (typeof flags === 'string' ? [[name, flagTable(flags)] as const] : [])),
+    Object.entries(known).flatMap(([name, { flags, shortFlags }]) =>
+      typeof flags === 'string' ? [[name, flagTable(flags, shortFlags)] as const] : [],
+    ),
   );
 }
 
@@ -75,7 +85,7 @@ export function readArguments(args: readonly string[], table: FlagTable): GivenA
       operands.push(argument);
       continue;
     }
-    const found = argument.startsWith('--') ? longFlag(argument, pending, table) : shortFlags(argument, pending, table);
+    const found = argument.startsWith('--') ? longFlag(argument, pending, table) : readShortFlags(argument, pending, table);
     if (found === null) return null;
     given.push(...found);
   }
@@ -97,14 +107,16 @@ function longFlag(argument: string, pending: string[], table: FlagTable): GivenF
   return form.value === 'none' ? null : checked(flag, form, argument.slice(cut + 1));
 }
 
-function shortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
+function readShortFlags(argument: string, pending: string[], table: FlagTable): GivenFlag[] | null {
   if (table.hasNumber && wholeNumber.test(argument)) return [{ flag: '-NUM', value: argument.slice(1) }];
   const found: GivenFlag[] = [];
+  if (table.shortFlags === 'one a word' && table.flags.get(argument)?.value === 'none') return [{ flag: argument, value: null }];
   for (let at = 1; at < argument.length; at++) {
     const flag = `-${argument[at]}`;
     const form = table.flags.get(flag);
     if (form === undefined) return null;
     const rest = argument.slice(at + 1);
+    if (rest !== '' && !mayContinue(form, table)) return null;
     if (form.value === 'none') {
       found.push({ flag, value: null });
       continue;
@@ -113,6 +125,11 @@ function shortFlags(argument: string, pending: string[], table: FlagTable): Give
     return valued === null ? null : [...found, ...valued];
   }
   return found;
+}
+
+/** Whether letters after a short flag in the same word mean what they do to getopt. */
+function mayContinue(form: FlagForm, { shortFlags }: FlagTable): boolean {
+  return shortFlags === 'bundled' || (form.value === 'none') === (shortFlags === 'values apart');
 }
 
 function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {

@@ -40,6 +40,10 @@ test('knows field and variable flags, and reads the words after the program as f
 });
 
 const dangerous = [
+  'BEGIN{x = 0x1system ("touch PWNED")}',
+  'BEGIN{x = 1esystem ("touch PWNED")}',
+  'BEGIN{x = .5esystem ("touch PWNED")}',
+  'BEGIN{y = 0x1getline l < ".env"; print l}',
   'BEGIN{system("touch PWNED")}',
   '{print > "PWNED"}',
   '{print >> "PWNED"}',

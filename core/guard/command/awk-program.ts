@@ -11,7 +11,8 @@ const reaching = new Set('ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB getline syst
 
 const blank = /[ \t]+/y;
 const end = /[\n;]/y;
-const value = /"(?:[^"\\\n]|\\[^\n])*"|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+/y;
+/** A number ends before a letter in one awk and after it in another: `0x1system` is a name, or a number and a function. */
+const value = /"(?:[^"\\\n]|\\[^\n])*"|(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)(?![\w.])/y;
 const name = /[A-Za-z_]\w*/y;
 /** Excludes `|` and `&`, which start a program, and `@`, which calls a function by its name. */
 const sign = /&&|\|\||!~|[=!<>+\-*%]=|\+\+|--|[-+*%^!<>=~?:,$(){}[\]]/y;

@@ -24,6 +24,9 @@ export type Operands =
   | 'awk program'
   | 'jq filter, then files';
 
+/** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */
+export type ShortFlags = 'bundled' | 'one a word' | 'values apart';
+
 /** A program that only reads. */
 export interface Reader {
   /** For example "lists files". Shown to the person. */
@@ -32,6 +35,7 @@ export interface Reader {
   readonly operands?: Operands;
   /** In the notation of `flagTable`. Absent if flags and operands form one language. */
   readonly flags?: string;
+  readonly shortFlags?: ShortFlags;
 }
 
 /** A git command that only reads. */
@@ -150,7 +154,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   strings: {
     reads: 'prints texts in files',
-    // `@x` reads arguments from the file x.
+    // `@x` reads arguments from the file x, also in place of a value.
     operands: 'files, no lists',
     flags: '-a, --all, -f, --print-file-name, -n N, --bytes=N, -t RADIX, --radix=RADIX, -e FORM, --encoding=FORM, -w',
   },
@@ -158,7 +162,9 @@ export const readers: Readonly<Record<string, Reader>> = {
     reads: 'prints the bytes of files',
     // A second operand is the output file, and -r writes.
     operands: 'at most one file',
-    flags: '-a, -b, -c N, -e, -g N, -i, -l N, -p, -o N, -s N, -u, -d',
+    flags: '-a, -b, -c N, -e, -g N, -i, -l N, -p, -ps, -o N, -s N, -u, -d',
+    // `-pl 5 x` reads the file `5` and writes `x`.
+    shortFlags: 'one a word',
   },
   base64: { reads: 'encodes or decodes files', operands: 'at most one file', flags: '-d, --decode, -i, --ignore-garbage, -w N, --wrap=N' },
   seq: { reads: 'prints numbers', operands: 'text', flags: '-s TEXT, --separator=TEXT, -w, --equal-width, -f FORMAT, --format=FORMAT' },
@@ -190,6 +196,8 @@ export const readers: Readonly<Record<string, Reader>> = {
     operands: 'folders walked',
     flags: `-a, -d, -f, -i, -L N, -P PATTERN, -I PATTERN, --noreport, --dirsfirst, -p, -s, -h, -u, -g, -D, -F, -q, -N, -Q, -n, -C, -r,
       -t, -v`,
+    // `-Po x y` takes the pattern `x` and writes `y`.
+    shortFlags: 'values apart',
   },
   du: {
     reads: 'adds up the sizes of files',

@@ -68,7 +68,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   none: ({ operands }) => filesIf(operands.length === 0, []),
   'at most one file': ({ operands }) => filesIf(operands.length <= 1, operands),
   'files, no line number': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('+')), operands),
-  'files, no lists': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('@')), operands),
+  'files, no lists': ({ operands }, args) => filesIf(!args.some((word) => word.startsWith('@')), operands),
   'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
   'folders listed': (given) => (given.has('-R', '--recursive') ? meanings['folders walked'](given, []) : files(placesOf(given.operands))),
   'folders walked': ({ operands }) => walkPlaces(operands, { shows: 'names', entersHidden: true }),
@@ -112,12 +112,18 @@ function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]
 }
 
 /**
+ * A pattern of sed and the mark that ends it. Brackets must be closed before that mark, because some versions of sed ignore it in brackets:
+ * in `/[/s|]/w x|y|p` they find the command `w`.
+ */
+const sedPattern = (mark: string): string =>
+  String.raw`(?:[^${mark}\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\${mark}\n[]|\\[^\]\\${mark}\n[]|\[:[a-z]+:\])*\])*[${mark}]`;
+const sedText = (mark: string): string => String.raw`(?:[^${mark}\\\n]|\\[^\n])*[${mark}]`;
+const sedAddress = String.raw`(?:\d+|\$|/${sedPattern('/')})`;
+const sedReplacement = ['/', '|'].map((mark) => `[${mark}]${sedPattern(mark)}${sedText(mark)}`).join('|');
+/**
  * One sed command that only prints: lines by number or pattern, or the input with replacements. Other flags of `s` write or run something.
  */
-const sedAddress = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/)`;
-const sedCommand = new RegExp(
-  String.raw`^(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:/(?:[^/\\\n]|\\[^\n])*/(?:[^/\\\n]|\\[^\n])*/|\|(?:[^|\\\n]|\\[^\n])*\|(?:[^|\\\n]|\\[^\n])*\|)(?:g|p|i|I|\d){0,4})$`,
-);
+const sedCommand = new RegExp(String.raw`^(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})$`);
 
 function sedFiles(words: readonly string[]): Meant | null {
   const start = words.findIndex((word) => !/^-(?:n|E|r|nE|nr|En|rn)$/.test(word));

@@ -28,6 +28,21 @@ const forms: [string, (text: string) => string][] = [
   ['hex', (text) => Buffer.from(text).toString('hex')],
   ['HEX', (text) => Buffer.from(text).toString('hex').toUpperCase()],
   ['UTF-16 base64', (text) => Buffer.from(text, 'utf16le').toString('base64')],
+  ['HTML with leading zeros', (text) => [...text].map((char) => `&#000000${char.codePointAt(0)};`).join('')],
+  ['C, long', (text) => [...text].map((char) => `\\U${(char.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`).join('')],
+  ['the colours of a terminal', (text) => text.replace(/(.{4})(.{3})/gu, '$1\u001b[01;31m\u001b[K$2\u001b[m')],
+  ['characters that cannot be seen', (text) => text.replace(/(.)/gu, '$1\u200b\u00ad\u202e\ufe0f')],
+  ['UTF-16 read as bytes', (text) => Buffer.from(text, 'utf16le').toString('latin1')],
+  ['a JSON list of bytes', (text) => JSON.stringify([...Buffer.from(text)])],
+  ['bytes in decimal', (text) => Buffer.from(text).join(' ')],
+  ['bytes in hex', (text) => Array.from(Buffer.from(text), (byte) => `0x${byte.toString(16)}`).join(', ')],
+  [
+    'hex with colons',
+    (text) =>
+      Buffer.from(text)
+        .toString('hex')
+        .replace(/(..)(?=.)/g, '$1:'),
+  ],
   ['folded plain', (text) => text.replace(/(.{5})/g, '$1\n')],
   ...[0, 1, 2, 3].flatMap((before): [string, (text: string) => string][] => [
     [`base64 at ${before}`, (text) => Buffer.from('x'.repeat(before) + text + 'yz').toString('base64')],

@@ -5,6 +5,7 @@ import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
 import { LiteralFinder } from './literal-finder.ts';
+import { numberRuns, openNumbers } from './number-runs.ts';
 import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, type PatternRule } from './pattern-rule.ts';
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
 import { createProviderRules } from './provider-rules.ts';
@@ -128,7 +129,7 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole)]) {
+    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole), ...numberRuns(whole)]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;
       const inside = this.#look(view.text, isOpenView, readings - 1);
@@ -157,7 +158,7 @@ export class Redactor {
       if (span !== null) spans.push(span);
       if (isOpen && from < openPattern && reachesEnd(rule, text, at)) openPattern = from;
     });
-    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openLead(text));
+    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openNumbers(text), openLead(text));
     return { spans, openValue, openPattern };
   }
 

@@ -8,9 +8,22 @@ export interface SecretForm {
   readonly isBase64: boolean;
 }
 
-/** Characters skipped in both values and text: white space, quotes, backslashes, plus. */
-export const passedOver =
-  '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\'"`\\+';
+/** Characters that a screen does not show. */
+const unseen = [
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x180b, 0x180f],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0xfe00, 0xfe0f],
+]
+  .map(([from = 0, to = 0]) => String.fromCharCode(...Array.from({ length: to - from + 1 }, (_, index) => from + index)))
+  .join('');
+/** Characters skipped in both values and text: white space, quotes, backslashes, plus, and what cannot be seen. */
+export const passedOver = `\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'"\`\\+${unseen}`;
+const passed = new Set(passedOver);
 /** A value with fewer remaining characters cannot be recognized. */
 export const formLengthMin = 8;
 
@@ -26,22 +39,22 @@ export function secretForms(value: string): SecretForm[] {
     if (squeezed.length >= formLengthMin && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
   };
   add(value, false);
-  // One character per byte, as in decoded runs and binary content.
-  add(Buffer.from(value, 'utf8').toString('latin1'), false);
   add([...value].reverse().join(''), false);
   const lines = value.split(/\r?\n/);
   if (lines.length > 1) for (const line of lines.slice(0, LINES_MAX)) if (isTelling(line)) add(line, false);
+  // One character per byte, as in decoded runs and binary content.
   for (const bytes of [Buffer.from(value, 'utf8'), Buffer.from(value, 'utf16le'), Buffer.from(value, 'utf16le').swap16()]) {
     add(bytes.toString('hex'), false);
     add(bytes.toString('hex').toUpperCase(), false);
     for (const text of base64Forms(bytes)) add(text, true);
+    add(bytes.toString('latin1'), false);
   }
   return [...forms.values()];
 }
 
 export const isRecognizable = (value: string): boolean => squeeze(value).length >= formLengthMin;
 
-const squeeze = (text: string): string => text.replace(/[\s'"`\\+]+/g, '');
+const squeeze = (text: string): string => Array.from(text.split(''), (unit) => (passed.has(unit) ? '' : unit)).join('');
 
 /**
  * Returns the base64 of the bytes at each of the three offsets they can have in a longer encoding, in both alphabets. Each form is cut to

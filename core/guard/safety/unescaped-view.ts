@@ -1,4 +1,4 @@
-// A text with its escapes undone (JSON, C, URL, HTML), and the origin of each character, so that a finding in the view can be redacted in
+// A text with its escapes undone (JSON, C, URL, HTML) and the colours of a terminal left out, and the origin of each character, so that a finding in the view can be redacted in
 // the original. Includes only the text around escapes; other parts are left out. Pure.
 
 import type { TextView } from './text-view.ts';
@@ -7,7 +7,8 @@ import type { TextView } from './text-view.ts';
 const GAP = '\uffff';
 
 const escapes =
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));/g;
+  // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
 
 const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
@@ -23,16 +24,20 @@ export function unescapedView(text: string, reach: number): TextView | null {
   return writer.finish();
 }
 
-/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the three. */
+/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the four. */
 function mayHoldEscape(text: string): boolean {
-  return text.includes('\\') || text.includes('%') || text.includes('&');
+  return text.includes('\\') || text.includes('%') || text.includes('&') || text.includes('\x1b');
 }
 
 /** Returns the start of an escape that more text could complete, or the text's length if there is none. */
 export function openEscape(text: string): number {
-  const tail = text.slice(-24);
+  const tail = text.slice(-48);
   if (!mayHoldEscape(tail)) return text.length;
-  const partial = /(?:%[0-9A-Fa-f]?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,8})$/.exec(tail);
+  const partial =
+    // oxlint-disable-next-line no-control-regex -- as above
+    /(?:%[0-9A-Fa-f]?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,24}|\x1b(?:\[[\d;:?]{0,40}[ -/]?)?)$/.exec(
+      tail,
+    );
   const isWhole = partial === null || /^\\u(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{5,})$/.test(partial[0]);
   const end = isWhole ? tail.length : partial.index;
   return text.length - tail.length + openCharacter(tail.slice(0, end));
@@ -128,12 +133,13 @@ function byteRun(escape: string): { bytes: Buffer; width: number } | null {
 }
 
 function decodeOne(match: RegExpExecArray): string {
-  const [, braced, unit, octal, letter, itself, hexEntity, entity, named] = match;
+  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, colour] = match;
+  if (colour !== undefined) return '';
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
   if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
   if (letter !== undefined) return letters[letter] ?? letter;
   if (itself !== undefined) return itself;
   if (named !== undefined) return entities[named] ?? '';
-  const code = Number.parseInt(braced ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
+  const code = Number.parseInt(braced ?? long ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
   return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
 }

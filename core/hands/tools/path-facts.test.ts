@@ -156,6 +156,9 @@ test.each([
   ...'.git/commondir .git/info/attributes .git/worktrees/x/commondir sub/.git sub/.GIT sub/HEAD sub/commondir'.split(' '),
   // Programs run the content of these files when they start or open the folder.
   ...'.vscode/tasks.json .VSCode/settings.json x.code-workspace .idea/workspace.xml .devcontainer/devcontainer.json .mcp.json'.split(' '),
+  ...'.hg/hgrc .config/i3/config .config/nvim/init.lua .vim/plugin/x.vim .devcontainer.json .yarnrc.yml .config/direnv/direnvrc .ghci'.split(
+    ' ',
+  ),
   ...'.cursor/mcp.json .claude/settings.local.json mise.toml .vimrc .exrc .emacs.d/init.el .dir-locals.el .tmux.conf .gdbinit'.split(' '),
   ...'.irbrc .Rprofile .pre-commit-config.yaml lefthook.yml .cargo/config.toml .config/pip/pip.conf .curlrc .local/bin/ls'.split(' '),
 ])('%s may be read, and asks before it is written', (path) => {

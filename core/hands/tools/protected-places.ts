@@ -125,6 +125,12 @@ const runLater: readonly Place[] = places('a program runs what is written here',
     ' ',
   ),
   ...'.irbrc .pryrc .pythonrc .rprofile .octaverc .pre-commit-config.yaml lefthook.yml lefthook.yaml .curlrc .wgetrc'.split(' '),
+  // Mercurial runs hooks and aliases from here, also when a prompt asks for the state of the folder.
+  ...'.hg .hgrc .devcontainer.json .direnvrc .config/direnv .config/mise .config/nvim .vim .ghci .hammerspoon .oh-my-zsh .ipython'.split(
+    ' ',
+  ),
+  ...'.jupyter .xbindkeysrc .lessfilter .mailcap .wezterm.lua .psqlrc .sqliterc .sbclrc .zed .yarnrc.yml .pnpmfile.cjs'.split(' '),
+  ...'i3 sway hypr kitty wezterm awesome bspwm openbox qtile zed starship.toml'.split(' ').map((name) => `.config/${name}`),
   ...'.cargo/config .cargo/config.toml pip.conf .local/bin .local/share/applications .local/share/systemd .config/nushell'.split(' '),
 ]);
 

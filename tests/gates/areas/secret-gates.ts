@@ -184,4 +184,28 @@ export const secretGates: readonly Gate[] = [
     instead: '    .max(2 ** 40),',
     suites: ['core/guard/secret/vault-format.test.ts'],
   },
+  {
+    name: 'secret/number-lists',
+    prevents: 'a secret passes as a list of bytes',
+    file: 'core/guard/safety/redactor.ts',
+    text: ', ...numberRuns(whole)',
+    instead: '',
+    suites: ['core/guard/safety/redaction.test.ts'],
+  },
+  {
+    name: 'secret/unseen-characters',
+    prevents: 'a secret passes with characters in it that a screen does not show',
+    file: 'core/guard/safety/secret-forms.ts',
+    text: '${unseen}`;',
+    instead: '`;',
+    suites: ['core/guard/safety/redaction.test.ts'],
+  },
+  {
+    name: 'secret/colours',
+    prevents: 'a secret passes with colours of a terminal in it',
+    file: 'core/guard/safety/unescaped-view.ts',
+    text: "if (colour !== undefined) return '';",
+    instead: '',
+    suites: ['core/guard/safety/redaction.test.ts'],
+  },
 ];
