@@ -1,6 +1,6 @@
 // Checks that a named thing exists, for every kind that a schema can name. Used where a name enters: in an operation, or in a call of a tool.
 
-import { nearNames } from './base/near-names.ts';
+import { didYouMean, nearNames } from './base/near-names.ts';
 import type { Config } from './contracts/config.ts';
 import { AppError, noSession, noTurn } from './contracts/errors.ts';
 import { systemSessionId } from './contracts/events.ts';
@@ -50,7 +50,5 @@ export function createNameChecks({ log, config, models, chats }: Checked): (asse
 }
 
 function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
-  const near = nearNames(name, known);
-  const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
-  return new AppError('not_found', `There is no ${what}.`, { data: { hint } });
+  return new AppError('not_found', `There is no ${what}.`, { data: { hint: didYouMean(nearNames(name, known)) ?? otherwise } });
 }

@@ -1,13 +1,13 @@
 // The name of a time zone, as a person gives it: one that this machine knows.
 
 import * as z from 'zod';
-import { nearNames } from '../base/near-names.ts';
+import { didYouMean, nearNames } from '../base/near-names.ts';
 
 export const timeZoneSchema = z
   .string()
   .min(1)
   .max(100)
-  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows; ${meant(String(input))}` });
+  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows. ${meant(String(input))}` });
 
 function isTimeZone(zone: string): boolean {
   try {
@@ -18,6 +18,5 @@ function isTimeZone(zone: string): boolean {
 }
 
 function meant(zone: string): string {
-  const near = nearNames(zone, Intl.supportedValuesOf('timeZone'));
-  return near.length === 0 ? 'use a name such as Europe/Berlin or UTC' : `did you mean ${near.join(' or ')}?`;
+  return didYouMean(nearNames(zone, Intl.supportedValuesOf('timeZone'))) ?? 'Use a name such as Europe/Berlin or UTC.';
 }

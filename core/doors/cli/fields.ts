@@ -1,8 +1,8 @@
 // `--fields`: selected fields of a result, for pipes. A list prints one line per entry, with tabs between the fields.
 
 import { isPlainObject } from '../../base/json.ts';
+import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { closest } from './kernel/closest.ts';
 
 type Row = readonly unknown[];
 
@@ -34,8 +34,7 @@ function valueAt(entry: unknown, name: string): unknown {
 function assertKnown(entries: readonly unknown[], name: string): void {
   if (entries.length === 0 || entries.some((entry) => valueAt(entry, name) !== undefined)) return;
   const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
-  const near = closest(name, known);
   throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
-    data: { hint: near === null ? `It has: ${known.join(', ')}` : `Did you mean ${near}?` },
+    data: { hint: didYouMean(nearNames(name, known)) ?? `It has: ${known.join(', ')}` },
   });
 }
