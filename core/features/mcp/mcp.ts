@@ -3,6 +3,8 @@
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { configSchema } from '../../contracts/config.ts';
+import { namesIn } from '../../contracts/named-things.ts';
 import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.ts';
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -103,7 +105,12 @@ export const mcp = defineBuiltInFeature({
           spine.turns.continueTurn(turnId);
         }
       },
-      checks: [mcpChecks(() => registry.views())],
+      checks: [
+        mcpChecks(
+          () => registry.views(),
+          () => namesIn(configSchema, settings.config),
+        ),
+      ],
       dispose: async () => {
         await signIns.dispose();
         await registry.dispose();
