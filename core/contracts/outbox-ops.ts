@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
+import { naming } from './named-things.ts';
 import { id, most, sessionName } from './op-params.ts';
 
 export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
@@ -77,7 +78,7 @@ export const outboxOps = defineOps({
   },
   /** The known chats, last used first. */
   'chat.list': {
-    params: z.strictObject({ channel: id.optional() }),
+    params: z.strictObject({ channel: naming('channel', id).optional() }),
     result: z.object({ chats: z.array(chatInfoSchema) }),
     about: 'list the chats and their sessions, the last used first',
     commands: { 'chats list': { options: { channel: 'chats of this channel only' }, example: '--channel telegram' } },

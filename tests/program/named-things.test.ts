@@ -1,5 +1,5 @@
-// Every parameter of an operation that names a session, a turn, an agent, a tool, a model or a chat is refused where there is none of that
-// name. The parameters are found in the table of operations, so that a new one is covered as well.
+// Every parameter of an operation that names a session, a turn, an agent, a tool, a model, a channel or a chat is refused where there is
+// none of that name. The parameters are found in the table of operations, so that a new one is covered as well.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,7 @@ const unknownNames: Readonly<Record<string, unknown>> = {
   deliver: 'telegram:1',
   bounds: { tools: ['reed_file'] },
   agent: 'unknown',
+  channel: 'unknown',
   judge: 'unknown/model',
   provider: 'unknown',
 };
