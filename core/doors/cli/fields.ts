@@ -1,6 +1,6 @@
 // `--fields`: selected fields of a result, for pipes. A list prints one line per entry, with tabs between the fields.
 
-import { isPlainObject } from '../../base/json.ts';
+import { isPlainObject, valueAt } from '../../base/json.ts';
 import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -23,12 +23,6 @@ export function tabbed(rows: readonly Row[]): string {
 function wordsOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function valueAt(entry: unknown, name: string): unknown {
-  return name
-    .split('.')
-    .reduce<unknown>((value, part) => (isPlainObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), entry);
 }
 
 function assertKnown(entries: readonly unknown[], name: string): void {
