@@ -169,7 +169,7 @@ test('the panic stop aborts a summary, and none begins until it is released', as
 
 test('a summary aborted between two requests records the cost of the first', async () => {
   let questions = 0;
-  const { bench, talk, held, asked, types } = open({
+  const { bench, talk, asked, types } = open({
     contextTokens: 20_000,
     writes: (request, signal) =>
       (questions += 1) === 1
