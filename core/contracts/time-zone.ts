@@ -9,9 +9,14 @@ export const timeZoneSchema = z
   .max(100)
   .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows. ${meant(String(input))}` });
 
+/** The name as this machine writes it: `Europe/Berlin` for `europe/berlin`. Throws for a zone that it does not know. */
+export function canonicalZone(zone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+}
+
 function isTimeZone(zone: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+    return canonicalZone(zone) !== '';
   } catch {
     return false;
   }

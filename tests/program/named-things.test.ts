@@ -102,6 +102,11 @@ test('a call of a tool is checked in the same way, and near names are said', asy
     code: 'invalid_arguments',
     message: expect.stringMatching(/zone is no time zone that this machine knows\. Did you mean Europe\/Berlin/) as string,
   });
+  const cron = { kind: 'cron', expr: '0 7 * * *', zone: 'Mars/Olympus' } as const;
+  await expect(claw.op('schedule.create', { name: 'x', prompt: 'x', spec: cron })).rejects.toMatchObject({
+    code: 'invalid_params',
+    message: expect.stringMatching(/no time zone that this machine knows/) as string,
+  });
 });
 
 test('a name that has the form of one, and need not be there, is let through', async () => {
