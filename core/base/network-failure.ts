@@ -1,5 +1,5 @@
-// What the error codes of sockets, TLS and the HTTP client mean, and the sentence about each for people. The only table of these codes.
-// Decides nothing.
+// The only table of the error codes of sockets, TLS and the HTTP client: the kind of each, and the sentence about it for people. Decides
+// nothing.
 
 export type NetworkFailure =
   | 'refused'

@@ -65,13 +65,13 @@ export const outboxOps = defineOps({
   'outbox.settle': {
     params: z.strictObject({ outboundId: id, answer: z.enum(['sent', 'resend', 'drop']) }),
     result: outboundInfoSchema,
-    about: 'say what became of a message that may or may not have arrived',
+    about: 'record what became of a message whose delivery is uncertain',
     shows: 'Settled: {outboundId} is {state} now.',
     forPerson: true,
     commands: {
       'outbox settle': {
         takes: ['outboundId', 'answer'],
-        words: { answer: 'sent: it had arrived · resend: send it again · drop: let it be' },
+        words: { answer: 'sent: it arrived · resend: send it again · drop: give it up' },
         example: 'out_01JD7Q sent',
       },
     },

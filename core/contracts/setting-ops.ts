@@ -23,7 +23,7 @@ export const settingOps = defineOps({
       problem: z.string().nullable(),
       value: z.unknown().optional(),
     }),
-    about: 'show the settings that hold, or one of them',
+    about: 'show the settings in effect, or one of them',
     commands: {
       'config get': { takes: ['key?'], words: { key: 'such as models.default; all settings when left out' }, example: 'limits.steps' },
       'policy show': { about: 'show the mode, rules, preset permissions and limits', example: '' },

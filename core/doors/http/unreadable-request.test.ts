@@ -1,4 +1,4 @@
-// What is refused before it reaches a route: every answer is an error in one form, and ends its connection.
+// Requests that are refused before they reach a route: every answer is an error in one form, and ends its connection.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
