@@ -105,5 +105,5 @@ function codesOf(cause: unknown, depth: number): string[] {
 }
 
 function capital(words: string): string {
-  return /^the /.test(words) ? `T${words.slice(1)}` : words;
+  return words.startsWith('the ') ? `T${words.slice(1)}` : words;
 }

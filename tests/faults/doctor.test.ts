@@ -389,20 +389,3 @@ test.each(faults)('$name is found and fixed', { timeout: 30_000 }, async ({ id, 
   }
   expect((await look()).find((check) => check.id === id)).toMatchObject({ ok: true });
 });
-
-test('settings that name a tool that does not exist are reported with the tool that was meant', async () => {
-  await open({
-    agents: { coder: { tools: ['reed_file', 'keep'], bounds: { tools: ['wriet_file'] } } },
-    heartbeat: { tools: ['clac'] },
-    policy: { denyTools: ['exce'], rules: [{ when: { tools: ['gerp', 'search__*'] }, then: 'deny' }] },
-  });
-  const found = (await look(false)).filter(({ id }) => id.startsWith('config.tools.'));
-  expect(found.map(({ ok, detail }) => `${ok} ${detail.replace(/ Did you mean .*/, '')}`).toSorted()).toEqual([
-    'true agents.coder.bounds.tools: There is no tool called "wriet_file".',
-    'true agents.coder.tools: There is no tool called "reed_file".',
-    'true heartbeat.tools: There is no tool called "clac".',
-    'true policy.denyTools: There is no tool called "exce".',
-    'true policy.rules.when.tools: There is no tool called "gerp".',
-  ]);
-  expect(found.find(({ detail }) => detail.startsWith('agents.coder.tools'))?.detail).toContain('Did you mean read_file');
-});

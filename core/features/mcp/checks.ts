@@ -2,12 +2,13 @@
 // which a server does not have. Reports nothing if none are configured; starts none.
 
 import { didYouMean, nearNames } from '../../base/near-names.ts';
+import { configSchema, type Config } from '../../contracts/config.ts';
 import type { McpServerView } from '../../contracts/features/mcp.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
-import type { FoundName } from '../../contracts/named-things.ts';
+import { namesIn, type FoundName } from '../../contracts/named-things.ts';
 
-/** `named` returns the tools that settings name. */
-export function mcpChecks(list: () => readonly McpServerView[], named: () => readonly FoundName[]): HealthSource {
+export function mcpChecks(list: () => readonly McpServerView[], settings: { readonly config: Config }): HealthSource {
+  const named = (): readonly FoundName[] => namesIn(configSchema, settings.config);
   return { check: () => list().flatMap((server) => [...findingOf(server), ...unknownTools(server, named())]) };
 }
 

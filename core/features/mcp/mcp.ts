@@ -3,8 +3,6 @@
 
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { configSchema } from '../../contracts/config.ts';
-import { namesIn } from '../../contracts/named-things.ts';
 import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.ts';
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -105,12 +103,7 @@ export const mcp = defineBuiltInFeature({
           spine.turns.continueTurn(turnId);
         }
       },
-      checks: [
-        mcpChecks(
-          () => registry.views(),
-          () => namesIn(configSchema, settings.config),
-        ),
-      ],
+      checks: [mcpChecks(() => registry.views(), settings)],
       dispose: async () => {
         await signIns.dispose();
         await registry.dispose();

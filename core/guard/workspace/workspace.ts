@@ -105,9 +105,9 @@ export class Workspaces {
 
   /** Says which folder can be a workspace. Everything below the data folder or a protected folder is refused as well. */
   #instead(refused: string): string {
-    const { facts, protectionOf } = this.#deps;
+    const { facts } = this.#deps;
     if (isInside(refused, facts.home)) return `Choose a folder outside ${facts.home}, or the configured workspace, ${facts.workspace}.`;
-    if (protectionOf(refused) !== null) return 'Choose a folder of one project somewhere else.';
+    if (this.#deps.protectionOf(refused) !== null) return 'Choose a folder of one project somewhere else.';
     return 'Choose a folder inside it, of one project.';
   }
 

@@ -151,7 +151,7 @@ test('a log is distilled to its start, its end, its errors, and counts of repeat
 });
 
 test('lines beyond those that are examined are counted as left out, and the end is kept', () => {
-  const lines = (count: number, text: (index: number) => string): string[] => Array.from({ length: count }, (_, index) => text(index));
+  const lines = (length: number, text: (index: number) => string): string[] => Array.from({ length }, (_, index) => text(index));
   const varied = lines(60_000, (index) => `line ${'abcdef'[index % 6] ?? ''} ${index}`);
   const short = distillText([...varied, 'ERROR: disk 7 is full', 'exit 1'].join('\n'), 2_000);
   expect(short.length).toBeLessThanOrEqual(2_000);
