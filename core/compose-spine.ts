@@ -245,7 +245,7 @@ export function composeHands(guard: Guard) {
   });
   lifetimes.add(models);
   const { outputBytesMax } = config.tools;
-  const nameChecks = createNameChecks({ ...guard, models });
+  const nameChecks = createNameChecks({ ...guard, models, outbox });
   const tools = new ToolHost({ ...guard, tools: [], outputBytesMax, redact, names: nameChecks, shared: options.sharedTools });
   const names = nameChecks((name) => tools.assertKnown(name));
   guard.settings.useAtOnce(['models', 'providers'], (now) => models.configure(now));

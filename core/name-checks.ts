@@ -1,13 +1,13 @@
 // Checks that a named thing exists, for every kind that a schema can name. Used where a name enters: in an operation, or in a call of a tool.
 
-import { nearNames } from './base/near-names.ts';
-import type { Config } from './contracts/config.ts';
+import { didYouMean, nearNames } from './base/near-names.ts';
+import { configSchema, type Config } from './contracts/config.ts';
 import { AppError, noSession, noTurn } from './contracts/errors.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { NameChecks } from './contracts/named-things.ts';
 import { assertKnownAgent } from './agent/registry/registry.ts';
 import type { ModelRouter } from './mind/llm/llm.ts';
-import type { ChatRows } from './runtime/outbox/outbox.ts';
+import type { ChatRows, Outbox } from './runtime/outbox/outbox.ts';
 import type { SessionLog } from './store/session/session.ts';
 
 interface Checked {
@@ -15,12 +15,14 @@ interface Checked {
   readonly config: Config;
   readonly models: Pick<ModelRouter, 'assertKnown' | 'list'>;
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
+  readonly outbox: Pick<Outbox, 'channels'>;
 }
 
 const CHATS_MAX = 200;
+const builtInChannels = Object.keys(configSchema.shape.channels.unwrap().shape);
 
 /** Takes the check of a tool's name last: the host of tools has it, and is itself made with these checks. */
-export function createNameChecks({ log, config, models, chats }: Checked): (assertTool: (name: string) => void) => NameChecks {
+export function createNameChecks({ log, config, models, chats, outbox }: Checked): (assertTool: (name: string) => void) => NameChecks {
   return (assertTool) => ({
     session: (sessionId) => {
       if (sessionId !== systemSessionId && log.index.session(sessionId) === null) throw noSession(sessionId);
@@ -39,6 +41,12 @@ export function createNameChecks({ log, config, models, chats }: Checked): (asse
       const [server = '', ofServer] = name.split('__');
       if (ofServer === undefined || !Object.hasOwn(config.mcp.servers, server)) assertTool(name);
     },
+    channel: (name) => {
+      // The chats of a channel that was removed are still listed.
+      if (chats.chats({ channel: name, limit: 1 }).length > 0) return;
+      const known = [...new Set([...builtInChannels, ...outbox.channels])];
+      if (!known.includes(name)) throw unknown(`channel ${name}`, name, known, `There are: ${known.join(', ')}.`);
+    },
     chat: (to) => {
       const [channel = '', chatId = '', threadId] = to.split(':');
       if (chats.chat({ channel, chatId, ...(threadId === undefined ? {} : { threadId }) }) !== null) return;
@@ -50,7 +58,5 @@ export function createNameChecks({ log, config, models, chats }: Checked): (asse
 }
 
 function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
-  const near = nearNames(name, known);
-  const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
-  return new AppError('not_found', `There is no ${what}.`, { data: { hint } });
+  return new AppError('not_found', `There is no ${what}.`, { data: { hint: didYouMean(nearNames(name, known)) ?? otherwise } });
 }

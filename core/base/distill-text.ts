@@ -6,15 +6,19 @@ const notable =
 
 const HEAD_SHARE = 0.3;
 const NOTABLE_SHARE = 0.35;
-/** The maximum number of lines examined. Later lines are dropped. */
+/** The maximum number of lines examined: the first half of them at the start of the text, the other at its end. */
 const LINES_MAX = 20_000;
 /** The maximum length of the note about omitted text. */
 const LEFT_OUT_CHARS = 36;
 
 export function distillText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
-  const lines = countRepeats(text.split('\n').slice(0, LINES_MAX));
-  const whole = lines.join('\n');
+  const all = text.split('\n');
+  const unseen = Math.max(0, all.length - LINES_MAX);
+  const start = countRepeats(unseen === 0 ? all : all.slice(0, LINES_MAX / 2));
+  const end = unseen === 0 ? [] : countRepeats(all.slice(-LINES_MAX / 2));
+  const lines = [...start, ...end];
+  const whole = (unseen === 0 ? lines : [...start, leftOut(unseen), ...end]).join('\n');
   if (whole.length <= charsMax) return whole;
   if (lines.length < 4) return cutInside(whole, charsMax);
   const head = takeWhile(lines, charsMax * HEAD_SHARE);
@@ -27,8 +31,12 @@ export function distillText(text: string, charsMax: number): string {
   const tail = takeWhile(rest.toReversed(), Math.max(0, room)).toReversed();
   const inTail = new Set(tail);
   const middle = found.filter((line) => !inTail.has(line));
-  const left = lines.length - head.length - middle.length - tail.length;
-  return cutInside([...head, `[${left} lines left out]`, ...middle, ...tail].join('\n'), charsMax);
+  const left = unseen + lines.length - head.length - middle.length - tail.length;
+  return cutInside([...head, leftOut(left), ...middle, ...tail].join('\n'), charsMax);
+}
+
+function leftOut(lines: number): string {
+  return `[${lines} lines left out]`;
 }
 
 /** Replaces consecutive lines that differ only in numbers with the first line and a count. */

@@ -16,6 +16,13 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value at a path of keys joined by dots, such as `usage.costUsd`; undefined if there is none. */
+export function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((inner, key) => (isPlainObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined), value);
+}
+
 /** JSON with object keys in code-unit order (as in RFC 8785), so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return '[' + value.map((item) => canonicalJson(item ?? null)).join(',') + ']';

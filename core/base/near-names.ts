@@ -12,10 +12,16 @@ export function nearNames(name: string, known: Iterable<string>, limit = 3): str
   for (const candidate of known) {
     const other = plain(candidate);
     const distance = other.includes(wanted) || wanted.includes(other) ? 1 : editDistance(wanted, other);
-    if (distance <= Math.max(2, Math.floor(other.length / 3))) scored.push({ name: candidate, distance });
+    const distanceMax = Math.min(Math.max(2, Math.floor(other.length / 3)), Math.floor(other.length / 2));
+    if (distance <= distanceMax) scored.push({ name: candidate, distance });
   }
   scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
   return scored.slice(0, limit).map((entry) => entry.name);
+}
+
+/** Asks whether one of the names was meant; null if there are none. */
+export function didYouMean(names: readonly string[]): string | null {
+  return names.length === 0 ? null : `Did you mean ${names.join(' or ')}?`;
 }
 
 function plain(name: string): string {

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { naming } from './named-things.ts';
 import { modelRefSchema } from './model-ref.ts';
-import { turnBoundsSchema } from './turn-bounds.ts';
+import { toolName, turnBoundsSchema } from './turn-bounds.ts';
 
 /** Always exists, configured or not. */
 export const mainAgentId = 'main';
@@ -22,7 +22,7 @@ export const agentSchema = z.strictObject({
   /** Short phrases about its skills, for agents that search for a subagent. */
   capabilities: z.array(z.string().trim().min(1).max(100)).max(50).optional(),
   /** The only tools that it may use. */
-  tools: z.array(z.string().min(1).max(64)).max(200).optional(),
+  tools: z.array(toolName).max(200).optional(),
   /** The model of its turns, unless the session sets another. */
   model: modelRefSchema.optional(),
   /** A panel of models.panels, or another model, that gives a second opinion on every answer of this agent. */

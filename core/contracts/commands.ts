@@ -1,5 +1,6 @@
 // The table of slash commands that the window, the terminal and chat channels offer, complete and explain. Parses lines; runs nothing.
 
+import { didYouMean, nearNames } from '../base/near-names.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { AppError } from './errors.ts';
 
@@ -117,7 +118,11 @@ export function parseCommand(line: string, commands: readonly CommandSpec[] = co
   const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const spec = commands.find((command) => command.name === name.toLowerCase());
   if (spec === undefined) {
-    const hint = `${nearest(name, commands)}See /help, or write //${name} to send it as a message.`;
+    const near = nearNames(
+      name,
+      commands.map((command) => command.name),
+    ).map((one) => `/${one}`);
+    const hint = [didYouMean(near), `See /help, or write //${name} to send it as a message.`].filter((one) => one !== null).join(' ');
     return err(new AppError('invalid_params', `There is no command /${name}.`, { data: { hint } }));
   }
   const values: Record<string, string> = {};
@@ -155,9 +160,4 @@ function article(words: string): string {
 
 function wrong(spec: CommandSpec, message: string): AppError {
   return new AppError('invalid_params', message, { data: { hint: `Use it like this: ${usageOf(spec)}` } });
-}
-
-function nearest(name: string, commands: readonly CommandSpec[]): string {
-  const near = commands.find((command) => name.length > 0 && (command.name.startsWith(name) || name.startsWith(command.name)));
-  return near === undefined ? '' : `Did you mean /${near.name}? `;
 }

@@ -17,6 +17,7 @@ import { emailSchema } from './features/email.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
+import { naming } from './named-things.ts';
 import { routesSchema } from './model-routes.ts';
 import { hookConfigSchema } from './features/hooks.ts';
 import { promptsConfigSchema } from './features/identity.ts';
@@ -127,12 +128,9 @@ const searchSchema = z.discriminatedUnion('provider', [
 const sandboxDomainSchema = z
   .string()
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
-const names = (what: string) =>
-  z
-    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; it may end with *`))
-    .min(1)
-    .max(100)
-    .optional();
+const nameOrBeginning = (what: string) => z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; it may end with *`);
+const ruleTool = naming('tool', nameOrBeginning('the name of a tool'), (text) => (text.endsWith('*') ? null : text));
+const names = (name: z.ZodString) => z.array(name).min(1).max(100).optional();
 
 const domainPattern = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s*]+)(:\d{1,5})?$/;
 const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
@@ -140,10 +138,10 @@ const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
 /** The conditions of a rule. All given conditions must hold; one matching entry of a list is enough. */
 export const policyWhenSchema = z
   .strictObject({
-    tools: names('the name of a tool'),
+    tools: names(ruleTool),
     classes: z.array(toolClassSchema).min(1).optional(),
-    agents: names('the id of an agent'),
-    channels: names('a channel such as window, cli, http, library or telegram'),
+    agents: names(nameOrBeginning('the id of an agent')),
+    channels: names(nameOrBeginning('a channel such as window, cli, http, library or telegram')),
     hosts: z
       .array(z.string().regex(domainPattern, 'must be a domain such as example.org or *.example.org; no scheme, no path'))
       .min(1)
@@ -231,7 +229,7 @@ export const configSchema = z.strictObject({
       allowCommands: z.array(z.string().min(1)).default([]),
       allowDomains: z.array(z.string().min(1)).default([]),
       denyDomains: z.array(z.string().min(1)).default([]),
-      denyTools: z.array(z.string().min(1)).default([]),
+      denyTools: z.array(naming('tool', z.string().min(1))).default([]),
       mode: policyModeSchema.default('supervised'),
       /** The first rule that matches applies. */
       rules: z.array(policyRuleSchema).max(200).default([]),

@@ -99,7 +99,7 @@ export const contextOps = defineOps({
   'rule.list': {
     params: z.strictObject({ sessionId: id.optional() }),
     result: z.object({ rules: z.array(ruleSchema) }),
-    about: 'list the rules that hold, the oldest first',
+    about: 'list the pinned rules, oldest first',
     shows: {
       each: 'rules',
       columns: { RULE: 'ruleId', FOR: '{scope} {owner}', BY: 'by', SINCE: 'atMs', TEXT: 'text' },

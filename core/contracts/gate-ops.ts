@@ -45,13 +45,13 @@ export const gateOps = defineOps({
   'grant.list': {
     params: z.strictObject({ all: z.boolean().optional() }),
     result: z.object({ grants: z.array(grantListingSchema) }),
-    about: 'list the grants that hold',
+    about: 'list the grants in effect',
     commands: { 'grants list': { options: { all: 'also those that are spent, revoked or over' }, example: '--all' } },
   },
   'grant.revoke': {
     params: z.strictObject({ grantId: id }),
     result: grantSchema,
-    about: 'take a grant back',
+    about: 'revoke a grant',
     shows: 'Revoked: {covers}',
     forPerson: true,
     commands: { 'grants revoke': { takes: ['grantId'], example: 'grt_01JD7Q' } },
@@ -161,7 +161,7 @@ export const gateOps = defineOps({
   'safety.redact': {
     params: z.strictObject({ text: z.string().max(messageTextMax) }),
     result: z.object({ text: z.string(), found: z.array(z.string()) }),
-    about: 'take the secrets out of a text',
+    about: 'redact the secrets in a text',
     commands: { 'safety redact': { about: 'take the secrets out of the text on standard input', stdin: 'text', example: '< notes.txt' } },
   },
   /** The files that a pending call would change, if its tool can tell; otherwise none. */

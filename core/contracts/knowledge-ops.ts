@@ -154,7 +154,7 @@ export const knowledgeOps = defineOps({
   'knowledge.reindex': {
     params: z.strictObject({ source: id.optional() }),
     result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),
-    about: 'read every document of a source, or of all, again',
+    about: 'index every document again, of one source or of all',
     shows: '{documents} documents: {changed} read, {removed} taken out, {failed} could not be read.',
     commands: { 'knowledge reindex': { takes: ['source?'], example: 'notes' } },
   },

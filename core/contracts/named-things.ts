@@ -1,10 +1,10 @@
-// Text of a schema that names another thing: a session, an agent, a tool. The schema says of which kind it is; whether there is one of that
+// Text of a schema that names another thing: a session, an agent, a tool, a channel. The schema says of which kind it is; whether there is one of that
 // name is asked once, where the text enters. Looks nothing up itself.
 
 import * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';
 
-const kinds = ['agent', 'chat', 'model', 'provider', 'session', 'tool', 'turn'] as const;
+const kinds = ['agent', 'channel', 'chat', 'model', 'provider', 'session', 'tool', 'turn'] as const;
 export type NamedKind = (typeof kinds)[number];
 
 /** Each fails if there is nothing of that name: what happened as the message, near names or where to look as the hint. */
@@ -49,16 +49,16 @@ export function namesIn(schema: z.core.$ZodType, value: unknown, place = ''): re
   return name === null ? [] : [{ kind: known.kind, name, place }];
 }
 
-const found = new WeakMap<z.core.$ZodType, boolean>();
+const hasNames = new WeakMap<z.core.$ZodType, boolean>();
 
 /** Computed once per schema, so that values of schemas without names are not walked. */
 function mayName(schema: z.core.$ZodType): boolean {
-  const known = found.get(schema);
+  const known = hasNames.get(schema);
   if (known !== undefined) return known;
   // Ends the walk of a schema that contains itself.
-  found.set(schema, true);
+  hasNames.set(schema, true);
   const names = namings.has(schema) || innerOf(schema as z.core.$ZodTypes).some(mayName);
-  found.set(schema, names);
+  hasNames.set(schema, names);
   return names;
 }
 

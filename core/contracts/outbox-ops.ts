@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
+import { naming } from './named-things.ts';
 import { id, most, sessionName } from './op-params.ts';
 
 export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
@@ -64,20 +65,20 @@ export const outboxOps = defineOps({
   'outbox.settle': {
     params: z.strictObject({ outboundId: id, answer: z.enum(['sent', 'resend', 'drop']) }),
     result: outboundInfoSchema,
-    about: 'say what became of a message that may or may not have arrived',
+    about: 'record what became of a message whose delivery is uncertain',
     shows: 'Settled: {outboundId} is {state} now.',
     forPerson: true,
     commands: {
       'outbox settle': {
         takes: ['outboundId', 'answer'],
-        words: { answer: 'sent: it had arrived · resend: send it again · drop: let it be' },
+        words: { answer: 'sent: it arrived · resend: send it again · drop: give it up' },
         example: 'out_01JD7Q sent',
       },
     },
   },
   /** The known chats, last used first. */
   'chat.list': {
-    params: z.strictObject({ channel: id.optional() }),
+    params: z.strictObject({ channel: naming('channel', id).optional() }),
     result: z.object({ chats: z.array(chatInfoSchema) }),
     about: 'list the chats and their sessions, the last used first',
     commands: { 'chats list': { options: { channel: 'chats of this channel only' }, example: '--channel telegram' } },

@@ -34,7 +34,7 @@ export const runningOps = defineOps({
         }),
       ),
     }),
-    about: 'list what is at work now: turns, their calls, and commands in the background',
+    about: 'list what runs now: turns, their calls, and commands in the background',
     commands: { 'running list': { example: '' } },
   },
   'running.stop': {

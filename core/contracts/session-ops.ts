@@ -54,7 +54,7 @@ export const sessionOps = defineOps({
       'sessions list': {
         options: {
           archived: 'the archived ones',
-          helpers: 'also the sessions of subagents, pipelines and evals',
+          helpers: { flag: 'subagents', about: 'also the sessions of subagents, pipelines and evals' },
           limit: most,
           workspace: { flag: 'workspace <folder>', about: 'those that work in this folder' },
           cursor,
@@ -180,7 +180,7 @@ export const sessionOps = defineOps({
   'session.fork': {
     params: z.strictObject({ sessionId: id, atSessionSeq: z.number().int().min(1).optional(), title: z.string().max(200).optional() }),
     result: sessionInfoSchema,
-    about: 'begin a new session with what was said so far',
+    about: 'start a new session with the conversation so far',
     shows: '{sessionId}  {title}',
     commands: {
       'sessions fork': {
@@ -207,7 +207,7 @@ export const sessionOps = defineOps({
   'session.archive': {
     params: z.strictObject({ sessionId: id, archived: z.boolean() }),
     result: sessionInfoSchema,
-    about: 'take a session out of the list',
+    about: 'archive a session, so that the list leaves it out',
     commands: {
       'sessions archive': {
         takes: ['sessionId'],

@@ -6,20 +6,26 @@ import { configSchema } from './config.ts';
 import { secretStatusSchema } from './op-results.ts';
 import { holdsSchema, none } from './op-params.ts';
 
+const settingKey = z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/);
+
 export const settingOps = defineOps({
-  /** `config` has been in effect since the start. `file` is the current content of the file; if it is null, `problem` says why. */
+  /**
+   * `config` has been in effect since the start. `file` is the current content of the file; if it is null, `problem` says why. `value` is
+   * that of `key`, a dotted path. Fails with not_found if nothing is set there.
+   */
   'config.get': {
-    params: none,
+    params: z.strictObject({ key: settingKey.optional() }),
     result: z.object({
       config: configSchema,
       path: z.string(),
       warnings: z.array(z.string()),
       file: z.record(z.string(), z.unknown()).nullable(),
       problem: z.string().nullable(),
+      value: z.unknown().optional(),
     }),
-    about: 'show the settings that hold',
+    about: 'show the settings in effect, or one of them',
     commands: {
-      'config get': { example: '' },
+      'config get': { takes: ['key?'], words: { key: 'such as models.default; all settings when left out' }, example: 'limits.steps' },
       'policy show': { about: 'show the mode, rules, preset permissions and limits', example: '' },
     },
   },
@@ -28,7 +34,7 @@ export const settingOps = defineOps({
    * everything else at the next start.
    */
   'config.set': {
-    params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),
+    params: z.strictObject({ key: settingKey, value: z.unknown() }),
     result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: holdsSchema }),
     about: 'change one setting, such as models.default ollama/qwen3; null removes the setting',
     forPerson: true,

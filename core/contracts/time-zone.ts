@@ -1,23 +1,27 @@
 // The name of a time zone, as a person gives it: one that this machine knows.
 
 import * as z from 'zod';
-import { nearNames } from '../base/near-names.ts';
+import { didYouMean, nearNames } from '../base/near-names.ts';
 
 export const timeZoneSchema = z
   .string()
   .min(1)
   .max(100)
-  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows; ${meant(String(input))}` });
+  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows. ${meant(String(input))}` });
+
+/** The name as this machine writes it: `Europe/Berlin` for `europe/berlin`. Throws for a zone that it does not know. */
+export function canonicalZone(zone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+}
 
 function isTimeZone(zone: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+    return canonicalZone(zone) !== '';
   } catch {
     return false;
   }
 }
 
 function meant(zone: string): string {
-  const near = nearNames(zone, Intl.supportedValuesOf('timeZone'));
-  return near.length === 0 ? 'use a name such as Europe/Berlin or UTC' : `did you mean ${near.join(' or ')}?`;
+  return didYouMean(nearNames(zone, Intl.supportedValuesOf('timeZone'))) ?? 'Use a name such as Europe/Berlin or UTC.';
 }

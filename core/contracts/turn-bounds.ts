@@ -7,6 +7,7 @@ import { naming } from './named-things.ts';
 import { toolClassSchema } from './tools.ts';
 
 const hostPattern = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^:/@?#\s*[\]]+)$/;
+export const toolName = naming('tool', z.string().min(1).max(64));
 const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(1000).nullable();
 
 export const planModeSchema = z.enum(['whole', 'steps']);
@@ -25,7 +26,7 @@ export const configuredSchema = z.object({
 /** null means no bound of that kind; an empty list excludes everything. */
 export const turnBoundsSchema = z.strictObject({
   /** Names of tools. */
-  tools: entries(z.string().min(1).max(64)),
+  tools: entries(toolName),
   classes: entries(toolClassSchema),
   /** Absolute real paths of folders in which and below which files may be written. */
   folders: entries(z.string().min(1)),
@@ -84,7 +85,7 @@ export type JobBounds = z.infer<typeof jobBoundsSchema>;
 /** The bounds in config.yaml of automatically started turns. They can only narrow the usual bounds. */
 export const narrowedSettings = {
   /** The only tools that it may use. */
-  tools: z.array(z.string().min(1).max(64)).max(200).optional(),
+  tools: z.array(toolName).max(200).optional(),
   /** The maximum for each turn. */
   perTurnUsd: z.number().nonnegative().optional(),
 };

@@ -59,13 +59,13 @@ export const workspaceOps = defineOps({
   'workspace.look': {
     params: z.strictObject({ path: workspacePath, folders: z.boolean().optional() }),
     result: workspaceLookSchema.extend({ folders: z.array(z.string()).optional() }),
-    about: 'say what TrayClaw knows of a folder, and complete its path; changes nothing',
+    about: 'show what TrayClaw knows about a folder, and complete its path; changes nothing',
   },
   /** Lets sessions work in the folder and below, until it is forgotten or replaced. Only a person can do this. */
   'workspace.trust': {
     params: z.strictObject({ path: workspacePath }),
     result: trustedWorkspaceSchema,
-    about: 'let TrayClaw work in a folder and below, until you take it back',
+    about: 'trust a folder: TrayClaw may work in it and below until you revoke that',
     forPerson: true,
     commands: { 'folders trust': { takes: ['path?'], sets: { path: '.' }, paths: ['path'], example: '.' } },
   },
@@ -73,7 +73,7 @@ export const workspaceOps = defineOps({
   'workspace.forget': {
     params: z.strictObject({ path: workspacePath }),
     result: z.object({ path: z.string(), forgotten: z.number().int() }),
-    about: 'take the trust in a folder back; its files stay',
+    about: 'stop trusting a folder; its files stay',
     forPerson: true,
     commands: { 'folders forget': { takes: ['path?'], sets: { path: '.' }, paths: ['path'], example: '.' } },
   },

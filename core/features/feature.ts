@@ -8,6 +8,7 @@ import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
 import type { DoorRoute } from '../contracts/door-route.ts';
 import type { TrayClawOptions } from '../contracts/library.ts';
+import type { NameChecks } from '../contracts/named-things.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
 import type { PluginParts } from '../contracts/plugin.ts';
 import type { ArtifactSink, FactContext, TaintSource } from '../contracts/tools.ts';
@@ -57,6 +58,8 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   /** Lists the work that a tool keeps running after its call, so that people can see and end it. */
   readonly background: Pick<BackgroundCommands, 'join'>;
   readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
+  /** Fails for a name that nothing has. */
+  readonly names: NameChecks;
   readonly settings: Settings;
   readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
   readonly turns: TurnPort;

@@ -23,7 +23,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'turns continue': 'no limit ended the turn',
   'outcomes settle': 'no call was cut off',
   'memory settle': 'the two do not contradict each other',
-  'helpers cancel': 'no subagent was started',
+  'subagents cancel': 'no subagent was started',
   'prompts accept': 'nothing came from a remote source',
   'telegram confirm': 'there is no bot',
   'telegram refuse': 'there is no bot',

@@ -92,7 +92,10 @@ test('the error about a server that is not running names its address and the nex
   const url = `http://127.0.0.1:${await freePort()}/mcp`;
   const claw = await rig.open({ web: { url } });
   await expect(claw.op('mcp.test', { name: 'web' })).rejects.toMatchObject({
-    message: `The MCP server web failed: nothing answers at ${url}.`,
+    message: `Nothing answers at ${url} (the MCP server web).`,
     hint: expect.stringContaining('trayclaw mcp add web --url ADDRESS --replace') as string,
   });
+  // fetch refuses this port itself, and only the cause of its error says so.
+  const other = await rig.open({ web: { url: 'http://127.0.0.1:9/mcp' } });
+  await expect(other.op('mcp.test', { name: 'web' })).rejects.toMatchObject({ message: expect.stringMatching(/: bad port\.$/) as string });
 });

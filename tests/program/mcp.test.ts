@@ -326,3 +326,16 @@ test('with many tools the model sees a search and the tools it found', async () 
   // A tool that is not shown can be called by its name, with approval.
   expect(await rig.call('s__rename_song', {})).toMatchObject({ asked: 1, outcome: 'ok' });
 });
+
+test('settings that name a tool a server does not have are reported once the server was asked', async () => {
+  const rig = new McpRig();
+  const config = { agents: { reader: { tools: ['files__read', 'files__raed'] } } };
+  const claw = await rig.open({ files: rig.server('files', { tools: [read] }) }, {}, config);
+  const found = async () =>
+    (await claw.op('health.check', {})).checks
+      .filter(({ id }) => /^(config\.tools|mcp\.files\.tools)/.test(id))
+      .map(({ detail, fix }) => [detail, fix]);
+  expect(await found()).toEqual([]);
+  await rig.approve('files');
+  expect(await found()).toEqual([['agents.reader.tools: the MCP server files has no tool "files__raed".', 'Did you mean files__read?']]);
+});

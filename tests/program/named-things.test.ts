@@ -1,5 +1,5 @@
-// Every parameter of an operation that names a session, a turn, an agent, a tool, a model or a chat is refused where there is none of that
-// name. The parameters are found in the table of operations, so that a new one is covered as well.
+// Every parameter of an operation that names a session, a turn, an agent, a tool, a model, a channel or a chat is refused where there is
+// none of that name. The parameters are found in the table of operations, so that a new one is covered as well.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,7 @@ const unknownNames: Readonly<Record<string, unknown>> = {
   deliver: 'telegram:1',
   bounds: { tools: ['reed_file'] },
   agent: 'unknown',
+  channel: 'unknown',
   judge: 'unknown/model',
   provider: 'unknown',
 };
@@ -99,7 +100,12 @@ test('a call of a tool is checked in the same way, and near names are said', asy
   });
   await expect(call({ ...job, everyMinutes: undefined, cron: '0 7 * * *', zone: 'Europe/Berlim' })).rejects.toMatchObject({
     code: 'invalid_arguments',
-    message: expect.stringMatching(/zone is no time zone that this machine knows; did you mean Europe\/Berlin/) as string,
+    message: expect.stringMatching(/zone is no time zone that this machine knows\. Did you mean Europe\/Berlin/) as string,
+  });
+  const cron = { kind: 'cron', expr: '0 7 * * *', zone: 'Mars/Olympus' } as const;
+  await expect(claw.op('schedule.create', { name: 'x', prompt: 'x', spec: cron })).rejects.toMatchObject({
+    code: 'invalid_params',
+    message: expect.stringMatching(/no time zone that this machine knows/) as string,
   });
 });
 

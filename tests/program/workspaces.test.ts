@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpParams } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
+import { isAppError } from '../../core/contracts/errors.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 
@@ -167,6 +168,22 @@ test.each([
   await expect(rig.claw.op('workspace.trust', { path: workspace })).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(rig.claw.op('message.send', { text: 'look', workspace })).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(rig.claw.op('session.create', { workspace })).rejects.toMatchObject({ code: 'invalid_params' });
+});
+
+test('the advice for a refused folder names one that can be a workspace', async () => {
+  const { claw, home } = await open();
+  const { configured } = await claw.op('workspace.list', {});
+  const hintFor = async (path: string): Promise<string> => {
+    const refused: unknown = await claw.op('workspace.trust', { path }).catch((cause: unknown) => cause);
+    return isAppError(refused) ? (refused.hint ?? '') : '';
+  };
+  const artifacts = join(realpathSync(home.path), 'artifacts');
+  mkdirSync(artifacts, { recursive: true });
+  const inData = await hintFor(artifacts);
+  expect(inData).toBe(`Choose a folder outside ${realpathSync(home.path)}, or the configured workspace, ${configured}.`);
+  expect(await hintFor('/etc')).toBe('Choose a folder of one project somewhere else.');
+  expect(await hintFor(homedir())).toBe('Choose a folder inside it, of one project.');
+  await claw.op('session.create', { workspace: configured });
 });
 
 test('neither a model nor a client can make the call that asks for trust', async () => {

@@ -171,7 +171,7 @@ export const channelOps = defineOps({
   'channel.revoke': {
     params: z.strictObject({ channel: id, userId: z.string().min(1).max(320) }),
     result: people,
-    about: "take a person's access over a chat service back",
+    about: "revoke a person's access over a chat service",
     forPerson: true,
     shows: peopleTable,
     commands: {

@@ -129,7 +129,7 @@ export const doorOps = defineOps({
         }
       }),
     result: doorTokenSchema.extend({ key: z.string() }),
-    about: 'make a token that lets a program in; it is shown once and kept nowhere',
+    about: 'create a token for a program; it is shown once and stored nowhere',
     forPerson: true,
     commands: {
       'doors token create': {
@@ -158,7 +158,7 @@ export const doorOps = defineOps({
   'door.revoke_token': {
     params: z.strictObject({ token: z.string().min(1).max(100) }),
     result: doorTokenSchema,
-    about: 'revoke a token; requests it has under way end at once',
+    about: 'revoke a token; its requests in progress end at once',
     shows: 'Revoked {name}. It opens nothing any more.',
     forPerson: true,
     commands: {

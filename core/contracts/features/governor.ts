@@ -107,7 +107,7 @@ export const governorOps = defineOps({
       /** The oldest event that was read; null if the whole period was read. */
       lookedBackToMs: z.number().int().nullable(),
     }),
-    about: 'show what the governor would have said of past turns; asks no model and no person',
+    about: 'show what the governor would have said about past turns; asks no model and no person',
     commands: { 'governor try': { options: { days: 'how many days back; 30 by default' }, example: '--days 30' } },
   },
 });

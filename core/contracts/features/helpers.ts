@@ -105,7 +105,7 @@ export const agentOps = defineOps({
     result: z.object({ helpers: z.array(helperListingSchema) }),
     about: 'list the subagents that wait or run',
     commands: {
-      'helpers list': { options: { sessionId: 'started in this session', all: 'also those that have ended' }, example: '--all' },
+      'subagents list': { options: { sessionId: 'started in this session', all: 'also those that have ended' }, example: '--all' },
     },
   },
   /** Ends a subagent and all subagents that it called. Does nothing if it has already ended. */
@@ -113,7 +113,7 @@ export const agentOps = defineOps({
     params: z.strictObject({ jobId: id }),
     result: helperListingSchema,
     about: 'cancel a subagent and all that it started',
-    commands: { 'helpers cancel': { takes: ['jobId'], example: 'job_01JD7Q' } },
+    commands: { 'subagents cancel': { takes: ['jobId'], example: 'job_01JD7Q' } },
   },
   'agent.get': {
     params: z.strictObject({ agentId: id }),

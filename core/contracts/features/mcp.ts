@@ -242,7 +242,7 @@ export const mcpOps = defineOps({
   'mcp.approve': {
     params: named.extend({ sha256: sha256Schema }),
     result: view,
-    about: 'let the agent ask for the tools of an MCP server, as `mcp test` showed them',
+    about: 'approve an MCP server: the agent may ask for its tools, as `mcp test` showed them',
     forPerson: true,
     commands: {
       'mcp approve': {
@@ -271,7 +271,7 @@ export const mcpOps = defineOps({
       resources: z.array(z.object({ uri: z.string(), name: z.string(), description: z.string(), mediaType: z.string() })),
       templates: z.array(z.object({ uri: z.string(), name: z.string(), description: z.string() })),
     }),
-    about: 'list what an MCP server has to read',
+    about: 'list the resources of an MCP server',
     forPerson: true,
     commands: { 'mcp resources': { takes: ['name'], example: 'web' } },
   },

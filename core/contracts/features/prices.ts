@@ -53,7 +53,7 @@ const pricesOps = defineOps({
   'prices.check': {
     params: none,
     result: checkedSchema,
-    about: 'download the public price list and show what it would change; uses nothing of it',
+    about: 'download the public price list and show what it would change; does not use it yet',
     forPerson: true,
   },
   /** Uses the list that was checked last, by its id. */

@@ -79,7 +79,7 @@ const projectOps = defineOps({
   'project.withdraw': {
     params: z.strictObject({ folder: workspacePath }),
     result: projectSchema,
-    about: 'no longer follow the instructions of a folder; they are shown as material',
+    about: 'stop following the instructions of a folder; they are shown as material',
     forPerson: true,
     commands: { 'folders withdraw': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], example: '.' } },
   },
@@ -94,7 +94,7 @@ const projectOps = defineOps({
       /** Whether the search stopped at its limit and the folder has more files. */
       isCut: z.boolean(),
     }),
-    about: 'find files of the folder a session works in by their path',
+    about: 'find files in the folder of a session by their path',
   },
   /** Creates a few small files in the workspace for the first tasks. Existing files are left alone. */
   'project.example': {

@@ -147,6 +147,6 @@ export const signalOps = defineOps({
       dedupeKey: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ signalId: z.string(), repeated: z.boolean() }),
-    about: 'take a webhook; `POST /hooks/NAME` calls it',
+    about: 'receive a webhook; `POST /hooks/NAME` calls it',
   },
 });

@@ -291,7 +291,7 @@ export const skillStoreOps = defineOps({
   'skill.new': {
     params: z.strictObject({ name: skillNameSchema, into: z.string().min(1).max(4096), description: z.string().max(1000).optional() }),
     result: z.object({ path: z.string(), files: z.array(z.string()) }),
-    about: 'make a skill to start from, with a case to test it by',
+    about: 'create a skill to start from, with a case that tests it',
     forPerson: true,
     shows: 'Made {path}. Write its SKILL.md, then check it with: trayclaw skills test {path}',
     commands: {
@@ -342,7 +342,7 @@ export const skillStoreOps = defineOps({
   'skill.pack': {
     params: z.strictObject({ path: z.string().min(1).max(4096), out: z.string().min(1).max(4096).optional() }),
     result: z.object({ name: skillNameSchema, version, archive: z.string(), sizeBytes: z.number().int(), sha256, contentSha256: sha256 }),
-    about: 'make one archive of a skill',
+    about: 'pack a skill into one archive',
     forPerson: true,
     shows: '{archive}, sha256 {sha256}',
     commands: {
@@ -374,7 +374,7 @@ export const skillStoreOps = defineOps({
       archive: z.string(),
       sha256,
     }),
-    about: 'put a skill into a market of your own',
+    about: 'publish a skill in a market of your own',
     forPerson: true,
     shows: '{name} {version} is {change} in {index}, sha256 {sha256}',
     commands: {

@@ -146,7 +146,7 @@ export const telegramOps = defineOps({
   'telegram.revoke': {
     params: z.strictObject({ userId: id }),
     result: people,
-    about: "take a person's access back",
+    about: "revoke a person's access",
     forPerson: true,
     commands: { 'telegram revoke': { takes: ['userId'], words: { userId: 'the numeric id, as in: telegram list' }, example: '4711' } },
   },

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
+import { withCurrentWords } from './former-words.ts';
 import { buildProgram } from './kernel/program.ts';
 import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
@@ -50,7 +51,8 @@ interface Shell {
   readonly early: Output;
 }
 
-async function parseAndRun(argv: readonly string[], shell: Shell): Promise<number> {
+async function parseAndRun(given: readonly string[], shell: Shell): Promise<number> {
+  const argv = withCurrentWords(given);
   const { io, parts, early } = shell;
   const { CommanderError } = await import('commander');
   let usageText = '';
@@ -69,7 +71,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   });
 
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;

@@ -1,8 +1,8 @@
 // `--fields`: selected fields of a result, for pipes. A list prints one line per entry, with tabs between the fields.
 
-import { isPlainObject } from '../../base/json.ts';
+import { isPlainObject, valueAt } from '../../base/json.ts';
+import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { closest } from './kernel/closest.ts';
 
 type Row = readonly unknown[];
 
@@ -25,17 +25,10 @@ function wordsOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function valueAt(entry: unknown, name: string): unknown {
-  return name
-    .split('.')
-    .reduce<unknown>((value, part) => (isPlainObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), entry);
-}
-
 function assertKnown(entries: readonly unknown[], name: string): void {
   if (entries.length === 0 || entries.some((entry) => valueAt(entry, name) !== undefined)) return;
   const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
-  const near = closest(name, known);
   throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
-    data: { hint: near === null ? `It has: ${known.join(', ')}` : `Did you mean ${near}?` },
+    data: { hint: didYouMean(nearNames(name, known)) ?? `It has: ${known.join(', ')}` },
   });
 }

@@ -2,6 +2,7 @@
 // node:http on purpose: compared with hono it starts about 25 ms sooner and idles 5 MB smaller, and five routes need no framework.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -14,6 +15,7 @@ import { refusePlace, type Place } from './request-gate.ts';
 import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
 import { StrangerLimit } from './stranger-limit.ts';
+import { refuseUnreadable } from './unreadable-request.ts';
 import { TokenCheck, type EarlierToken, type TokenVerdict } from './token-check.ts';
 
 /** The build names these files by a hash of their content, so that browsers may cache them and their compiled code. */
@@ -132,6 +134,7 @@ class NodeHttpDoor implements HttpDoor {
 
   #createServer(place: () => Place): Server {
     const timeouts = this.#options.receiveTimeoutsMs ?? { headers: headersTimeoutMs, request: requestTimeoutMs };
+    const answering = new WeakMap<Duplex, ServerResponse>();
     const server = createServer(
       {
         headersTimeout: timeouts.headers,
@@ -143,12 +146,14 @@ class NodeHttpDoor implements HttpDoor {
         insecureHTTPParser: false,
       },
       (request, response) => {
+        answering.set(request.socket, response);
         // While the server closes, a connection is kept only for its response.
         response.once('close', () => this.#servers.has(server) || server.closeIdleConnections());
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));
       },
     );
     server.maxConnections = connectionsMax;
+    server.on('clientError', (cause, socket) => refuseUnreadable(cause, socket, answering.get(socket)));
     server.on('connection', (socket) => this.#strangers.admit(socket));
     return server;
   }
@@ -158,7 +163,7 @@ class NodeHttpDoor implements HttpDoor {
     const target = request.url ?? '';
     const [path, search] = splitOnce(target, '?');
     const wrongPlace = this.#checks.refusePlace(request, place, path);
-    if (wrongPlace !== null) return sendRefusal(request, response, refusal(new AppError('forbidden', wrongPlace)));
+    if (wrongPlace !== null) return sendRefusal(request, response, refusal(new AppError('forbidden', wrongPlace), { connection: 'close' }));
     if (!path.startsWith('/'))
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
 

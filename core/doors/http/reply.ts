@@ -25,7 +25,7 @@ export const contentPolicy = (connect: 'self' | 'none'): string =>
     'trusted-types svelte-trusted-html dompurify trayclaw-worker',
   ].join('; ');
 
-const securityHeaders = {
+export const securityHeaders = {
   'content-security-policy': contentPolicy('self'),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',

@@ -1,10 +1,11 @@
 // Read-only operations: audit, replay, explain, safety, health, usage, config, artifacts; and the operations on secrets and backups.
 
 import * as z from 'zod';
-import { isPlainObject } from '../../base/json.ts';
-import { noSession, noTurn } from '../../contracts/errors.ts';
+import { isPlainObject, valueAt } from '../../base/json.ts';
+import { didYouMean, nearNames } from '../../base/near-names.ts';
+import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
 import { readsOf } from '../../contracts/tools.ts';
-import { configSchema } from '../../contracts/config.ts';
+import { configSchema, type Config } from '../../contracts/config.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
 import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
@@ -35,7 +36,8 @@ export function createAuditOps(deps: Deps): AuditOps {
       const { text, found } = deps.safety.redact(params.text);
       return { text, found: [...found] };
     },
-    'config.get': async () => ({
+    'config.get': async ({ key }) => ({
+      ...(key === undefined ? {} : { value: settingAt(deps.settings.config, key) }),
       config: deps.settings.config,
       path: deps.settings.path,
       warnings: [...deps.settings.warnings],
@@ -130,4 +132,16 @@ async function backup(deps: Deps): Promise<OpResult<'backup.create'>> {
   const made = await createBackup(storage.db, storage.home, { nowMs: deps.clock.nowMs() });
   pruneBackups(storage.home, deps.settings.config.retention.backups);
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
+}
+
+/** Fails with not_found if nothing is set there, with the names of the settings next to it that resemble the last part of the key. */
+function settingAt(config: Config, key: string): unknown {
+  const value = valueAt(config, key);
+  if (value !== undefined) return value;
+  const at = key.lastIndexOf('.');
+  const above = at < 0 ? '' : key.slice(0, at);
+  const around = above === '' ? config : valueAt(config, above);
+  const known = isPlainObject(around) ? Object.keys(around).map((name) => (above === '' ? name : `${above}.${name}`)) : [];
+  const hint = didYouMean(nearNames(key, known)) ?? 'See what there is with: trayclaw config get';
+  throw new AppError('not_found', `Nothing is set for ${key}.`, { data: { hint } });
 }

@@ -68,3 +68,19 @@ test('searches for local model servers again on request', async () => {
   expect(await refs(false)).not.toContain('lab/tiny');
   expect(await refs(true)).toContain('lab/tiny');
 });
+
+test('one setting can be read by its key; a wrong key names the settings next to it', async () => {
+  const { claw } = await open('limits:\n  steps: 7\n');
+  const valueOf = async (key: string) => (await claw.op('config.get', { key })).value;
+  expect(await valueOf('limits.steps')).toBe(7);
+  expect(await valueOf('limits')).toMatchObject({ steps: 7, sameCall: 3 });
+  await expect(claw.op('config.get', { key: 'limits.stpes' })).rejects.toMatchObject({
+    code: 'not_found',
+    hint: 'Did you mean limits.steps?',
+  });
+  await expect(claw.op('config.get', { key: 'limit.steps' })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'Nothing is set for limit.steps.',
+  });
+  await expect(claw.op('config.get', { key: 'limits.constructor' })).rejects.toMatchObject({ code: 'not_found' });
+});

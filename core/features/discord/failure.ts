@@ -2,7 +2,7 @@
 // nothing was done.
 
 import type { LiveFailure, SendOutcome } from '../../contracts/channels.ts';
-import { neverSent } from '../../runtime/chats/chats.ts';
+import { isNeverSent, networkCode, networkSentence } from '../../base/network-failure.ts';
 
 export type DiscordFailure =
   | { readonly kind: 'refused'; readonly words: string; readonly isUnauthorized: boolean; readonly isGone: boolean }
@@ -33,17 +33,9 @@ export function readFailure(cause: unknown, signal?: AbortSignal): DiscordFailur
   }
   // The library itself throws this after it has forgotten a refused token.
   if (message?.startsWith('Expected token') === true) return { kind: 'unreachable', words: 'Discord does not take the token of the bot.' };
-  const socket = codeOf(cause);
-  if (socket !== undefined && neverSent.includes(socket)) return { kind: 'unreachable', words: 'Discord cannot be reached.' };
+  const network = networkCode(cause);
+  if (isNeverSent(network)) return { kind: 'unreachable', words: networkSentence(network, 'the server of Discord') };
   return { kind: 'unknown', words: 'Discord did not answer.' };
-}
-
-function codeOf(cause: unknown): string | undefined {
-  for (let at = cause, depth = 0; typeof at === 'object' && at !== null && depth < 4; at = (at as { cause?: unknown }).cause, depth++) {
-    const { code } = at as { code?: unknown };
-    if (typeof code === 'string') return code;
-  }
-  return undefined;
 }
 
 export function outcomeOf(failure: DiscordFailure): SendOutcome {

@@ -7,7 +7,7 @@ import type { ChannelPort, ChatDesk, OutboundPart, SendOutcome } from '../../con
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
 import { sentNote } from './read-mail.ts';
-import { whyUnreachable } from './unreachable.ts';
+import { unreachableWords, type MailAddress } from './unreachable.ts';
 
 export interface MailPortDeps {
   readonly settings: EmailConfig;
@@ -42,7 +42,6 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
   const messageId = `<${createHash('sha256').update(part.idempotencyKey).digest('hex').slice(0, 40)}@${domainOf(deps)}>`;
   const written = await write(deps, part, messageId);
   if (typeof written === 'string') return { kind: 'refused', error: written, retryAfterMs: null, isRetryable: false };
-  const { host } = deps.settings.smtp;
   const transport = createTransport(serverOf(deps));
   // The stream is read only after the server has agreed to take the mail. Before that the server has received nothing of it.
   let hasBegun = false;
@@ -60,7 +59,7 @@ async function send(deps: MailPortDeps, part: OutboundPart, signal: AbortSignal)
     if (threadId !== undefined) deps.desk.setNote(sentNote(messageId), threadId);
     return { kind: 'sent', messageId };
   } catch (cause) {
-    return outcomeOf(cause, hasBegun, host);
+    return outcomeOf(cause, hasBegun, deps.settings.smtp);
   } finally {
     signal.removeEventListener('abort', stop);
     transport.close();
@@ -90,7 +89,7 @@ export async function verifySending(deps: MailPortDeps, signal: AbortSignal): Pr
   try {
     await transport.verify();
   } catch (cause) {
-    const outcome = outcomeOf(cause, false, deps.settings.smtp.host);
+    const outcome = outcomeOf(cause, false, deps.settings.smtp);
     const message = outcome.kind === 'refused' ? outcome.error : 'The mail server did not answer.';
     const { code } = cause as { code?: string };
     throw new AppError('fetch_failed', message, { data: { hint: '', field: code === 'EAUTH' ? 'smtp.password' : 'smtp.host' }, cause });
@@ -140,7 +139,8 @@ function subjectOf({ item }: OutboundPart, thread: Thread | null): string {
 }
 
 /** A reply code states the outcome. Without one, the mail may have been delivered once any byte of it was read. */
-function outcomeOf(cause: unknown, hasBegun: boolean, host: string): SendOutcome {
+function outcomeOf(cause: unknown, hasBegun: boolean, server: MailAddress): SendOutcome {
+  const { host } = server;
   const { code, responseCode, response } = cause as { code?: string; responseCode?: number; response?: string };
   if (responseCode !== undefined && responseCode >= 400) {
     const isRetryable = responseCode < 500 || code === 'EAUTH';
@@ -151,5 +151,5 @@ function outcomeOf(cause: unknown, hasBegun: boolean, host: string): SendOutcome
     return { kind: 'refused', error, retryAfterMs: null, isRetryable };
   }
   if (hasBegun) return { kind: 'unknown', reason: `The connection to ${host} was lost while the mail was sent.` };
-  return { kind: 'refused', error: `The mail server ${host} ${whyUnreachable(cause)}.`, retryAfterMs: null, isRetryable: true };
+  return { kind: 'refused', error: unreachableWords(cause, server), retryAfterMs: null, isRetryable: true };
 }

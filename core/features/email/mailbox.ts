@@ -5,7 +5,7 @@ import type { ImapFlow } from 'imapflow';
 import type { ChatDesk } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
-import { whyUnreachable } from './unreachable.ts';
+import { unreachableWords } from './unreachable.ts';
 import { openingQuery, openMail, readMail, threadOf, type Opened, type Trust } from './read-mail.ts';
 
 export interface MailboxDeps {
@@ -85,7 +85,7 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
       cause,
     });
   }
-  return new AppError('fetch_failed', `The mail server ${imap.host} ${whyUnreachable(cause)}.`, {
+  return new AppError('fetch_failed', unreachableWords(cause, imap), {
     data: { hint: 'TrayClaw keeps trying; mail waits there.', field: 'imap.host' },
     cause,
   });

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
-import { whyUnreachable } from './unreachable.ts';
+import { unreachableWords } from './unreachable.ts';
 
 test.each([
-  [{ code: 'ESOCKET', errno: -111 }, 'takes no connection on that port'],
-  [{ code: 'ENOTFOUND' }, 'is not known by that name'],
-  [{ code: 'EDNS' }, 'is not known by that name'],
-  [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'shows a certificate that cannot be trusted'],
-  [{ code: 'ERR_SSL_WRONG_VERSION_NUMBER' }, 'speaks another kind of security on that port'],
-  [{ cause: { code: 'ECONNREFUSED' } }, 'takes no connection on that port'],
-  [new Error('anything else'), 'cannot be reached'],
+  [{ code: 'ESOCKET', errno: -111 }, 'Nothing answers at the mail server imap.example:993.'],
+  [{ code: 'EDNS' }, 'The host of the mail server imap.example:993 cannot be found.'],
+  [{ cause: { code: 'ECONNREFUSED' } }, 'Nothing answers at the mail server imap.example:993.'],
+  [{ code: 'ESOCKET' }, 'The mail server imap.example:993 could not be reached (ESOCKET).'],
+  [new Error('anything else'), 'The mail server imap.example:993 could not be reached.'],
 ])('explains a failed connection: %j', (cause, words) => {
-  expect(whyUnreachable(cause)).toBe(words);
+  expect(unreachableWords(cause, { host: 'imap.example', port: 993 })).toBe(words);
 });

@@ -2,6 +2,7 @@
 // known.
 
 import { connect } from 'node:net';
+import { networkSentence } from '../../base/network-failure.ts';
 import { unpricedWords } from '../../contracts/turn-words.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
@@ -134,11 +135,11 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
   const address = ('baseUrl' in provider ? provider.baseUrl : undefined) ?? usualAddress[provider.kind];
   if (address === null) return [];
   const url = new URL(address);
-  const failure = await reach(
+  const code = await reach(
     url.hostname.replace(/^\[|\]$/g, ''),
     url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
   );
-  if (failure === null)
+  if (code === null)
     return [
       well(
         id,
@@ -146,11 +147,11 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
       ),
     ];
   return [
-    unwell(id, `Nothing answers at ${url.origin} (${failure}).`, `Start the server of ${name}, or correct providers.${name}.baseUrl.`),
+    unwell(id, networkSentence(code, `${url.origin} (${name})`), `Start the server of ${name}, or correct providers.${name}.baseUrl.`),
   ];
 }
 
-/** Null if the server accepts a connection; otherwise a short reason. */
+/** Null if the server accepts a connection; otherwise the code of the failure. */
 function reach(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: REACH_MS });
@@ -159,7 +160,7 @@ function reach(host: string, port: number): Promise<string | null> {
       resolve(why);
     };
     socket.once('connect', () => end(null));
-    socket.once('timeout', () => end(`no answer within ${counted(REACH_MS / 1000, 'second')}`));
+    socket.once('timeout', () => end('ETIMEDOUT'));
     socket.once('error', (cause: NodeJS.ErrnoException) => end(cause.code ?? cause.message));
   });
 }

@@ -1,14 +1,17 @@
 // Checks of the runtime: calls with an unknown outcome, undelivered messages, secrets, sandbox, panic stop, settings.
 
+import { configSchema, type Config } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { namesIn } from '../../contracts/named-things.ts';
 import type { Sandbox } from '../../guard/sandbox/sandbox.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
 import type { OutboundRows } from '../../runtime/outbox/outbox.ts';
 import { readSettings, type LoadedConfig } from '../../store/config/config.ts';
 import type { Spine } from '../feature.ts';
 
-export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic'> {
+export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic' | 'names'> {
+  readonly config: Config;
   readonly loaded: Pick<LoadedConfig, 'path' | 'warnings'>;
   /** Settings passed by the caller instead of a file. */
   readonly options: { readonly config?: unknown };
@@ -29,6 +32,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
       deps.panic.engaged ? unwell('panic', 'Everything is stopped.', 'trayclaw panic --release') : well('panic', 'Not engaged.'),
       ...(await checkConfig(deps)),
       ...deps.loaded.warnings.map((detail, index) => unwell(`config.${index + 1}`, detail, 'Correct config.yaml.')),
+      ...checkToolNames(deps),
     ],
   };
 }
@@ -80,4 +84,20 @@ async function checkConfig({ loaded, options }: StateChecksDeps): Promise<Findin
   return [
     problem === null ? well('config', 'config.yaml can be read.') : unwell('config', problem, 'Correct config.yaml before the next start.'),
   ];
+}
+
+/**
+ * A tool may come from a feature or a plugin, so the file alone does not say whether there is one of that name. Those of MCP servers are
+ * checked by their feature.
+ */
+function checkToolNames({ config, names }: StateChecksDeps): Finding[] {
+  return namesIn(configSchema, config).flatMap(({ kind, name, place }, index) => {
+    if (kind !== 'tool') return [];
+    try {
+      names.tool(name);
+      return [];
+    } catch (cause) {
+      return [warning(`config.tools.${index + 1}`, `${place}: ${toAppError(cause).message}`, 'Correct config.yaml. See: trayclaw tools')];
+    }
+  });
 }

@@ -1,11 +1,27 @@
-// The health check of the MCP servers: reports those that wait for a person and those that cannot be reached. Reports nothing if none are
-// configured; starts none.
+// The health check of the MCP servers: reports those that wait for a person, those that cannot be reached, and settings that name a tool
+// which a server does not have. Reports nothing if none are configured; starts none.
 
+import { didYouMean, nearNames } from '../../base/near-names.ts';
+import { configSchema, type Config } from '../../contracts/config.ts';
 import type { McpServerView } from '../../contracts/features/mcp.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { namesIn, type FoundName } from '../../contracts/named-things.ts';
 
-export function mcpChecks(list: () => readonly McpServerView[]): HealthSource {
-  return { check: () => list().flatMap(findingOf) };
+export function mcpChecks(list: () => readonly McpServerView[], settings: { readonly config: Config }): HealthSource {
+  const named = (): readonly FoundName[] => namesIn(configSchema, settings.config);
+  return { check: () => list().flatMap((server) => [...findingOf(server), ...unknownTools(server, named())]) };
+}
+
+/** Names tools that the server does not have. Empty until the server was asked for its tools. */
+function unknownTools({ name: server, tools }: McpServerView, named: readonly FoundName[]): Finding[] {
+  if (tools.length === 0) return [];
+  const known = tools.map((tool) => tool.name);
+  return named
+    .filter(({ kind, name }) => kind === 'tool' && name.startsWith(`${server}__`) && !known.includes(name))
+    .map(({ name, place }, index) => {
+      const hint = didYouMean(nearNames(name, known)) ?? `See: trayclaw mcp test ${server}`;
+      return warning(`mcp.${server}.tools.${index + 1}`, `${place}: the MCP server ${server} has no tool ${JSON.stringify(name)}.`, hint);
+    });
 }
 
 function findingOf({ name, state, problem, tools }: McpServerView): Finding[] {

@@ -2,7 +2,6 @@
 // from then on. Never runs the server's schemas on data, because the server is not trusted.
 
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
-import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
@@ -191,28 +190,19 @@ export async function isSessionGone(cause: unknown): Promise<boolean> {
 }
 
 const CAUSE_DEPTH_MAX = 6;
-const networkFailures: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers',
-  EHOSTUNREACH: 'nothing answers',
-  ENETUNREACH: 'nothing answers',
-  ETIMEDOUT: 'nothing answers',
-  UND_ERR_CONNECT_TIMEOUT: 'nothing answers',
-  ENOTFOUND: 'no host of that name can be found',
-  EAI_AGAIN: 'no host of that name can be found',
-};
-
-/** Says why no connection was made, from the code of the socket's error; null for any other failure. */
-export function networkWords(cause: unknown, depth = 0): string | null {
-  if (!(cause instanceof Error) || depth > CAUSE_DEPTH_MAX) return null;
-  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
-  return networkFailures[errnoOf(cause) ?? ''] ?? networkWords(first ?? cause.cause, depth + 1);
-}
 
 /** Describes a failure in one sentence for people, with a bounded part of the server's error. */
 export function failureOf(server: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new AppError('tool_failed', `The MCP server ${server} failed: ${sentence(message)}`, { cause });
+  return new AppError('tool_failed', `The MCP server ${server} failed: ${sentence(messagesOf(cause).join(': '))}`, { cause });
+}
+
+/** The message of a failure, and those of its causes that say more: `fetch failed` alone does not say why. */
+function messagesOf(cause: unknown, depth = 0): string[] {
+  if (!(cause instanceof Error)) return [String(cause)];
+  const inner = depth < CAUSE_DEPTH_MAX && cause.cause instanceof Error ? messagesOf(cause.cause, depth + 1) : [];
+  const more = inner.filter((message) => message !== '' && !cause.message.includes(message));
+  return [cause.message, ...more];
 }
 
 function sentence(text: string): string {

@@ -103,7 +103,7 @@ export const mcp = defineBuiltInFeature({
           spine.turns.continueTurn(turnId);
         }
       },
-      checks: [mcpChecks(() => registry.views())],
+      checks: [mcpChecks(() => registry.views(), settings)],
       dispose: async () => {
         await signIns.dispose();
         await registry.dispose();

@@ -3,13 +3,14 @@
 
 import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
 import { orAborted } from '../../base/deferred.ts';
+import { networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
-import { connectServer, failureOf, isSessionGone, networkWords, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
+import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf } from './definition.ts';
 import { boundedFetch } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
@@ -307,10 +308,11 @@ export class McpServer {
   /** Null unless it is at an address, and no connection was made. */
   #unreachable(cause: unknown): AppError | null {
     if (!('url' in this.config)) return null;
-    const words = networkWords(cause);
-    if (words === null) return null;
+    const code = networkCode(cause);
+    if (networkFailure(code) === null) return null;
+    const message = networkSentence(code, `${this.config.url} (the MCP server ${this.name})`);
     const hint = `Start the server, or correct its address: trayclaw mcp add ${this.name} --url ADDRESS --replace`;
-    return new AppError('tool_failed', `The MCP server ${this.name} failed: ${words} at ${this.config.url}.`, { cause, data: { hint } });
+    return new AppError('tool_failed', message, { cause, data: { hint } });
   }
 
   async #failedStart(cause: unknown): Promise<AppError> {

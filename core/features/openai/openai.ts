@@ -5,24 +5,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { defineBuiltInFeature } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
-
-/** The paths of Ollama's API. They share the prefix /api/ with our own, so each is listed. */
-const ollamaNames = [
-  'tags',
-  'ps',
-  'show',
-  'chat',
-  'generate',
-  'embed',
-  'embeddings',
-  'version',
-  'pull',
-  'push',
-  'create',
-  'copy',
-  'delete',
-];
-const ollamaPaths: ReadonlySet<string> = new Set(ollamaNames.map((name) => `/api/${name}`));
+import { ollamaPaths } from './ollama-paths.ts';
 
 type Taken = Omit<OpenAiDeps, 'claw'>;
 

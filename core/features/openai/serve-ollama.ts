@@ -7,12 +7,16 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Asked } from './asked.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
 import { embeddingsModel, vectorsOf } from './embeddings.ts';
+import { managingPaths, type AnsweringPath } from './ollama-paths.ts';
 import { ollamaWriter, sendLoaded, sendOllamaError } from './ollama-replies.ts';
 import { modelIn, readOllamaChat, readOllamaGenerate } from './read-ollama.ts';
 import { readBody } from './read-parts.ts';
 import { assertMethod } from './vendor-error.ts';
 
-type Answering = (visit: Visit) => Promise<void> | void;
+interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly answer: (visit: Visit) => Promise<void> | void;
+}
 
 /** The API version that this door reports. Clients refuse older ones. */
 const API_VERSION = '0.13.0';
@@ -21,7 +25,6 @@ const details = { parent_model: '', format: '', family: 'trayclaw', families: ['
 const modifiedAt = '2026-01-01T00:00:00Z';
 
 const showSchema = z.looseObject({ model: z.string().min(1).max(400).optional(), name: z.string().min(1).max(400).optional() });
-const managing: ReadonlySet<string> = new Set(['/api/pull', '/api/push', '/api/create', '/api/copy', '/api/delete']);
 const embedOneSchema = z.looseObject({ model: z.string().min(1).max(400), prompt: z.string().min(1).max(1_000_000) });
 const embedSchema = z.looseObject({
   model: z.string().min(1).max(400),
@@ -32,7 +35,7 @@ const embedSchema = z.looseObject({
 export class OllamaDoor {
   readonly #deps: OpenAiDeps;
   readonly #completions: Completions;
-  readonly #routes: Readonly<Record<string, { readonly method: 'GET' | 'POST'; readonly answer: Answering }>>;
+  readonly #routes: Readonly<Record<AnsweringPath, Route>>;
 
   constructor(deps: OpenAiDeps, completions: Completions) {
     this.#deps = deps;
@@ -54,8 +57,10 @@ export class OllamaDoor {
     try {
       const { tokens, config } = this.#deps;
       const caller = tokens.admit(request, 'ollama', config.doors.ollama.enabled);
-      if (managing.has(request.path)) throw new AppError('invalid_params', 'Models are not managed here: they are set up in config.yaml.');
-      const route = this.#routes[request.path];
+      if (managingPaths.has(request.path))
+        throw new AppError('invalid_params', 'Models are not managed here: they are set up in config.yaml.');
+      const routes: Readonly<Record<string, Route | undefined>> = this.#routes;
+      const route = routes[request.path];
       if (route === undefined) throw new AppError('not_found', `There is nothing at ${request.path}.`);
       assertMethod(request.method, route.method);
       await route.answer({ request, reply, caller });

@@ -6,6 +6,7 @@
 
 import { Cron } from 'croner';
 import { AppError } from '../../contracts/errors.ts';
+import { canonicalZone } from '../../contracts/time-zone.ts';
 import type { ScheduleSpec, ScheduleSpecInput } from '../../contracts/features/schedule.ts';
 
 const LINES_KEPT = 500;
@@ -20,7 +21,7 @@ export class DueTimes {
     this.#zone = zone;
   }
 
-  /** Fails with invalid_params if the cron line, zone or moment is invalid or never reached. */
+  /** The zone must be one that the schema accepted. Fails with invalid_params if the cron line or moment is invalid or never reached. */
   settle(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
     const spec = this.#fix(input, nowMs);
     if (this.nextAfter(spec, nowMs) === null) {
@@ -59,9 +60,9 @@ export class DueTimes {
       case 'every':
         return { kind: 'every', everyMs: input.everyMs, anchorMs: input.anchorMs ?? nowMs };
       case 'cron':
-        return { kind: 'cron', expr: input.expr.trim(), zone: this.#known(input.zone) };
+        return { kind: 'cron', expr: input.expr.trim(), zone: canonicalZone(input.zone ?? this.#zone()) };
       case 'at':
-        return 'atMs' in input ? { kind: 'at', atMs: input.atMs } : this.#atLocal(input.local, this.#known(input.zone));
+        return 'atMs' in input ? { kind: 'at', atMs: input.atMs } : this.#atLocal(input.local, canonicalZone(input.zone ?? this.#zone()));
     }
   }
 
@@ -72,16 +73,6 @@ export class DueTimes {
     const atMs = line.nextRun(new Date(Date.parse(`${local}:00Z`) - 2 * DAY_MS))?.getTime();
     if (atMs === undefined) throw new AppError('invalid_params', `There is no day ${local.slice(0, 10)}.`);
     return { kind: 'at', atMs, local, zone };
-  }
-
-  #known(zone = this.#zone()): string {
-    try {
-      return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
-    } catch {
-      throw new AppError('invalid_params', `There is no time zone ${JSON.stringify(zone)}.`, {
-        data: { hint: 'Use a name such as Europe/Berlin or UTC.' },
-      });
-    }
   }
 
   #line(expr: string, zone: string): Cron {

@@ -2,6 +2,7 @@
 // a command like any other and passes the gate.
 
 import { isInside } from '../../base/inside-folder.ts';
+import { didYouMean } from '../../base/near-names.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import {
@@ -97,7 +98,7 @@ export class SkillBook {
     const found = skills.get(name);
     if (found !== undefined) return found;
     const near = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
-    const hint = near.length > 0 ? `Did you mean ${near.join(', ')}?` : 'See what there is with: trayclaw skills list';
+    const hint = didYouMean(near) ?? 'See what there is with: trayclaw skills list';
     throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, { data: { hint } });
   }
 

@@ -2,8 +2,8 @@
 // never contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
+import { isNeverSent, networkCode, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { neverSent } from '../../runtime/chats/chats.ts';
 
 export type ApiFailure =
   /** The server refused the call; nothing was done. */
@@ -29,13 +29,6 @@ export type Refusal =
   | 'too_big'
   | 'other';
 
-/** In addition to the codes that hold for every service. */
-const alsoNeverSent: ReadonlySet<string> = new Set([
-  'ENETDOWN',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
 const FLOOD_MS_MAX = 3_600_000;
 
 const tokenWords = 'Telegram does not take the token of the bot: it was revoked, or never was one. Set the new one of @BotFather.';
@@ -52,17 +45,9 @@ export function isTokenRefused(failure: ApiFailure): boolean {
 export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   if (isFromServer(cause)) return ofServer(cause);
   if (signal?.aborted === true) return { kind: 'aborted' };
-  const code = codeOf(isOfNetwork(cause) ? cause.error : cause);
-  if (neverSent.includes(code) || alsoNeverSent.has(code))
-    return { kind: 'unreachable', words: `the server of Telegram could not be reached (${code})` };
-  return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
-}
-
-/** Errors of fetch carry no code, but their cause does. */
-function codeOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  const said = cause?.code ?? code;
-  return typeof said === 'string' ? said : '';
+  const code = networkCode(isOfNetwork(cause) ? cause.error : cause);
+  if (isNeverSent(code)) return { kind: 'unreachable', words: networkSentence(code, 'the server of Telegram') };
+  return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === null ? '' : ` (${code})`}` };
 }
 
 /** Checked by name, because the class belongs to the client library, which is loaded only if there is a bot. */

@@ -38,7 +38,7 @@ test('no listener: certainly not sent', async () => {
   const { api, close } = await serve((_request, response) => void response.end());
   await close();
   const failure = await failureOf(api);
-  expect(failure).toEqual({ kind: 'unreachable', words: 'the server of Telegram could not be reached (ECONNREFUSED)' });
+  expect(failure).toEqual({ kind: 'unreachable', words: 'Nothing answers at the server of Telegram.' });
 });
 
 test('an unknown address: certainly not sent', async () => {

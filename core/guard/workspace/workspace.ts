@@ -68,7 +68,7 @@ export class Workspaces {
     const { path, state, reason } = this.look(given);
     if (state === 'configured') return null;
     if (state === 'missing') throw noPath('folder', path);
-    if (state === 'refused' || state === 'data') throw cannotBe(path, reason);
+    if (state === 'refused' || state === 'data') throw cannotBe(path, reason, this.#instead(path));
     return path;
   }
 
@@ -103,6 +103,14 @@ export class Workspaces {
     return state === 'trusted' && !isStillThere(grant) ? 'replaced' : state;
   }
 
+  /** Says which folder can be a workspace. Everything below the data folder or a protected folder is refused as well. */
+  #instead(refused: string): string {
+    const { facts } = this.#deps;
+    if (isInside(refused, facts.home)) return `Choose a folder outside ${facts.home}, or the configured workspace, ${facts.workspace}.`;
+    if (this.#deps.protectionOf(refused) !== null) return 'Choose a folder of one project somewhere else.';
+    return 'Choose a folder inside it, of one project.';
+  }
+
   #refusal(path: string): string | null {
     const { facts, userHome, temporaryFolder } = this.#deps;
     if (dirname(path) === path) return 'A whole disk cannot be a workspace.';
@@ -124,10 +132,8 @@ export function notTrusted(workspace: string): AppError {
   });
 }
 
-function cannotBe(path: string, reason: string): AppError {
-  return new AppError('invalid_params', `${path} cannot be a workspace. ${reason}`, {
-    data: { hint: 'Choose a folder inside it, of one project.' },
-  });
+function cannotBe(path: string, reason: string, hint: string): AppError {
+  return new AppError('invalid_params', `${path} cannot be a workspace. ${reason}`, { data: { hint } });
 }
 
 interface FoundFolder {

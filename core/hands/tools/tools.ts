@@ -11,7 +11,7 @@ import type { NameChecks } from '../../contracts/named-things.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing, ToolShown } from '../../contracts/tools.ts';
 import { describeValue, hostResult, settleEnd, type HostedResult } from './hosted-result.ts';
-import { nearNames } from '../../base/near-names.ts';
+import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
@@ -190,8 +190,8 @@ export class ToolHost {
 
   #unknownTool(name: string): AppError {
     const near = nearNames(name, this.#tools.keys());
-    const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-    return new AppError('unknown_tool', `There is no tool called ${JSON.stringify(name.slice(0, 80))}.${meant}`, { data: { near } });
+    const said = [`There is no tool called ${JSON.stringify(name.slice(0, 80))}.`, didYouMean(near)];
+    return new AppError('unknown_tool', said.filter((one) => one !== null).join(' '), { data: { near } });
   }
 
   #log(level: 'debug' | 'info' | 'warn', message: string, tool: string, cause: unknown): void {

@@ -149,3 +149,24 @@ test('a log is distilled to its start, its end, its errors, and counts of repeat
   expect(short.length).toBeLessThanOrEqual(600);
   for (const kept of ['begin', '[and 499 more lines like this]', 'ERROR: disk 7 is full', 'exit 1']) expect(short).toContain(kept);
 });
+
+test('lines beyond those that are examined are counted as left out, and the end is kept', () => {
+  const lines = (length: number, text: (index: number) => string): string[] => Array.from({ length }, (_, index) => text(index));
+  const varied = lines(60_000, (index) => `line ${'abcdef'[index % 6] ?? ''} ${index}`);
+  const short = distillText([...varied, 'ERROR: disk 7 is full', 'exit 1'].join('\n'), 2_000);
+  expect(short.length).toBeLessThanOrEqual(2_000);
+  for (const kept of ['line a 0', 'ERROR: disk 7 is full', 'exit 1']) expect(short).toContain(kept);
+  const shown = short.split('\n').filter((line) => !line.startsWith('['));
+  expect(short).toContain(`[${varied.length + 2 - shown.length} lines left out]`);
+  // Equal lines are counted, so that all that was examined fits.
+  const repeated = distillText(['begin', ...lines(30_000, (index) => `tick ${index}`), 'exit 1'].join('\n'), 2_000);
+  expect(repeated.split('\n')).toEqual([
+    'begin',
+    'tick 0',
+    '[and 9998 more lines like this]',
+    '[10002 lines left out]',
+    'tick 20001',
+    '[and 9998 more lines like this]',
+    'exit 1',
+  ]);
+});

@@ -8,7 +8,6 @@ export { trialOf } from './connect-once.ts';
 export { download, fileName, tooBig } from './download.ts';
 export { LiveReplies } from './live-replies.ts';
 export { looksLikeCode, Pairing, type PairedPeople, type PairingDeps } from './pairing.ts';
-export { neverSent } from './network-codes.ts';
 export { questionText } from './asked.ts';
 export { freshMs, Questions, type QuestionDeps, type ServerQuestions } from './questions.ts';
 export type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows, ServiceNames } from './records.ts';

@@ -66,6 +66,10 @@ export class Dispatch {
     this.#lookAgain();
   }
 
+  get channels(): readonly string[] {
+    return [...this.#ports.keys()];
+  }
+
   open(port: ChannelPort): () => void {
     this.#ports.set(port.name, port);
     this.wake();

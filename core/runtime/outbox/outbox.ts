@@ -60,6 +60,11 @@ export class Outbox {
     this.#wakeSoon();
   }
 
+  /** The names of the open channels. */
+  get channels(): readonly string[] {
+    return this.#dispatch.channels;
+  }
+
   /** Sends queued messages of the port's channel through it, until the returned function is called. */
   open(port: ChannelPort): () => void {
     return this.#dispatch.open(port);

@@ -1,5 +1,4 @@
-// The features that the kernel gives to every command: fields for pipes, the next page, "did you mean", confirmation of irreversible
-// actions.
+// The features that the kernel gives to every command: fields for pipes, the next page, confirmation of irreversible actions.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
@@ -9,7 +8,6 @@ import { AppError } from '../../../contracts/errors.ts';
 import type { RowsForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
 import { opTable, type OpHandlers, type OpName, type OpResult } from '../../../contracts/ops.ts';
-import { closest } from './closest.ts';
 import { opEntries } from './entries.ts';
 
 type Info = OpResult<'session.list'>['sessions'][number];
@@ -147,13 +145,6 @@ test('resolves paths against the current folder, and ~ to the home folder', asyn
   expect(await asked('notes')).toEqual({ path: '/work-folder/notes' });
   expect(await asked('~/notes')).toEqual({ path: '/home/person/notes' });
   expect(await asked('~')).toEqual({ path: '/home/person' });
-});
-
-test('suggests the nearest word, and none if all are far', () => {
-  expect(closest('sheduled', ['scheduled', 'sessions'])).toBe('scheduled');
-  expect(closest('Tool', ['file', 'tool'])).toBe('tool');
-  expect(closest('weather', ['file', 'tool'])).toBeNull();
-  expect(closest('x', [])).toBeNull();
 });
 
 test('asks before deleting; refuses without a terminal, and only yes confirms', async () => {

@@ -1,10 +1,10 @@
 // Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths. The schema checks the bounds.
 
 import { givenPath } from '../../../base/given-path.ts';
+import { didYouMean, nearNames } from '../../../base/near-names.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import { parseCount, parseJsonArgument } from '../command-context.ts';
 import type { CliIo } from '../ports.ts';
-import { closest } from './closest.ts';
 import type { Entry, Given } from './entries.ts';
 import { argumentsOf, optionsOf, type Field, type Fields } from './options.ts';
 
@@ -61,8 +61,8 @@ function readValue(value: unknown, field: Field, label: string): unknown {
 /** Fails with `invalid_params` if the word is not one of the choices. */
 export function oneOf(choices: readonly string[], word: string, label: string): string {
   if (choices.length === 0 || choices.includes(word)) return word;
-  const near = closest(word, choices);
-  const data = near === null ? {} : { hint: `Did you mean ${near}?` };
+  const hint = didYouMean(nearNames(word, choices));
+  const data = hint === null ? {} : { hint };
   throw new AppError('invalid_params', `${label} takes one of ${choices.join(', ')}, not "${word}".`, { data });
 }
 

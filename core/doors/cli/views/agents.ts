@@ -54,5 +54,5 @@ function describeHelpers(helpers: readonly HelperListing[], isRun = true): strin
     money(costUsd),
     label,
   ]);
-  return table(['HELPER', 'AGENT', 'STATE', 'LEVEL', 'CALLED', 'COST', ''], rows, 'No helper is at work.');
+  return table(['SUBAGENT', 'AGENT', 'STATE', 'LEVEL', 'CALLED', 'COST', ''], rows, 'No subagent runs or waits.');
 }

@@ -29,7 +29,8 @@ const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the
 
 export const configViews: ViewsOf<'config'> = {
   'config.get': {
-    show: ({ path, warnings, config }) => [`# ${path}`, ...warnings.map((text) => `# ${text}`), JSON.stringify(config, null, 2)].join('\n'),
+    json: ({ value, ...all }, { key }) => (key === undefined ? all : value),
+    show: ({ value, ...all }, { params: { key } }) => (key === undefined ? describeConfig(all) : describeSetting(value)),
     others: {
       'policy show': { json: ({ config }) => config.policy, show: ({ config, path }) => describePolicy(config.policy, path) },
     },
@@ -40,6 +41,14 @@ export const configViews: ViewsOf<'config'> = {
   },
   'config.schema': { json: ({ schema }) => schema, show: ({ schema }) => JSON.stringify(schema, null, 2) },
 };
+
+function describeConfig({ path, warnings, config }: Pick<OpResult<'config.get'>, 'path' | 'warnings' | 'config'>): string {
+  return [`# ${path}`, ...warnings.map((text) => `# ${text}`), JSON.stringify(config, null, 2)].join('\n');
+}
+
+function describeSetting(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
 
 /** Fails with `invalid_params`. */
 async function parseSetting(text: string): Promise<unknown> {

@@ -1,0 +1,18 @@
+// The paths of Ollama's API. They share the prefix /api/ with our own, so each is listed.
+
+const answeringPaths = [
+  '/api/version',
+  '/api/tags',
+  '/api/ps',
+  '/api/show',
+  '/api/chat',
+  '/api/generate',
+  '/api/embed',
+  '/api/embeddings',
+] as const;
+export type AnsweringPath = (typeof answeringPaths)[number];
+
+/** These change which models there are, so they are refused. */
+export const managingPaths: ReadonlySet<string> = new Set(['/api/pull', '/api/push', '/api/create', '/api/copy', '/api/delete']);
+
+export const ollamaPaths: ReadonlySet<string> = new Set([...answeringPaths, ...managingPaths]);

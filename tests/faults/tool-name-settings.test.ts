@@ -1,0 +1,27 @@
+// Settings that name a tool which does not exist are reported by the doctor, because nothing else says so.
+
+import { expect, onTestFinished, test } from 'vitest';
+import { TestHome } from './test-home.ts';
+
+test('settings that name a tool that does not exist are reported with the tool that was meant', async () => {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  const claw = await home.open({
+    config: {
+      models: { default: 'demo/offline' },
+      sandbox: { mode: 'off' },
+      agents: { coder: { tools: ['reed_file', 'calc'], bounds: { tools: ['wriet_file'] } } },
+      heartbeat: { tools: ['clac'] },
+      policy: { denyTools: ['exce'], rules: [{ when: { tools: ['gerp', 'search__*'] }, then: 'deny' }] },
+    },
+  });
+  const found = (await claw.op('health.check', {})).checks.filter(({ id }) => id.startsWith('config.tools.'));
+  expect(found.map(({ ok, detail }) => `${ok} ${detail.replace(/ Did you mean .*/, '')}`).toSorted()).toEqual([
+    'true agents.coder.bounds.tools: There is no tool called "wriet_file".',
+    'true agents.coder.tools: There is no tool called "reed_file".',
+    'true heartbeat.tools: There is no tool called "clac".',
+    'true policy.denyTools: There is no tool called "exce".',
+    'true policy.rules.when.tools: There is no tool called "gerp".',
+  ]);
+  expect(found.find(({ detail }) => detail.startsWith('agents.coder.tools'))?.detail).toContain('Did you mean read_file');
+});
