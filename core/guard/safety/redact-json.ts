@@ -45,7 +45,9 @@ function walkList(redactor: TextRedactor, list: readonly unknown[], depth: numbe
 function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
   let changed: [string, unknown][] | null = null;
   // Each event passes here and almost none changes, so lists are created only when needed.
-  for (const [index, key] of Object.keys(fields).entries()) {
+  let index = -1;
+  for (const key of Object.keys(fields)) {
+    index += 1;
     const value = fields[key];
     const safeKey = key.length < KEY_LENGTH_MIN ? key : redactor.redact(key).text;
     const now = walkField(redactor, key, value, depth);

@@ -37,18 +37,22 @@ function open(env: Record<string, string> = {}, { home = newFolder(), passphrase
     keychain,
     vault: new Vault({ path: join(home, 'secrets.vault'), passphrase: () => passphrase, scryptCost }),
   });
+  const asked: string[] = [];
   const vault = new Secrets({
     store,
     env,
     home,
     userHome: home,
     registrar: {
-      register: (value, name) => value.length >= 8 && registered.push([value, name]) > 0,
-      redact: (text) => ({ text: text.replace(/(?<=TOKEN=).*/, '***') }),
+      register: (value, name) => value.length >= 8 && asked.push(`register ${name}`) > 0 && registered.push([value, name]) > 0,
+      redact: (text) => {
+        asked.push('redact');
+        return { text: text.replace(/(?<=TOKEN=).*/, '***') };
+      },
     },
     logger: { log: (...args) => said.push(args) },
   });
-  return { vault, keychain, registered, said, home };
+  return { vault, keychain, registered, asked, said, home };
 }
 
 async function failureOf(work: Promise<unknown>): Promise<{ code: string; shown: string; hint: string | undefined }> {
@@ -204,6 +208,13 @@ test('registers known secrets from files and environment at the start', () => {
     ['other-value', 'OTHER_TOKEN'],
     ['battery staple', 'vault-passphrase'],
   ]);
+});
+
+test('judges every variable before it registers the first, because each new value makes the next redaction costly', () => {
+  const { vault, asked } = open({ A_TOKEN: 'first-value', B_TOKEN: 'second-value', PATH: '/usr/bin', C_TOKEN: 'third-value' });
+  vault.registerKnown([]);
+  const registers = ['register A_TOKEN', 'register B_TOKEN', 'register C_TOKEN'];
+  expect(asked).toEqual([...asked.filter((call) => call === 'redact'), ...registers]);
 });
 
 test('registers keychain values that the settings refer to with the redactor', async () => {

@@ -141,10 +141,10 @@ export class Secrets {
       if (source === 'env') registrar.register(env[name] ?? '', name);
       if (source === 'file') this.#registerFile(name);
     }
-    for (const [name, value] of Object.entries(env)) {
-      // Uses the rule for assignments, which judges a value by its name and form together.
-      if (value !== undefined && registrar.redact(`${name}=${value}`).text !== `${name}=${value}`) registrar.register(value, name);
-    }
+    // Uses the rule for assignments, which judges a value by its name and form together. All are judged before the first is registered: each
+    // new value costs the next redaction a table of all values.
+    const marked = Object.entries(env).filter(([name, value]) => registrar.redact(`${name}=${value}`).text !== `${name}=${value}`);
+    for (const [name, value] of marked) registrar.register(value ?? '', name);
     registrar.register(env[passphraseVariable] ?? '', 'vault-passphrase');
   }
 

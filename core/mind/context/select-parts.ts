@@ -57,13 +57,13 @@ export async function selectParts(
   const noteInTime: NoteEvent = (type, body) => {
     if (!isOver && !waiting.signal.aborted) note(type, body);
   };
-  const asked = sources.map((source) =>
-    Promise.race([
-      ask(source, { request, signal: waiting.signal, note: noteInTime }),
-      over.then((reason) => nothing(source.section, reason)),
-    ]),
-  );
-  const answers = await Promise.all(asked);
+  const inTime: (Answer | undefined)[] = [];
+  const asked = sources.map(async (source, index) => {
+    const answer = await ask(source, { request, signal: waiting.signal, note: noteInTime });
+    if (!waiting.signal.aborted) inTime[index] = answer;
+  });
+  const reason = await Promise.race([Promise.all(asked).then(() => packReasons.late), over]);
+  const answers = sources.map(({ section }, index) => inTime[index] ?? nothing(section, reason));
   isOver = true;
   callOff();
   signal.removeEventListener('abort', stop);

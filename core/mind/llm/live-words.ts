@@ -86,10 +86,10 @@ export class LiveWords implements ProgressSink {
 
   #begin(): 'begin' | 'words' | 'call' {
     const begun = this.#held.trimStart();
-    const known = [...marks, ...this.#names];
-    const isCall = known.some((mark) => begun.startsWith(mark)) || CALL_IN_JSON.test(begun) || CALL_IN_FENCE.test(begun);
+    const isSome = (fits: (mark: string) => boolean): boolean => marks.some(fits) || this.#names.some(fits);
+    const isCall = isSome((mark) => begun.startsWith(mark)) || CALL_IN_JSON.test(begun) || CALL_IN_FENCE.test(begun);
     if (isCall || this.#isListOfCalls(begun)) return 'call';
-    const isOpen = known.some((mark) => mark.startsWith(begun)) || (/^[[{`]/.test(begun) && begun.length < UNDECIDED_CHARS_MAX);
+    const isOpen = isSome((mark) => mark.startsWith(begun)) || (/^[[{`]/.test(begun) && begun.length < UNDECIDED_CHARS_MAX);
     return isOpen ? 'begin' : 'words';
   }
 
