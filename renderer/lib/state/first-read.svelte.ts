@@ -14,6 +14,7 @@ export class FirstRead {
   constructor(app: Pick<App, 'attempt' | 'notices'>, hasRead: () => boolean) {
     this.#app = app;
     this.#hasRead = hasRead;
+    app.notices.leaveTo(() => this.failure);
   }
 
   /** Resolves to false if it failed. */

@@ -1,6 +1,7 @@
 // Short messages to the person: errors with the next step, and texts for screen readers. Nothing is stored.
 
-import { toOpFailure } from '../client.ts';
+import { untrack } from 'svelte';
+import { toOpFailure, type OpFailure } from '../client.ts';
 
 export interface Notice {
   readonly id: number;
@@ -20,12 +21,25 @@ export class Notices {
   list = $state.raw<readonly Notice[]>([]);
   /** Announced politely when it changes. */
   spoken = $state('');
+  /** Failures that the open page explains in its place. */
+  readonly #inPlace = new Set<OpFailure>();
   #nextId = 1;
 
   fail(cause: unknown): void {
     const { message, hint, code } = toOpFailure(cause);
     // The banner of the stop says how to release it.
     if (code !== 'cancelled') this.#add(message, code === 'panic_engaged' ? undefined : hint, false, code);
+  }
+
+  /** For a component that shows this failure in its place: no notice repeats it meanwhile. */
+  leaveTo(shown: () => OpFailure | null): void {
+    $effect(() => {
+      const failure = shown();
+      if (failure === null) return undefined;
+      this.#inPlace.add(failure);
+      untrack(() => (this.list = this.list.filter((notice) => notice.message !== failure.message)));
+      return () => this.#inPlace.delete(failure);
+    });
   }
 
   tell(message: string, hint?: string): void {
@@ -46,7 +60,7 @@ export class Notices {
   }
 
   #add(message: string, hint: string | undefined, isGood: boolean, code?: string): void {
-    if (this.list.some((notice) => notice.message === message)) return;
+    if ([...this.list, ...this.#inPlace].some((shown) => shown.message === message)) return;
     const notice = { id: this.#nextId++, message, hint, isGood, ...(code === undefined ? {} : { code }) };
     this.list = [...this.list, notice].slice(-noticesMax);
   }
