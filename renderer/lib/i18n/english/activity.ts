@@ -108,7 +108,7 @@ export const activity = {
   },
   search: {
     label: 'Search activity',
-    placeholder: 'Tools, arguments, decisions, errors',
+    placeholder: 'Tools, decisions, errors',
     filters: 'Filters',
     kind: 'Kind',
     tool: 'Tool',
