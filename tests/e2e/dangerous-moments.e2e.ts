@@ -238,6 +238,8 @@ test('a long change is shown fully, and approving it unread is labelled as such'
   await approval.getByRole('button', { name: 'Approve once without reading 700 lines' }).waitFor();
   await looksGood(page, 'long-change');
   await page.setViewportSize({ width: 1000, height: 420 });
+  // The frame is as high as the window, and the rail scrolls.
+  expect((await page.getByRole('main').boundingBox())?.height).toBe(420 - 48);
   const atTop = await openAgain(window);
   expect(atTop).toBe(true);
   await approval.focus();

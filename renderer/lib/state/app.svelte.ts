@@ -76,6 +76,8 @@ export class App {
   shell = $state.raw<ShellFacts | null>(null);
   /** The turn that ended last while its session was shown, until its end is shown. */
   endedId: string | null = null;
+  /** The end of the last turn, until it is announced. */
+  #ended: EventOf<'turn.finished'> | null = null;
   /** Something could not be loaded while the host was away. */
   #isIncomplete = false;
   #conversations = new Map<string, OpenConversation>();
@@ -266,8 +268,11 @@ export class App {
       this.newSession.moveDraft('', sent.sessionId);
       // A person who went to another view or session meanwhile stays there.
       const { view, sessionId: shown } = this.route.place;
-      if (view === 'chat' && shown === null) this.route.go('chat', sent.sessionId);
-      else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
+      if (view === 'chat' && shown === null) {
+        // The turn may have ended before the answer to the request arrived.
+        this.#tellEnd(sent.sessionId);
+        this.route.go('chat', sent.sessionId);
+      } else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
     // The result of an earlier command would cover the conversation.
@@ -311,14 +316,21 @@ export class App {
     this.questions.apply(event);
     this.rules.apply(event);
     this.identities.apply(event);
-    if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.#turnEnded(event);
+    if (event.type === 'turn.finished') {
+      this.#ended = event;
+      this.#tellEnd(this.lookedAt);
+    }
     this.#conversations.get(event.sessionId)?.take(event);
     if (event.type === 'panic.released') this.notices.isOver('panic_engaged');
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'mcp.asked') this.notices.say(this.#words().serverAsks(event.body.server));
   }
 
-  #turnEnded({ turnId, body }: EventOf<'turn.finished'>): void {
+  /** Announces the end of the last turn if it is of the session that is shown now. */
+  #tellEnd(shownId: string | null): void {
+    if (this.#ended?.sessionId !== shownId || this.#ended === null) return;
+    const { turnId, body } = this.#ended;
+    this.#ended = null;
     this.endedId = turnId;
     this.notices.say(this.#words().turnEnded(body.status));
   }
