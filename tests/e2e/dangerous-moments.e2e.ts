@@ -101,7 +101,7 @@ test('the release is never where the stop was; the banner links to what was stop
   });
   await banner.getByRole('link', { name: 'See what was stopped' }).click();
   await window.conversation.getByText('Panic stop ended this turn.').waitFor();
-  // What would be refused is not offered.
+  // A retry would be refused now.
   const again = window.conversation.getByRole('button', { name: 'Try again' });
   expect(await again.isDisabled()).toBe(true);
   // The command was killed before it finished: none of it counts as done, but its output so far is kept.

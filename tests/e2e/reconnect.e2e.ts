@@ -93,7 +93,7 @@ test("a restart keeps the open window's session, scroll position and draft", asy
   await expect.poll(() => conversation.evaluate((log) => log.scrollTop)).toBeGreaterThan(0);
   const read = conversation.getByText('Question 24');
   await read.scrollIntoViewIfNeeded();
-  // Where the text stands in the region: the scroll position itself changes while older turns are loaded above.
+  // The place of the text in the region: the scroll position itself changes while older turns are loaded above.
   const place = async (): Promise<number> => {
     const top = async (part: Locator): Promise<number> => (await part.boundingBox())?.y ?? Number.NaN;
     return (await top(read)) - (await top(conversation));

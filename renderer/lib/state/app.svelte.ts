@@ -350,8 +350,7 @@ export class App {
     if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();
     if (state === 'unauthorized') this.#onUnauthorized();
     else if (gap || (state === 'online' && this.#isIncomplete)) void this.#loadAll();
-    else if (state === 'online')
-      for (const conversation of this.#conversations.values()) if (conversation.failure !== null) void conversation.load();
+    else if (state === 'online') for (const conversation of this.#conversations.values()) conversation.linkBack();
   }
 
   async #loadAll(): Promise<void> {
