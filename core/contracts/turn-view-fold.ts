@@ -233,7 +233,7 @@ const folds: EventTable<[TurnView]> = {
   },
   'budget.exceeded': (turn, event) => note(turn, event, 'warn', { code: 'budget', about: event.body }),
   'budget.unpriced': (turn, event) => note(turn, event, 'warn', { code: 'unpriced', about: event.body }),
-  'reflection.recorded': (turn, event) => note(turn, event, 'quiet', { code: 'said', text: event.body.note || event.body.why }),
+  'reflection.recorded': (turn, event) => note(turn, event, 'quiet', { code: 'said', text: event.body.why || event.body.note }),
   'taint.marked': (turn, { body }) => {
     turn.others.push(...body.sources);
   },

@@ -100,7 +100,10 @@ test('the release is never where the stop was; the banner links to what was stop
     expect(release.y >= held.y + held.height).toBe(true);
   });
   await banner.getByRole('link', { name: 'See what was stopped' }).click();
-  await window.conversation.getByText('Panic stop ended this turn.').first().waitFor();
+  await window.conversation.getByText('Panic stop ended this turn.').waitFor();
+  // A retry would be refused now.
+  const again = window.conversation.getByRole('button', { name: 'Try again' });
+  expect(await again.isDisabled()).toBe(true);
   // The command was killed before it finished: none of it counts as done, but its output so far is kept.
   await window.conversation.getByText(/^under way\n\[cancelled/).waitFor();
   expect(await window.conversation.getByText(/^Kept:/).count()).toBe(0);
@@ -109,6 +112,7 @@ test('the release is never where the stop was; the banner links to what was stop
   await alert.waitFor();
   await page.getByRole('button', { name: 'Release panic stop' }).click();
   await alert.waitFor({ state: 'detached' });
+  expect(await again.isEnabled()).toBe(true);
   expect(window.incidents).toEqual([]);
 });
 
@@ -234,6 +238,8 @@ test('a long change is shown fully, and approving it unread is labelled as such'
   await approval.getByRole('button', { name: 'Approve once without reading 700 lines' }).waitFor();
   await looksGood(page, 'long-change');
   await page.setViewportSize({ width: 1000, height: 420 });
+  // The frame is as high as the window, and the rail scrolls.
+  expect((await page.getByRole('main').boundingBox())?.height).toBe(420 - 48);
   const atTop = await openAgain(window);
   expect(atTop).toBe(true);
   await approval.focus();
@@ -291,4 +297,25 @@ test('the card of a small edit is small', { timeout: 120_000 }, async () => {
   await looksGood(page, 'small-edit', async () =>
     expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced', 'target-size'] })).toEqual([]),
   );
+});
+
+test('nothing in a long conversation moves Panic stop out of the window', async () => {
+  const files = Array.from({ length: 6 }, (_, index) => ({ tool: 'write_file', args: { path: `${index}.md`, content: 'x' } }));
+  const window = await openWindow(browser, { historyTurns: 12, replies: [{ text: 'Several.', calls: files }] });
+  const { page, approval } = window;
+  await window.send('Write them');
+  await expect.poll(() => approval.count()).toBe(6);
+  for (const left of [5, 4, 3]) {
+    const deny = approval.getByRole('button', { name: 'Deny', exact: true }).first();
+    await deny.focus();
+    await expect.poll(() => deny.getAttribute('aria-disabled')).toBe('false');
+    await deny.press('Enter');
+    await expect.poll(() => approval.count()).toBe(left);
+  }
+  const scrolled = await page.evaluate<number[]>(`(() => {
+    const { scrollingElement: page } = document;
+    page.scrollTop = 1000;
+    return [page.scrollTop, document.body.scrollTop, document.querySelector('#app').scrollTop];
+  })()`);
+  expect(scrolled).toEqual([0, 0, 0]);
 });

@@ -59,6 +59,26 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
   expect({ place, focus: await page.evaluate('document.activeElement.localName') }).not.toEqual({ place, focus: 'body' });
   await page.unrouteAll({ behavior: 'wait' });
 }
+
+test('lists that all fail for the same reason say it once, in the page', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const ops = ['session.list', 'approval.list', 'outcome.list', 'helper.list', 'tool.list', 'memory.list'];
+  for (const op of ops) {
+    await page.route(`**/api/ops/${op}`, (route) =>
+      route.fulfill({ status: 409, json: { error: { code: 'damaged', message: 'The database is damaged.' } } }),
+    );
+  }
+  await page.goto(`${window.host.origin}/#/memory`);
+  const answers = ops.map((op) => page.waitForResponse(`**/api/ops/${op}`));
+  await page.reload();
+  await Promise.all(answers);
+  await page.getByRole('main').getByRole('alert').filter({ hasText: 'The database is damaged.' }).waitFor();
+  // Notices would be drawn by now.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  expect(await page.getByText('The database is damaged.').count()).toBe(1);
+});
+
 test('an artifact says that it cannot be read, and tries again by a key', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,

@@ -68,6 +68,40 @@ test('Tab leaves a menu and closes it', async () => {
   expect(await focused(page)).not.toBe('nothing');
 });
 
+test('a letter goes to the next item of a menu that begins with it, Home and End to the ends', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await window.host.op('session.create', { title: 'Garden' });
+  const row = page.getByRole('list', { name: 'Sessions' }).getByRole('link', { name: /^Garden/ });
+  await row.press('Tab');
+  await page.keyboard.press('Enter');
+  const names = (await page.getByRole('menuitem').allInnerTexts()).map((name) => name.trim());
+  expect(names).toContain('Delete');
+  await expect.poll(() => focused(page)).toBe(names[0]);
+  const found: string[] = [];
+  for (const key of ['e', 'E', 'd', 'x', 'End', 'Home']) {
+    await page.keyboard.press(key);
+    found.push(await focused(page));
+  }
+  const exports = names.filter((name) => name.startsWith('E'));
+  expect(exports).toHaveLength(2);
+  expect(found).toEqual([...exports, 'Delete', 'Delete', names.at(-1), names[0]]);
+});
+
+test('Escape closes the note of an approval, keeps its words, and returns to its button', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] }] });
+  const { approval } = window;
+  await window.send('Write it');
+  await approval.getByRole('button', { name: 'Add a note…' }).press('Enter');
+  const note = approval.getByRole('textbox');
+  await note.fill('Not there');
+  await note.press('Escape');
+  await expect.poll(() => focused(window.page)).toBe('Add a note…');
+  expect(await note.count()).toBe(0);
+  await window.page.keyboard.press('Enter');
+  expect(await note.inputValue()).toBe('Not there');
+});
+
 test('the form of a provider takes the focus and gives it back, and so does a removed provider', async () => {
   const window = await openWindow(browser);
   const { page } = window;

@@ -58,7 +58,7 @@ test("the model's input matches the host's pack: sections, tokens, room, request
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   await window.details.click();
-  await window.page.getByRole('button', { name: /^Context \d+ %/ }).click();
+  await window.page.getByRole('button', { name: /^Context \d+%/ }).click();
   await expect.poll(() => panel(window).getByRole('heading', { name: 'What the model saw' }).evaluate(isFocused)).toBe(true);
   const sections = panel(window).getByRole('list', { name: 'Sections' });
   await sections.waitFor();

@@ -119,6 +119,25 @@ test("a restart keeps the open window's session, scroll position and draft", asy
   expect(window.incidents).toEqual([]);
 });
 
+test('a session opened while the host is away is loaded when it is back', async () => {
+  const window = await openWindow(browser, { historyTurns: 3 });
+  const { page, conversation } = window;
+  await page.getByRole('link', { name: /Earlier work/ }).waitFor();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await page.reload();
+  await page.getByText('What can I do for you?').waitFor();
+  await page.route('**/api/ops/session.get', (route) => route.abort());
+  await page.getByRole('link', { name: /Earlier work/ }).click();
+  await conversation.getByRole('button', { name: 'Try again' }).waitFor();
+  await window.host.stop();
+  await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
+  // The banner says it already.
+  await conversation.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
+  await page.unroute('**/api/ops/session.get');
+  await window.host.start();
+  await conversation.getByText('Answer 3.').waitFor();
+});
+
 test('after repeated kills of the host nothing is lost or duplicated', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,

@@ -179,6 +179,8 @@ test('a call interrupted by a crash waits until a person reports its outcome', a
   await window.host.start();
   await window.openAddress();
   await window.conversation.getByText('under way', { exact: true }).waitFor();
+  const sessions = window.page.getByRole('list', { name: 'Sessions' });
+  await sessions.getByText('Waiting for you: Did it happen?').waitFor();
   await window.go('Approvals');
   const card = window.page.getByRole('group', { name: 'Did it happen?' });
   await expect.poll(() => card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
@@ -195,6 +197,7 @@ test("activity shows a logged turn with decisions, reasons and the model's input
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
   await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
+  await window.page.getByText('the workspace', { exact: true }).waitFor();
   const tree = window.page.getByRole('tree', { name: 'Tree' });
   await tree.getByRole('treeitem', { name: /^list_dir/ }).click();
   await tree.getByText('Allowed: list_dir').waitFor();

@@ -85,7 +85,7 @@ test('a turn shows phase, time, calls and context share, and its cost at the end
   await expect.poll(() => strip.innerText()).toMatch(/\d s/);
   expect(await strip.innerText()).toMatch(/1 of 1 call done/);
   await window.details.click();
-  expect(await strip.getByRole('button', { name: /^Context \d+ %/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
+  expect(await strip.getByRole('button', { name: /^Context \d+%/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   await window.conversation.getByText('Kept: 1 finished call.').waitFor();
@@ -147,6 +147,28 @@ test('a failed turn says what was kept and is retried in place', async () => {
   // The same message is used again; there is no second one.
   expect(events.filter(({ type }) => type === 'turn.superseded')).toHaveLength(1);
   expect(window.incidents).toEqual([]);
+});
+
+test('a failure is an alert when it happens, and text when its session is opened again', async () => {
+  const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
+  const { page } = window;
+  await window.send('Hello');
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+  const failure = window.conversation.getByText('Everything up to here is recorded in this session.');
+  const open = async (): Promise<void> => {
+    await page
+      .getByRole('list', { name: 'Sessions' })
+      .getByRole('link', { name: /^Hello/ })
+      .click();
+    await failure.waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  };
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await failure.waitFor({ state: 'detached' });
+  await open();
+  await page.reload();
+  await failure.waitFor();
+  await open();
 });
 
 test('a failed turn is retried with another model', async () => {

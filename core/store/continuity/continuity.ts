@@ -68,6 +68,7 @@ const statements = {
 };
 
 export class ContinuityRows {
+  readonly #db: Database.Database;
   readonly #sql: Statements;
   readonly #pinned: HeldRows;
   /** Cached rules by owner, because every context pack reads them. */
@@ -90,6 +91,7 @@ export class ContinuityRows {
   };
 
   constructor(db: Database.Database) {
+    this.#db = db;
     this.#pinned = new HeldRows(db, 'pinned_rules');
     this.#sql = new Statements(db);
   }
@@ -125,6 +127,8 @@ export class ContinuityRows {
     if (known !== undefined) return known;
     if (!this.#pinned.any) return none;
     const found = [...this.rulesOf('agent', agentId), ...this.rulesOf('session', sessionId)];
+    // A transaction that is rolled back takes its rows with it, so what is read in one is not cached.
+    if (this.#db.inTransaction) return found;
     if (this.#rules.size >= 500) this.#rules.clear();
     this.#rules.set(key, found);
     return found;

@@ -7,6 +7,7 @@ export class Formats {
   readonly #words: Words['common'];
   readonly #whole: Intl.NumberFormat;
   readonly #one: Intl.NumberFormat;
+  readonly #percent: Intl.NumberFormat;
   readonly #upToOne: Intl.NumberFormat;
   readonly #money: Intl.NumberFormat;
   readonly #smallMoney: Intl.NumberFormat;
@@ -21,6 +22,7 @@ export class Formats {
     this.#words = words;
     this.#whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
     this.#one = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+    this.#percent = new Intl.NumberFormat(locale, { style: 'percent' });
     this.#upToOne = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
     this.#money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' });
     this.#smallMoney = new Intl.NumberFormat(locale, {
@@ -58,7 +60,7 @@ export class Formats {
 
   /** A share of 1 as whole percent. */
   percent(share: number): string {
-    return `${this.#whole.format(share * 100)} %`;
+    return this.#percent.format(share);
   }
 
   duration(ms: number): string {

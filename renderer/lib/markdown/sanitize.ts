@@ -28,7 +28,9 @@ export interface SafeMarkup {
   toString(): string;
 }
 
-const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula|footnote|alert|alert-(?:note|tip|important|warning|caution))$/;
+/** The most characters of a table cell that is not broken into lines. */
+const shortCell = 16;
+const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|nowrap|formula|footnote|alert|alert-(?:note|tip|important|warning|caution))$/;
 
 /** The text that replaces an image, and the titles of alerts, in the person's language. */
 export type ImageWords = Pick<Words['chat']['document'], 'alerts' | 'image' | 'notLoaded' | 'notLoadedFrom'>;
@@ -103,6 +105,11 @@ function createRenderer(words: () => ImageWords): Renderer {
   renderer.heading = function ({ tokens, depth }: Tokens.Heading) {
     // All headings have the same level, styled by depth, so that an answer's outline does not break the outline of the page.
     return `<h2 class="depth-${depth}">${this.parser.parseInline(tokens)}</h2>`;
+  };
+  renderer.tablecell = function (cell: Tokens.TableCell) {
+    const html = Renderer.prototype.tablecell.call(this, cell);
+    // A date or an amount stays on one line; the table scrolls instead.
+    return cell.header || cell.text.length > shortCell ? html : html.replace('<td', '<td class="nowrap"');
   };
   renderer.link = function ({ href, tokens, text }: Tokens.Link) {
     const inner = this.parser.parseInline(tokens);

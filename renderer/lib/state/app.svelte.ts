@@ -2,7 +2,7 @@
 
 import { createContext } from 'svelte';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
-import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import type { AnyEvent, DeltaNotice, EventOf } from '../../../core/contracts/events.ts';
 import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
 import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
 import type { Words } from '../i18n/words.ts';
@@ -74,6 +74,10 @@ export class App {
   nowMs = $state(Date.now());
   /** Facts about the desktop app; null in a browser. */
   shell = $state.raw<ShellFacts | null>(null);
+  /** The turn that ended last while its session was shown, until its end is shown. */
+  endedId: string | null = null;
+  /** The end of the last turn, until it is announced. */
+  #ended: EventOf<'turn.finished'> | null = null;
   /** Something could not be loaded while the host was away. */
   #isIncomplete = false;
   #conversations = new Map<string, OpenConversation>();
@@ -264,8 +268,11 @@ export class App {
       this.newSession.moveDraft('', sent.sessionId);
       // A person who went to another view or session meanwhile stays there.
       const { view, sessionId: shown } = this.route.place;
-      if (view === 'chat' && shown === null) this.route.go('chat', sent.sessionId);
-      else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
+      if (view === 'chat' && shown === null) {
+        // The turn may have ended before the answer to the request arrived.
+        this.#tellEnd(sent.sessionId);
+        this.route.go('chat', sent.sessionId);
+      } else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
     // The result of an earlier command would cover the conversation.
@@ -309,11 +316,23 @@ export class App {
     this.questions.apply(event);
     this.rules.apply(event);
     this.identities.apply(event);
+    if (event.type === 'turn.finished') {
+      this.#ended = event;
+      this.#tellEnd(this.lookedAt);
+    }
     this.#conversations.get(event.sessionId)?.take(event);
     if (event.type === 'panic.released') this.notices.isOver('panic_engaged');
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'mcp.asked') this.notices.say(this.#words().serverAsks(event.body.server));
-    if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));
+  }
+
+  /** Announces the end of the last turn if it is of the session that is shown now. */
+  #tellEnd(shownId: string | null): void {
+    if (this.#ended?.sessionId !== shownId || this.#ended === null) return;
+    const { turnId, body } = this.#ended;
+    this.#ended = null;
+    this.endedId = turnId;
+    this.notices.say(this.#words().turnEnded(body.status));
   }
 
   #takeDelta(delta: DeltaNotice): void {
@@ -331,6 +350,7 @@ export class App {
     if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();
     if (state === 'unauthorized') this.#onUnauthorized();
     else if (gap || (state === 'online' && this.#isIncomplete)) void this.#loadAll();
+    else if (state === 'online') for (const conversation of this.#conversations.values()) conversation.linkBack();
   }
 
   async #loadAll(): Promise<void> {

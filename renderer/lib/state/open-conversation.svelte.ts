@@ -207,6 +207,11 @@ export class OpenConversation implements ReadPart {
     if (this.view.turns.some((turn) => turn.status === 'running')) void this.load();
   }
 
+  /** The host can be reached: loads again what could not be loaded. */
+  linkBack(): void {
+    if (this.failure !== null) void this.load();
+  }
+
   /** The stream was cut; live text may be missing from here on. */
   linkLost(): void {
     this.#flushDeltas();

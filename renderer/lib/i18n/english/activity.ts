@@ -77,6 +77,7 @@ export const activity = {
     noModel: 'No model was asked: the call was made directly.',
     largest: (tokens: string, budget: string) => `The largest request had ${tokens} of at most ${budget}.`,
     leftOut: (n: number) => `${count(n, 'part')} left out.`,
+    workspace: 'the workspace',
     filesRead: (n: number) => `Read ${count(n, 'file or folder', 'files or folders')}:`,
     others: 'Untrusted content came from:',
     asked: (sender: string, channel: string) => `Sent by ${sender} from ${channel}.`,
@@ -108,7 +109,7 @@ export const activity = {
   },
   search: {
     label: 'Search activity',
-    placeholder: 'Tools, arguments, decisions, errors',
+    placeholder: 'Tools, decisions, errors',
     filters: 'Filters',
     kind: 'Kind',
     tool: 'Tool',

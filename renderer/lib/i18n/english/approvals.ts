@@ -136,7 +136,7 @@ export const approvals = {
   grants: {
     title: 'Grants',
     about: 'Revoking takes effect at once and cannot be undone. The next such call asks again.',
-    none: 'No grants yet.',
+    none: 'No grants yet. “Allow more…” on an approval creates one, so that similar calls no longer ask.',
     once: 'once',
     forMinutes: (n: number) => `for ${n} minutes`,
     until: (time: string) => `until ${time}`,

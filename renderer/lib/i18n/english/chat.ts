@@ -331,7 +331,7 @@ export const chat = {
     cached: 'From its cache',
     cachedOf: (tokens: string, share: string) => `${tokens}, ${share}`,
     estimate: 'Estimate',
-    estimateRight: 'accurate to 1 %',
+    estimateRight: 'accurate to 1%',
     estimateHigh: (tokens: string, share: string) => `${tokens}, ${share} too high`,
     estimateLow: (tokens: string, share: string) => `${tokens}, ${share} too low`,
     roles: { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool', note: 'note' } as Readonly<Record<string, string>>,

@@ -26,7 +26,7 @@ export const evals = {
   passed: (count: number) => `${count} passed`,
   failed: (count: number) => `${count} failed`,
   errors: (count: number) => (count === 1 ? '1 could not be graded' : `${count} could not be graded`),
-  rate: (rate: string, low: string, high: string) => `${rate} (95 %: ${low} to ${high})`,
+  rate: (rate: string, low: string, high: string) => `${rate} (95%: ${low} to ${high})`,
   repeats: (times: number, once: string, always: string) => `at least once of ${times}: ${once}, every time: ${always}`,
   requests: (made: number, cached: number) =>
     cached === 0 ? `${made} model requests` : `${made} model requests, ${cached} cases from earlier runs`,

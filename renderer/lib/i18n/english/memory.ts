@@ -22,7 +22,7 @@ export const memory = {
   keepThis: (text: string) => `Keep: ${text}`,
   keepBoth: 'Keep both',
   kept: 'Remembered',
-  none: 'Nothing is remembered yet.',
+  none: 'Nothing is remembered yet. Add a fact above, or tell the agent in a chat to remember it.',
   noneFound: 'Nothing was found.',
   pin: 'Pin',
   unpin: 'Unpin',

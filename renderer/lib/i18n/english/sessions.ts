@@ -18,6 +18,7 @@ export const sessions = {
   waits: 'waiting for you',
   working: 'working',
   unread: 'unread',
+  unknownOutcome: 'Did it happen?',
   waitsFor: (summary: string) => `Waiting for you: ${summary}`,
   endings: { failed: 'Failed', cancelled: 'Stopped', over_budget: 'Over budget', stopped: 'Panic stop' },
   ended: (how: string, text: string) => `${how}: ${text}`,

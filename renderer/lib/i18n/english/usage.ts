@@ -35,7 +35,7 @@ export const usage = {
   modelTests: 'Model tests',
   unnamed: (id: string) => `Session ${id}`,
   mostOnly: (count: number) => `The ${count} that used most.`,
-  note: 'Latencies are the 50th and 95th percentile, within 5 %. A cost marked +? leaves out calls whose price is unknown.',
+  note: 'Latencies are the 50th and 95th percentile, within 5%. A cost marked +? leaves out calls whose price is unknown.',
   empty: 'No model was called in this period. What answers cost and how long they take is shown here.',
   startOne: 'Ask something',
 } as const;

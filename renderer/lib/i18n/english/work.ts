@@ -86,7 +86,7 @@ export const work = {
   rounds: (count: number) => `${count} rounds`,
   again: 'again',
   writing: (node: string) => `What ${node} writes`,
-  quality: (percent: number) => `quality ${percent} %`,
+  quality: (percent: number) => `quality ${percent}%`,
 
   plan: {
     holds: {
