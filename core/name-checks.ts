@@ -52,5 +52,5 @@ export function createNameChecks({ log, config, models, chats }: Checked): (asse
 function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
   const near = nearNames(name, known);
   const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
-  return new AppError('not_found', `There is no ${what}.`, { data: { hint } });
+  return new AppError('not_found', `There is no ${what}.`, { hint });
 }

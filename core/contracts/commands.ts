@@ -118,7 +118,7 @@ export function parseCommand(line: string, commands: readonly CommandSpec[] = co
   const spec = commands.find((command) => command.name === name.toLowerCase());
   if (spec === undefined) {
     const hint = `${nearest(name, commands)}See /help, or write //${name} to send it as a message.`;
-    return err(new AppError('invalid_params', `There is no command /${name}.`, { data: { hint } }));
+    return err(new AppError('invalid_params', `There is no command /${name}.`, { hint }));
   }
   const values: Record<string, string> = {};
   let rest = given.trim();
@@ -154,7 +154,7 @@ function article(words: string): string {
 }
 
 function wrong(spec: CommandSpec, message: string): AppError {
-  return new AppError('invalid_params', message, { data: { hint: `Use it like this: ${usageOf(spec)}` } });
+  return new AppError('invalid_params', message, { hint: `Use it like this: ${usageOf(spec)}` });
 }
 
 function nearest(name: string, commands: readonly CommandSpec[]): string {

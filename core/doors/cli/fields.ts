@@ -36,6 +36,6 @@ function assertKnown(entries: readonly unknown[], name: string): void {
   const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
   const near = closest(name, known);
   throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
-    data: { hint: near === null ? `It has: ${known.join(', ')}` : `Did you mean ${near}?` },
+    hint: near === null ? `It has: ${known.join(', ')}` : `Did you mean ${near}?`,
   });
 }

@@ -47,7 +47,7 @@ export class IdentityBook {
     if (found !== null) return found;
     if (version === undefined || version === 0) return nobody(agentId);
     throw new AppError('not_found', `The agent ${agentId} has no version ${version} of its identity.`, {
-      data: { hint: `See them with: trayclaw identity versions --agent ${agentId}` },
+      hint: `See them with: trayclaw identity versions --agent ${agentId}`,
     });
   }
 
@@ -61,7 +61,7 @@ export class IdentityBook {
     const before = this.get(agentId);
     if (change.basedOn !== undefined && change.basedOn !== before.version) {
       throw new AppError('conflict', `The identity of ${agentId} is at version ${before.version} by now, not ${change.basedOn}.`, {
-        data: { hint: 'Read the newest version and change that one.' },
+        hint: 'Read the newest version and change that one.',
       });
     }
     const capsule = merge(before.capsule, wish);
@@ -111,7 +111,7 @@ export class IdentityBook {
     const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
     if (missing === undefined) return;
     throw new AppError('not_found', `There is no prompt ${missing}.`, {
-      data: { hint: 'Write it with: trayclaw prompts set NAME, or see what there is with: trayclaw prompts list' },
+      hint: 'Write it with: trayclaw prompts set NAME, or see what there is with: trayclaw prompts list',
     });
   }
 }

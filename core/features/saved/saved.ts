@@ -61,8 +61,7 @@ export const saved = defineBuiltInFeature({
       },
       'saved.remove': ({ name }, { actor }) => {
         const found = find(name);
-        if (found === undefined)
-          throw new AppError('not_found', `No prompt ${name} is saved.`, { data: { hint: 'See: trayclaw saved list' } });
+        if (found === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See: trayclaw saved list' });
         log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
         return found;
       },

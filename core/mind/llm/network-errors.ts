@@ -27,17 +27,15 @@ export function mapNetworkError(cause: unknown, context: NetworkContext): AppErr
   if (code !== null && (code.startsWith('UND_ERR_INVALID') || code === 'ERR_INVALID_CHAR')) {
     const hint =
       'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.';
-    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, {
-      data: { ...data, hint },
-      cause,
-    });
+    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, { data, hint, cause });
   }
   if (code !== null && timeoutCodes.has(code)) {
     return new AppError('model_timeout', `Could not connect to ${provider} at ${origin} in time.`, { data, cause, isRetryable: true });
   }
   if (code !== null && isCertificateCode(code)) {
     return new AppError('model_unavailable', `The certificate of ${provider} at ${origin} cannot be trusted (${code}).`, {
-      data: { ...data, hint: 'Check baseUrl, the clock of this machine and any proxy in between.' },
+      data,
+      hint: 'Check baseUrl, the clock of this machine and any proxy in between.',
       cause,
     });
   }

@@ -74,9 +74,14 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
-      ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
-      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? undefined : elsewhereHint)),
+      ...(failure.isRefusal === true ? { refusal: true } : {}),
     },
+    hint:
+      hint ??
+      longWaitHint(code, retryAfterMs) ??
+      (elsewhere === null ? undefined : elsewhereHint) ??
+      memoryHint(code, said ?? '') ??
+      (failure.isRefusal === true ? refusalHint : undefined),
   });
 }
 
@@ -107,12 +112,9 @@ function roughly(ms: number): string {
 /** Messages of a server that is out of memory: retrying does not help. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
 
-function hintOf(code: FailureCode, said: string, hint: string | undefined): { readonly hint?: string } {
-  if (hint !== undefined) return { hint };
-  if (code !== 'model_unavailable' || !memorySentences.test(said)) return {};
-  return {
-    hint: 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).',
-  };
+function memoryHint(code: FailureCode, said: string): string | undefined {
+  if (code !== 'model_unavailable' || !memorySentences.test(said)) return undefined;
+  return 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).';
 }
 
 function refused(said: string): { readonly refusedWords?: readonly string[] } {

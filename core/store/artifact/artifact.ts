@@ -266,12 +266,10 @@ function cleanName(name: string): string {
 const quote = (name: string): string => JSON.stringify(name.slice(0, 100));
 
 function notFound(idOrAlias: string): AppError {
-  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, {
-    data: { hint: 'List them with: trayclaw artifacts list' },
-  });
+  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, { hint: 'List them with: trayclaw artifacts list' });
 }
 
 function damaged(code: 'artifact_missing' | 'store_corrupt', sha256: string, what: string): AppError {
   const hint = 'Run the step that made it again, or restore a backup. Everything else is intact.';
-  return new AppError(code, `The file of artifact ${sha256.slice(0, 12)}… ${what}.`, { data: { sha256, hint } });
+  return new AppError(code, `The file of artifact ${sha256.slice(0, 12)}… ${what}.`, { data: { sha256 }, hint });
 }
