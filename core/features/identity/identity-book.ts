@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
 import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
-import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
+import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
 import { capsuleText } from './capsule-text.ts';
 import type { IdentityRows } from './rows.ts';
 
@@ -77,7 +77,7 @@ export class IdentityBook {
   diff(agentId: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(agentId, to);
     const older = this.get(agentId, from ?? Math.max(0, newer.version - 1));
-    return { from: older.version, to: newer.version, lines: diffLines(this.textOf(older.capsule), this.textOf(newer.capsule)) };
+    return { from: older.version, to: newer.version, lines: diffOfTexts(this.textOf(older.capsule), this.textOf(newer.capsule)) };
   }
 
   /** The text for the model; empty for an empty capsule. */

@@ -1,7 +1,7 @@
 // Versioned prompt files: one folder per prompt in the data folder, one file per version, and an optional remote source for new versions.
 // Only local versions are used. Version 0 of TrayClaw's own prompts is their built-in text.
 
-import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
+import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +84,7 @@ export class PromptBook {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
     const older = before === 0 && !isOwnPrompt(name) ? { version: 0, text: '' } : this.get(name, before);
-    return { from: older.version, to: newer.version, lines: diffLines(older.text, newer.text) };
+    return { from: older.version, to: newer.version, lines: diffOfTexts(older.text, newer.text) };
   }
 
   set(name: string, text: string, by: string): PromptListing {
