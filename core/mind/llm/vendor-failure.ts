@@ -76,12 +76,7 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
       ...(failure.isRefusal === true ? { refusal: true } : {}),
     },
-    hint:
-      hint ??
-      longWaitHint(code, retryAfterMs) ??
-      (elsewhere === null ? undefined : elsewhereHint) ??
-      memoryHint(code, said ?? '') ??
-      (failure.isRefusal === true ? refusalHint : undefined),
+    hint: hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? otherHint(code, failure, said ?? '') : elsewhereHint),
   });
 }
 
@@ -112,7 +107,8 @@ function roughly(ms: number): string {
 /** Messages of a server that is out of memory: retrying does not help. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
 
-function memoryHint(code: FailureCode, said: string): string | undefined {
+function otherHint(code: FailureCode, { isRefusal }: VendorFailure, said: string): string | undefined {
+  if (isRefusal === true) return refusalHint;
   if (code !== 'model_unavailable' || !memorySentences.test(said)) return undefined;
   return 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).';
 }

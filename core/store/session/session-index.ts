@@ -191,6 +191,10 @@ export class SessionIndex {
     return this.#sql.rows<OpenCall>(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`);
   }
 
+  countEvents(sessionId: string): number {
+    return (this.#sql.row('SELECT count(*) AS n FROM events WHERE session_id = ?', sessionId) as { n: number }).n;
+  }
+
   /** Returns whether any tool was ever called. */
   hasCalls(): boolean {
     return this.#db.prepare('SELECT 1 FROM tool_calls LIMIT 1').get() !== undefined;

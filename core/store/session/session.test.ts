@@ -105,7 +105,8 @@ test('rows follow their events: sessions, turns, calls, inbound keys', () => {
   expect([
     bench.log.index.sessions({ archived: false, limit: 10 }),
     bench.log.index.sessions({ archived: true, limit: 10 }).length,
-  ]).toEqual([[], 1]);
+    log.index.countEvents('a'),
+  ]).toEqual([[], 1, 10]);
   log.index.putInbound('cli', 'k', 'a', 't1');
   expect([log.index.findInbound('cli', 'k'), log.index.findInbound('http', 'k')]).toEqual([{ sessionId: 'a', turnId: 't1' }, null]);
 });
