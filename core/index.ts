@@ -73,7 +73,7 @@ export { defineTool } from './hands/tools/tools.ts';
 /** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the same shape as config.yaml. */
 export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw> {
   const oldNode = describeOldNode(versions.node);
-  if (oldNode !== null) throw new AppError('store_failed', oldNode, { data: { hint: 'Install Node 22.19 or newer.' } });
+  if (oldNode !== null) throw new AppError('store_failed', oldNode, { hint: 'Install Node 22.19 or newer.' });
   assertKnownOptions('createTrayClaw', options, ownOptions);
   const claw = await createRuntime(options);
   return {

@@ -58,5 +58,5 @@ export function createNameChecks({ log, config, models, chats, outbox }: Checked
 }
 
 function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
-  return new AppError('not_found', `There is no ${what}.`, { data: { hint: didYouMean(nearNames(name, known)) ?? otherwise } });
+  return new AppError('not_found', `There is no ${what}.`, { hint: didYouMean(nearNames(name, known)) ?? otherwise });
 }

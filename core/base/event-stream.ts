@@ -1,6 +1,8 @@
 // Parses server-sent events from text chunks according to the WHATWG HTML standard, section 9.2.6 (September 2025). Pure parsing, no
 // network.
 
+import { TextLines } from './text-lines.ts';
+
 export interface StreamMessage {
   /** The event field, or `message` if the server sent none. */
   readonly event: string;
@@ -10,32 +12,35 @@ export interface StreamMessage {
 export interface StreamSink {
   message(message: StreamMessage): void;
   /** Called when the last event id changed, with or without data. */
-  id(id: string): void;
+  id?(id: string): void;
 }
 
 export class EventStreamParser {
   readonly #sink: StreamSink;
-  readonly #lineCharsMax: number;
-  #rest = '';
+  readonly #charsMax: number;
+  readonly #tooLong: () => Error;
+  readonly #lines: TextLines;
   #event = '';
   #data: string[] = [];
+  #dataChars = 0;
 
-  /** A line longer than `lineCharsMax` indicates a broken server. */
-  constructor(sink: StreamSink, lineCharsMax: number) {
+  /** `push` throws the error for a line or a message of more than `charsMax` characters, which indicates a broken server. */
+  constructor(sink: StreamSink, charsMax: number, tooLong = (): Error => new RangeError('a line of the event stream is too long')) {
     this.#sink = sink;
-    this.#lineCharsMax = lineCharsMax;
+    this.#charsMax = charsMax;
+    this.#tooLong = tooLong;
+    this.#lines = new TextLines(charsMax, tooLong);
   }
 
-  /** Feeds a chunk, which may end anywhere, even between CR and LF. Throws a RangeError for an endless line. */
+  /** Feeds a chunk, which may end anywhere, even between CR and LF. */
   push(chunk: string): void {
-    let text = this.#rest + chunk;
-    // A CR at the very end may be half of a CRLF, so it waits for the next chunk.
-    const held = text.endsWith('\r') ? '\r' : '';
-    if (held) text = text.slice(0, -1);
-    const lines = text.split(/\r\n|\n|\r/);
-    this.#rest = (lines.pop() ?? '') + held;
-    if (this.#rest.length > this.#lineCharsMax) throw new RangeError('a line of the event stream is too long');
-    for (const line of lines) this.#line(line);
+    for (const line of this.#lines.push(chunk)) this.#line(line);
+  }
+
+  /** Marks the end of the text. More tolerant than the standard: a message without its final blank line still counts. */
+  end(): void {
+    this.#line(this.#lines.end());
+    this.#dispatch();
   }
 
   #line(line: string): void {
@@ -49,8 +54,14 @@ export class EventStreamParser {
     const raw = colon === -1 ? '' : line.slice(colon + 1);
     const value = raw.startsWith(' ') ? raw.slice(1) : raw;
     if (field === 'event') this.#event = value;
-    else if (field === 'data') this.#data.push(value);
-    else if (field === 'id' && !value.includes('\0')) this.#sink.id(value);
+    else if (field === 'data') this.#addData(value);
+    else if (field === 'id' && !value.includes('\0')) this.#sink.id?.(value);
+  }
+
+  #addData(value: string): void {
+    this.#dataChars += value.length;
+    if (this.#dataChars > this.#charsMax) throw this.#tooLong();
+    this.#data.push(value);
   }
 
   #dispatch(): void {
@@ -58,6 +69,7 @@ export class EventStreamParser {
     const data = this.#data;
     this.#event = '';
     this.#data = [];
+    this.#dataChars = 0;
     if (data.length > 0) this.#sink.message({ event, data: data.join('\n') });
   }
 }

@@ -123,7 +123,7 @@ export function parseCommand(line: string, commands: readonly CommandSpec[] = co
       commands.map((command) => command.name),
     ).map((one) => `/${one}`);
     const hint = [didYouMean(near), `See /help, or write //${name} to send it as a message.`].filter((one) => one !== null).join(' ');
-    return err(new AppError('invalid_params', `There is no command /${name}.`, { data: { hint } }));
+    return err(new AppError('invalid_params', `There is no command /${name}.`, { hint }));
   }
   const values: Record<string, string> = {};
   let rest = given.trim();
@@ -159,5 +159,5 @@ function article(words: string): string {
 }
 
 function wrong(spec: CommandSpec, message: string): AppError {
-  return new AppError('invalid_params', message, { data: { hint: `Use it like this: ${usageOf(spec)}` } });
+  return new AppError('invalid_params', message, { hint: `Use it like this: ${usageOf(spec)}` });
 }

@@ -77,6 +77,8 @@ export const errorBodySchema = z.object({
 export type ErrorBody = z.infer<typeof errorBodySchema>;
 
 export interface AppErrorOptions {
+  /** The next step for the person, where it is more exact than the hint of the code. Part of `data`. */
+  readonly hint?: string | undefined;
   readonly data?: ErrorData;
   /** True if the same call may succeed later without any change. */
   readonly isRetryable?: boolean;
@@ -93,7 +95,7 @@ export class AppError extends Error {
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.data = options.data ?? {};
+    this.data = { ...options.data, ...(options.hint === undefined ? {} : { hint: options.hint }) };
     this.isRetryable = options.isRetryable ?? false;
   }
 
@@ -119,7 +121,7 @@ export class AppError extends Error {
   }
 }
 
-/** The next step, if the code alone determines it. `data.hint` may contain a more exact hint. */
+/** The next step, if the code alone determines it. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
   invalid_config: 'Correct it in config.yaml. Nothing else was changed.',
@@ -163,10 +165,7 @@ export function toAppError(cause: unknown): AppError {
 
 /** Of a path that a person named. */
 export function noPath(what: string, path: string, cause?: unknown): AppError {
-  return new AppError('not_found', `There is no ${what} ${path}.`, {
-    cause,
-    data: { hint: 'Nothing was changed. Check how the path is written.' },
-  });
+  return new AppError('not_found', `There is no ${what} ${path}.`, { cause, hint: 'Nothing was changed. Check how the path is written.' });
 }
 
 export function noTurn(turnId: string): AppError {

@@ -39,7 +39,7 @@ export function givenText(bytes: Uint8Array, what: string): string {
 /** The error for bytes that are not UTF-8. `what` begins the sentence. */
 export function notUtf8(what: string, code: 'invalid_params' | 'invalid_config' = 'invalid_params'): AppError {
   const hint = 'Save it as UTF-8, or convert it, such as with: iconv -f latin1 -t utf-8';
-  return new AppError(code, `${what} is not UTF-8 text.`, { data: { hint } });
+  return new AppError(code, `${what} is not UTF-8 text.`, { hint });
 }
 
 /** The error for a file that a person named and that cannot be read: `not_found` or `invalid_params`. */

@@ -28,7 +28,7 @@ export function findService({ platform, env, userFolder, userId, home, port, com
   if (platform === 'linux') return systemdService({ env, userFolder, spec, run });
   if (platform === 'darwin') return launchdService({ userFolder, spec, run, userId });
   throw new AppError('not_found', 'There is no service manager for your own programs on this system; nothing was changed.', {
-    data: { hint: 'Let the desktop app start with your login: Settings, Start at login.' },
+    hint: 'Let the desktop app start with your login: Settings, Start at login.',
   });
 }
 

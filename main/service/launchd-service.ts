@@ -37,7 +37,7 @@ export function launchdService({ userFolder, spec, run, userId }: Omit<ServiceDe
       const answer = await run('launchctl', ['bootstrap', domain, file]);
       if (answer?.code === 0) return;
       throw new AppError('conflict', `launchctl bootstrap ${domain} failed: ${answer?.stderr.trim() ?? 'there is no launchctl'}`, {
-        data: { hint: `The agent is in ${file} and is tried again at the next login.` },
+        hint: `The agent is in ${file} and is tried again at the next login.`,
       });
     },
     async uninstall() {

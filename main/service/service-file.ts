@@ -37,6 +37,6 @@ export function readOwn(file: string): string | null {
   const text = readFileSync(file, 'utf8');
   if (text.split('\n', 2).some((line) => line.includes(ownMark))) return text;
   throw new AppError('conflict', `${file} was not written by TrayClaw and stays as it is.`, {
-    data: { hint: 'Move it away first, or change it yourself: trayclaw service install --print shows what it would say.' },
+    hint: 'Move it away first, or change it yourself: trayclaw service install --print shows what it would say.',
   });
 }

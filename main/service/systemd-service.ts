@@ -70,18 +70,18 @@ async function requireManager(systemctl: (...args: string[]) => Promise<Answer |
   const answer = await systemctl('show', '--property=Version');
   if (answer === null)
     throw new AppError('not_found', 'There is no systemctl on this machine; nothing was changed.', {
-      data: { hint: 'Run this under the service manager you have: trayclaw serve --no-print-token' },
+      hint: 'Run this under the service manager you have: trayclaw serve --no-print-token',
     });
   if (answer.code === 0) return;
   throw new AppError('not_found', `systemd does not answer for this account (${firstLine(answer)}); nothing was changed.`, {
-    data: { hint: 'Log in as this account itself, not by su or sudo, or run first: loginctl enable-linger' },
+    hint: 'Log in as this account itself, not by su or sudo, or run first: loginctl enable-linger',
   });
 }
 
 function refused(command: string, answer: Answer | null, file: string): AppError {
   const why = answer === null ? 'it is not there' : firstLine(answer);
   return new AppError('conflict', `${command} failed: ${why}`, {
-    data: { hint: `The unit is installed in ${file}; for details see: journalctl --user -u trayclaw` },
+    hint: `The unit is installed in ${file}; for details see: journalctl --user -u trayclaw`,
   });
 }
 

@@ -22,7 +22,12 @@ function schemaOf({ db }: Storage): unknown {
 test('every migration declared in the sources is applied here', () => {
   const declared = readdirSync(core, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .flatMap((file) => [...readFileSync(join(core, file), 'utf8').matchAll(/\bid: '([^']+)',\s+minSafeVersion/g)].map((match) => match[1]));
+    .map((file) => readFileSync(join(core, file), 'utf8'))
+    .flatMap((source) => [
+      ...source.matchAll(/\bid: '([^']+)',\s+minSafeVersion/g),
+      ...[...source.matchAll(/\bsqlMigrations\(\{(.*?)^\}\)/gms)].flatMap(([, body = '']) => [...body.matchAll(/^ {2}'?([\w-]+)'?:/gm)]),
+    ])
+    .map((match) => match[1]);
   expect(new Set(declared)).toEqual(new Set(migrations.map((migration) => migration.id)));
 });
 

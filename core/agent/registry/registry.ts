@@ -27,7 +27,7 @@ export function assertKnownAgent(agents: Agents, agentId: string): void {
   const ids = idsOf(agents);
   if (ids.includes(agentId)) return;
   throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
-    data: { hint: `Known agents: ${ids.join(', ')}.` },
+    hint: `Known agents: ${ids.join(', ')}.`,
   });
 }
 

@@ -97,5 +97,5 @@ function reportUsage(output: Output, usageText: string): void {
     .replace(/^error: /, '')
     .split('\n');
   const message = said === '' ? 'Unknown usage.' : `${said[0]?.toUpperCase() ?? ''}${said.slice(1)}`;
-  output.failure(new AppError('invalid_params', message, { data: { hint: next.length > 0 ? next.join('\n') : 'See: trayclaw --help' } }));
+  output.failure(new AppError('invalid_params', message, { hint: next.length > 0 ? next.join('\n') : 'See: trayclaw --help' }));
 }

@@ -29,6 +29,6 @@ function assertKnown(entries: readonly unknown[], name: string): void {
   if (entries.length === 0 || entries.some((entry) => valueAt(entry, name) !== undefined)) return;
   const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
   throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
-    data: { hint: didYouMean(nearNames(name, known)) ?? `It has: ${known.join(', ')}` },
+    hint: didYouMean(nearNames(name, known)) ?? `It has: ${known.join(', ')}`,
   });
 }

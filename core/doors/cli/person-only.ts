@@ -14,7 +14,7 @@ export function isInsideTool(env: Readonly<Record<string, string | undefined>>):
 
 export function refusedInsideTool(what: string): AppError {
   return new AppError('forbidden', `${what} is for a person; this command was started by a tool.`, {
-    data: { hint: 'Answer in the window or in your own terminal.' },
+    hint: 'Answer in the window or in your own terminal.',
   });
 }
 

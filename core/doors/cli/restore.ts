@@ -14,7 +14,7 @@ export async function restore(context: CommandContext, given: { readonly file: s
   if (found !== null) {
     await found.claw.close();
     throw new AppError('store_locked', `TrayClaw is running on this data folder (process ${found.record.pid}).`, {
-      data: { hint: 'Stop it first, then restore.' },
+      hint: 'Stop it first, then restore.',
     });
   }
   const restored = await context.parts.restoreBackup({ home: context.home, file });

@@ -63,7 +63,7 @@ async function nobodyToAsk(claw: Claw): Promise<AppError> {
     offer === undefined
       ? 'trayclaw setup --provider openai --key-env OPENAI_API_KEY --yes'
       : `trayclaw setup --provider ${offer.preset} --key-env ${offer.variable} --yes`;
-  return new AppError('invalid_params', 'There is no terminal to ask questions at.', { data: { hint: `Say everything at once: ${how}` } });
+  return new AppError('invalid_params', 'There is no terminal to ask questions at.', { hint: `Say everything at once: ${how}` });
 }
 
 async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions): Promise<Wish> {
@@ -76,7 +76,7 @@ async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions
   const address = baseUrl ?? offered?.baseUrl ?? preset?.baseUrl ?? null;
   if (preset === undefined && address === null)
     throw new AppError('invalid_params', `"${provider}" is none of the known providers.`, {
-      data: { hint: `Known are: ${[...presets.map(({ id }) => id), 'demo'].join(', ')}. Any other needs its address: --base-url URL` },
+      hint: `Known are: ${[...presets.map(({ id }) => id), 'demo'].join(', ')}. Any other needs its address: --base-url URL`,
     });
   const key =
     keyEnv !== undefined ? { apiKey: `env:${keyEnv}` } : keyStdin === true ? { key: await readSecret(context, 'Key (not shown): ') } : {};
@@ -175,11 +175,7 @@ async function setUpProvider(
   if (options.provider === undefined && tried.models.length > 1) tried = await tryOther(context, claw, provider, tried);
   const { ok, modelId, tookMs, error } = tried;
   if (!ok || modelId === null) {
-    const failure = new AppError(
-      error?.code ?? 'no_model',
-      error?.message ?? 'No model answered.',
-      error?.hint === undefined ? {} : { data: { hint: error.hint } },
-    );
+    const failure = new AppError(error?.code ?? 'no_model', error?.message ?? 'No model answered.', { hint: error?.hint });
     output.failure(failure);
     output.note('Nothing was written.');
     return null;

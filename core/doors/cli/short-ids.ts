@@ -109,7 +109,5 @@ async function complete(claw: Claw, kind: Kind, typed: string): Promise<string> 
   if (fitting.length === 1) return only;
   const some = fitting.slice(0, 5).join(', ');
   const more = fitting.length > 5 ? ` and ${fitting.length - 5} more` : '';
-  throw new AppError('invalid_params', `"${typed}" fits several ids: ${some}${more}.`, {
-    data: { hint: 'Type more of the one you mean.' },
-  });
+  throw new AppError('invalid_params', `"${typed}" fits several ids: ${some}${more}.`, { hint: 'Type more of the one you mean.' });
 }

@@ -93,7 +93,7 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
   const [newest] = sessions.filter(({ channel }) => ownChannels.has(channel)).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
   if (newest !== undefined) return newest.sessionId;
   throw new AppError('not_found', `There is no session in ${workspace ?? 'the configured workspace'} yet.`, {
-    data: { hint: 'Ask without --continue to begin one.' },
+    hint: 'Ask without --continue to begin one.',
   });
 }
 

@@ -29,7 +29,7 @@ function openNew(file: string): number {
     return openSync(file, 'wx', 0o600);
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw cannotWrite(file, cause);
-    throw new AppError('conflict', `${file} is already there.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
+    throw new AppError('conflict', `${file} is already there.`, { cause, hint: 'Name a file that is not there yet.' });
   }
 }
 
@@ -38,10 +38,10 @@ export function writeResult(file: string, content: string, instead: string): voi
   try {
     writeFileSync(file, content);
   } catch (cause) {
-    throw cannotWrite(file, cause, { hint: instead });
+    throw cannotWrite(file, cause, instead);
   }
 }
 
-function cannotWrite(file: string, cause: unknown, data: { hint?: string } = {}): AppError {
-  return new AppError('invalid_params', `${file} cannot be written: ${whyFileFailed(cause)}.`, { cause, data });
+function cannotWrite(file: string, cause: unknown, hint?: string): AppError {
+  return new AppError('invalid_params', `${file} cannot be written: ${whyFileFailed(cause)}.`, { cause, hint });
 }

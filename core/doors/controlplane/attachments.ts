@@ -76,7 +76,7 @@ function findFile(deps: AttachmentDeps, given: string, place: AttachmentPlace): 
     throw new AppError('not_found', `There is no file ${path}.`, { cause });
   }
   if (folder !== null && !isInside(real, folder))
-    throw new AppError('forbidden', `${given} leads out of ${folder}.`, { data: { hint: 'Name such a file by its whole path.' } });
+    throw new AppError('forbidden', `${given} leads out of ${folder}.`, { hint: 'Name such a file by its whole path.' });
   if (isOwnData(real, facts)) throw new AppError('forbidden', "That is TrayClaw's own data, which is not sent to a model.");
   const found = statSync(real);
   if (!found.isFile()) throw new AppError('invalid_params', `${path} is not a file.`);
@@ -84,7 +84,7 @@ function findFile(deps: AttachmentDeps, given: string, place: AttachmentPlace): 
 }
 
 function tooLarge(message: string, setting: string): AppError {
-  return new AppError('payload_too_large', message, { data: { hint: `Send less, or raise ${setting} in config.yaml.` } });
+  return new AppError('payload_too_large', message, { hint: `Send less, or raise ${setting} in config.yaml.` });
 }
 
 const beginnings: readonly (readonly [type: string, offset: number, bytes: string])[] = [

@@ -35,9 +35,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
   const known = log.index.findInbound(channel.name, inbound.dedupeKey);
   if (known !== null) return { kind: 'accepted', ...known };
   if (inbound.text.length > messageTextMax) {
-    throw new AppError('payload_too_large', `A message holds at most ${messageTextMax} characters.`, {
-      data: { hint: 'Send it as a file.' },
-    });
+    throw new AppError('payload_too_large', `A message holds at most ${messageTextMax} characters.`, { hint: 'Send it as a file.' });
   }
   const chat = addressOf(channel, inbound);
   const place = placeOf(deps, channel, inbound, chat);

@@ -125,7 +125,7 @@ export class Controlplane {
   #begin({ sessionId: named, agentId: wanted }: Wanted, workspace: string | null, { channel }: Caller): Place {
     if (named !== undefined && (!SESSION_ID.test(named) || named.startsWith(helperSessionPrefix))) {
       throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
-        data: { hint: 'Use up to 100 letters, digits, dots, dashes and underscores.' },
+        hint: 'Use up to 100 letters, digits, dots, dashes and underscores.',
       });
     }
     const sessionId = named ?? this.#deps.ids.next('ses');
@@ -147,6 +147,6 @@ interface Place {
 
 function worksElsewhere(workspace: string): AppError {
   return new AppError('conflict', `This session works in ${workspace}, and a session keeps its folder.`, {
-    data: { hint: 'Start a new session for another folder.' },
+    hint: 'Start a new session for another folder.',
   });
 }

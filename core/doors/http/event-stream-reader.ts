@@ -9,7 +9,7 @@ const lineCharsMax = 64 * 1024 * 1024;
 export async function* readMessages(response: IncomingMessage): AsyncGenerator<StreamMessage> {
   response.setEncoding('utf8');
   const whole: StreamMessage[] = [];
-  const parser = new EventStreamParser({ message: (message) => void whole.push(message), id: () => undefined }, lineCharsMax);
+  const parser = new EventStreamParser({ message: (message) => void whole.push(message) }, lineCharsMax);
   try {
     for await (const chunk of response) {
       parser.push(String(chunk));

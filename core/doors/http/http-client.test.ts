@@ -60,7 +60,7 @@ test('returns the whole result of an operation and its whole error', async () =>
   claw.answers = {
     'safety.redact': ({ text }) => ({ text: text.toUpperCase(), found: ['key'] }),
     'turn.cancel': () => {
-      throw new AppError('turn_not_running', 'It is over.', { data: { turnId: 't', hint: 'Nothing to do.' } });
+      throw new AppError('turn_not_running', 'It is over.', { data: { turnId: 't' }, hint: 'Nothing to do.' });
     },
   };
   const text = 'ä\u2028\n'.repeat(100_000);

@@ -148,7 +148,7 @@ function resultOf(text: string): unknown {
     const error = errorBodySchema.safeParse(parsed.value['error']);
     if (error.success) {
       const { code, message, hint, data } = error.data;
-      throw new AppError(code, message, { data: { ...(data as ErrorData | undefined), ...(hint === undefined ? {} : { hint }) } });
+      throw new AppError(code, message, { data: (data ?? {}) as ErrorData, hint });
     }
   }
   throw new AppError('internal', 'The running instance gave an answer that cannot be read.');

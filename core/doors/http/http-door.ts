@@ -289,12 +289,14 @@ function bindError(cause: NodeJS.ErrnoException, place: { readonly port?: number
   }
   if (cause.code === 'EADDRINUSE') {
     return new AppError('port_in_use', `Port ${place.port ?? 0} on 127.0.0.1 is already in use.`, {
-      data: { port: place.port ?? 0, hint: 'Choose another with --port, or leave it out for a free one.' },
+      data: { port: place.port ?? 0 },
+      hint: 'Choose another with --port, or leave it out for a free one.',
       cause,
     });
   }
   return new AppError('port_in_use', `Cannot listen on port ${place.port ?? 0} of 127.0.0.1 (${cause.code ?? cause.message}).`, {
-    data: { port: place.port ?? 0, hint: 'Choose another with --port, or leave it out for a free one.' },
+    data: { port: place.port ?? 0 },
+    hint: 'Choose another with --port, or leave it out for a free one.',
     cause,
   });
 }

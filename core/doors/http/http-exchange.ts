@@ -60,7 +60,7 @@ export function exchangeError(cause: unknown, signal?: AbortSignal): AppError {
   if (signal?.aborted) return new AppError('cancelled', 'Cancelled.', { cause });
   return new AppError('shutting_down', 'The running TrayClaw instance does not answer any more.', {
     isRetryable: true,
-    data: { hint: 'Run the command again; it starts its own instance when none is running.' },
+    hint: 'Run the command again; it starts its own instance when none is running.',
     cause,
   });
 }

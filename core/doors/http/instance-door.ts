@@ -144,7 +144,7 @@ function prepareSocketFolder(socketPath: string): void {
   const folder = dirname(socketPath);
   makeFolders({ mkdirSync, statSync }, folder);
   const loose = looseFolder(folder);
-  if (loose !== null) throw new AppError('forbidden', loose, { data: { hint: `Remove ${folder}, then start again.` } });
+  if (loose !== null) throw new AppError('forbidden', loose, { hint: `Remove ${folder}, then start again.` });
   chmodSync(folder, 0o700);
   const stale = lstatSync(socketPath, { throwIfNoEntry: false });
   if (stale?.isSocket()) rmSync(socketPath);

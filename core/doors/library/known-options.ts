@@ -44,5 +44,5 @@ export function assertKnownOptions(method: keyof typeof known, options: object |
   const unknown = Object.keys(options ?? {}).find((name) => !Object.hasOwn(known[method], name) && !Object.hasOwn(more, name));
   if (unknown === undefined) return;
   const hint = `It takes ${Object.keys(known[method]).join(', ')}.`;
-  throw new AppError('invalid_params', `${method} has no option ${unknown}.`, { data: { hint } });
+  throw new AppError('invalid_params', `${method} has no option ${unknown}.`, { hint });
 }

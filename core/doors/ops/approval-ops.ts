@@ -211,7 +211,7 @@ function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: C
   const isOpen = status === 'waiting' || status === 'running';
   if (params.answer === 'retry' && !isOpen) {
     throw new AppError('turn_not_running', 'The turn this call belonged to has ended, so it cannot be run again.', {
-      data: { hint: 'Answer done or abandon, and ask for the work again.' },
+      hint: 'Answer done or abandon, and ask for the work again.',
     });
   }
   const settled: AnyDraft = {

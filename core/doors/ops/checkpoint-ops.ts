@@ -84,9 +84,7 @@ function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Chec
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.turns.isLive(turnId)) continue;
     if ('turnId' in target || !closed)
-      throw new AppError('conflict', 'The work to undo is still under way.', {
-        data: { hint: 'Wait until it has ended, or stop the turn first.' },
-      });
+      throw new AppError('conflict', 'The work to undo is still under way.', { hint: 'Wait until it has ended, or stop the turn first.' });
   }
 }
 

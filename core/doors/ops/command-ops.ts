@@ -272,7 +272,7 @@ async function sendSaved({ deps, ops, values: given, sessionId, caller }: Line):
     return { text: prompts.map((one) => `- \`${one.name}\` ${one.text.slice(0, 100)}`).join('\n') || hint };
   }
   const saved = prompts.find((one) => one.name === name);
-  if (saved === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { data: { hint: 'See /prompt.' } });
+  if (saved === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See /prompt.' });
   const text = [saved.text, given['text'] ?? ''].filter(Boolean).join('\n\n');
   const sent = await ops['message.send']({ text, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
   return { text: `Sent the prompt ${name}.`, ...sent };
@@ -297,7 +297,7 @@ async function status(line: Line): Promise<Outcome> {
 
 function needSession({ deps, sessionId }: Line): string {
   if (sessionId !== undefined && deps.log.index.session(sessionId) !== null) return sessionId;
-  throw new AppError('invalid_params', 'There is no session yet.', { data: { hint: 'Send a message first, or open a session.' } });
+  throw new AppError('invalid_params', 'There is no session yet.', { hint: 'Send a message first, or open a session.' });
 }
 
 function lastTurn(line: Line): string {
@@ -310,7 +310,7 @@ function lastTurn(line: Line): string {
 function assertOwn({ deps, sessionId }: Line, turnId: string): void {
   if (deps.log.index.turn(turnId)?.sessionId === sessionId) return;
   throw new AppError('conflict', 'The last message of this session was answered in the one it was forked from.', {
-    data: { hint: 'Send the message again here, or run it again there.' },
+    hint: 'Send the message again here, or run it again there.',
   });
 }
 

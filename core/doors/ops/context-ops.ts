@@ -38,9 +38,7 @@ function pin(deps: Deps, params: OpParsed<'rule.pin'>, { actor }: Caller): Pinne
     throw new AppError(
       'conflict',
       `There is no room for another rule: ${pinned.length} rules with ${chars} characters are pinned already.`,
-      {
-        data: { hint: 'Unpin one first: every rule takes room in every request to the model.' },
-      },
+      { hint: 'Unpin one first: every rule takes room in every request to the model.' },
     );
   }
   const ruleId = deps.ids.next('rul');
@@ -83,5 +81,5 @@ function needRule(deps: Deps, { ruleId, sessionId }: OpParsed<'rule.unpin'>): Pi
 }
 
 function noRule(ruleId: string): AppError {
-  return new AppError('not_found', `There is no rule ${ruleId}.`, { data: { hint: 'See those there are with: trayclaw rules list' } });
+  return new AppError('not_found', `There is no rule ${ruleId}.`, { hint: 'See those there are with: trayclaw rules list' });
 }

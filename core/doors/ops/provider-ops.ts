@@ -67,7 +67,7 @@ async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: 
 
 function noModels(name: string): AppError {
   return new AppError('model_unknown', `${name} answers, and offers no model to chat with.`, {
-    data: { hint: 'Load or download a model there, or name one yourself.' },
+    hint: 'Load or download a model there, or name one yourself.',
   });
 }
 

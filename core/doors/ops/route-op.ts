@@ -18,7 +18,7 @@ export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'
   const ref = model ?? deps.agents.modelOf('main') ?? choice.ref;
   if (ref === null) {
     const { message = 'No model can be used.', hint = 'Set one up: trayclaw setup' } = choice.problem ?? {};
-    throw new AppError('no_model', message, { data: { hint } });
+    throw new AppError('no_model', message, { hint });
   }
   deps.models.assertKnown(ref);
   const bounds = deps.agents.boundsOf('main');

@@ -167,7 +167,7 @@ function remove(deps: Deps, sessionId: string): { sessionId: string; events: num
   if (open !== undefined) {
     const whose = open.sessionId === sessionId ? 'this session' : 'a subagent of this session';
     throw new AppError('conflict', `A turn of ${whose} is still under way.`, {
-      data: { hint: `Stop it first: turn ${open.turnId} is ${open.status}.` },
+      hint: `Stop it first: turn ${open.turnId} is ${open.status}.`,
     });
   }
   const events = deps.log.transact(() => all.reduce((sum, one) => sum + deps.log.remove(one, systemSessionId), 0), true);

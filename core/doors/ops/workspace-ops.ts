@@ -72,7 +72,7 @@ function forget(deps: Deps, { path }: OpParsed<'workspace.forget'>, caller: Call
   if (trusted.length === 0) {
     const hint =
       trustedBy === null ? 'List the trusted ones with: trayclaw folders list' : `The trust in ${trustedBy} covers it: forget that one.`;
-    throw new AppError('not_found', `${path} was not trusted itself.`, { data: { hint } });
+    throw new AppError('not_found', `${path} was not trusted itself.`, { hint });
   }
   deps.log.append(
     systemSessionId,

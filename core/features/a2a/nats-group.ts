@@ -149,7 +149,7 @@ export class NatsGroup {
       const payload = JSON.stringify(job);
       if (!fits(connection, payload)) {
         const hint = 'Ask for less at once, or raise max_payload in the configuration of the NATS server.';
-        throw new AppError('tool_failed', 'The task is larger than the NATS server of the group takes.', { data: { hint } });
+        throw new AppError('tool_failed', 'The task is larger than the NATS server of the group takes.', { hint });
       }
       return jetstream(connection, { timeout: ASK_MS }).publish(this.#subject('jobs', job.agent), payload, { msgID: messageId });
     });
@@ -303,7 +303,7 @@ export class NatsGroup {
       // An error such as a missing secret already has its own message.
       if (isAppError(cause)) throw cause;
       const [message, hint] = troubleOf(cause);
-      throw new AppError('model_unavailable', message, { data: { hint }, isRetryable: true, cause });
+      throw new AppError('model_unavailable', message, { hint, isRetryable: true, cause });
     }
   }
 

@@ -43,13 +43,13 @@ export function peerFetch({ peer, url, token }: PeerAddress, fetch: typeof globa
 
 export function unavailable(peer: string, cause: unknown): AppError {
   const hint = 'Check that it runs, and its address in config.yaml: trayclaw a2a peers';
-  return new AppError('model_unavailable', `The agent ${peer} cannot be reached.`, { data: { hint }, isRetryable: true, cause });
+  return new AppError('model_unavailable', `The agent ${peer} cannot be reached.`, { hint, isRetryable: true, cause });
 }
 
 function refuseStatus(peer: string, { status }: Response): void {
   if (status === 401 || status === 403) {
     const hint = `Ask its owner for a token (trayclaw doors token create --door a2a) and set a2a.peers.${peer}.token.`;
-    throw new AppError('model_auth', `The agent ${peer} does not accept the token.`, { data: { hint } });
+    throw new AppError('model_auth', `The agent ${peer} does not accept the token.`, { hint });
   }
   if (status === 429 || status >= 500) throw unavailable(peer, `HTTP ${status}`);
   if (status >= 400) throw new AppError('model_rejected', `The agent ${peer} refused the request (HTTP ${status}).`);

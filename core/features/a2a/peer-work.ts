@@ -143,7 +143,7 @@ export class PeerWork {
     const found = wasTried && !link.once ? await link.find(messageId, contextId, signal) : null;
     if (wasTried && !link.once && found === null) {
       const hint = 'Look there whether it was done, then ask again if it was not.';
-      throw new AppError('tool_failed', `It is unknown whether ${peer} received the task, so it is not sent twice.`, { data: { hint } });
+      throw new AppError('tool_failed', `It is unknown whether ${peer} received the task, so it is not sent twice.`, { hint });
     }
     const task = found ?? (await link.send({ ...work, messageId, contextId, text }, signal));
     // A message in place of a task is complete at once and has no id to follow.

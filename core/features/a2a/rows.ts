@@ -4,28 +4,22 @@
 import { byType } from '../../contracts/event-table.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const a2aMigrations: readonly Migration[] = [
-  {
-    id: 'peers-001-tasks',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS peer_tasks (
-          task_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, owner TEXT NOT NULL, message_id TEXT NOT NULL, hops TEXT NOT NULL, at_ms INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS peer_tasks_by_owner ON peer_tasks (owner, at_ms);
-        CREATE TABLE IF NOT EXISTS peer_sent (
-          message_id TEXT PRIMARY KEY, peer TEXT NOT NULL, work_id TEXT NOT NULL, session_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
-          task_id TEXT, context_id TEXT, state TEXT
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS peer_sent_by_work ON peer_sent (work_id);
-        CREATE INDEX IF NOT EXISTS peer_sent_by_session ON peer_sent (session_id, at_ms);
-      `);
-    },
-  },
-];
+export const a2aMigrations: readonly Migration[] = sqlMigrations({
+  'peers-001-tasks': `
+    CREATE TABLE IF NOT EXISTS peer_tasks (
+      task_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, owner TEXT NOT NULL, message_id TEXT NOT NULL, hops TEXT NOT NULL, at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS peer_tasks_by_owner ON peer_tasks (owner, at_ms);
+    CREATE TABLE IF NOT EXISTS peer_sent (
+      message_id TEXT PRIMARY KEY, peer TEXT NOT NULL, work_id TEXT NOT NULL, session_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
+      task_id TEXT, context_id TEXT, state TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS peer_sent_by_work ON peer_sent (work_id);
+    CREATE INDEX IF NOT EXISTS peer_sent_by_session ON peer_sent (session_id, at_ms);
+  `,
+});
 
 /** A task that another agent gave to this program. */
 export interface TaskRow extends Omit<EventBodies['peer.task_accepted'], 'client'> {

@@ -204,9 +204,7 @@ async function confirmed(page: Page, args: BrowserArgs, { host }: ActionDeps): P
   const known = view?.elements.get(ref);
   const form = (await locate(page, ref).count()) === 0 ? undefined : (await lookAt(page, [ref])).get(ref);
   if (view === null || form === undefined) {
-    throw new AppError('tool_failed', `There is no element ${ref} on the page now.`, {
-      data: { hint: 'Take a snapshot, and use its refs.' },
-    });
+    throw new AppError('tool_failed', `There is no element ${ref} on the page now.`, { hint: 'Take a snapshot, and use its refs.' });
   }
   const now: PageView = { ...view, elements: new Map([[ref, { role: known?.role ?? '', name: known?.name ?? '', form }]]) };
   if (!isSame(args, view, now)) throw changedError(args, view);
@@ -231,7 +229,7 @@ function isSame(args: BrowserArgs, before: PageView, now: PageView): boolean {
 
 function changedError(args: BrowserArgs, view: PageView): AppError {
   return new AppError('tool_failed', `The page changed: to ${describeAction(args, view)} would do something else now. Nothing was done.`, {
-    data: { hint: 'Take a snapshot, and look again.' },
+    hint: 'Take a snapshot, and look again.',
   });
 }
 

@@ -88,6 +88,6 @@ function browserOf(given: string | undefined, environment: Spine['environment'])
   const found = findBrowser(given, environment);
   if (found !== null) return found;
   throw new AppError('tool_failed', given === undefined ? 'No browser was found on this computer.' : `There is no browser at ${given}.`, {
-    data: { hint: 'Install Chrome, Chromium, Edge or Brave, or name one in browser.executable.' },
+    hint: 'Install Chrome, Chromium, Edge or Brave, or name one in browser.executable.',
   });
 }

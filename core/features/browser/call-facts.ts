@@ -76,7 +76,7 @@ function openFacts(args: BrowserArgs, { refusalOf }: FactDeps): CallFacts {
   const url = URL.parse(args.url ?? '');
   if (url === null) {
     throw new AppError('invalid_arguments', `${JSON.stringify((args.url ?? '').slice(0, 100))} is not an address.`, {
-      data: { hint: 'Give a whole one, such as https://example.org/page.' },
+      hint: 'Give a whole one, such as https://example.org/page.',
     });
   }
   const effect = judgeOpen(url.href);

@@ -104,7 +104,7 @@ export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
     const line = (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]?.slice(0, 300) ?? '';
     throw new AppError('tool_failed', `The browser ${plan.executable} could not be started: ${line}`, {
       cause,
-      data: { hint: 'Start it once by hand to see why, or name another in browser.executable.' },
+      hint: 'Start it once by hand to see why, or name another in browser.executable.',
     });
   }
 }

@@ -134,7 +134,7 @@ function refusalOf(status: number, body: unknown): AppError {
 }
 
 function failed(message: string, hint?: string): AppError {
-  return new AppError('tool_failed', message, hint === undefined ? {} : { data: { hint } });
+  return new AppError('tool_failed', message, { hint });
 }
 
 function viewOf({ url, title, nodes }: z.infer<typeof snapshotSchema>): PageView {

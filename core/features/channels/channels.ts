@@ -81,15 +81,13 @@ function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, E
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
     const known = all.length === 0 ? 'None is set up.' : `There are: ${all.map((one) => one.name).join(', ')}.`;
-    throw new AppError('not_found', `There is no channel ${name}. ${known}`, {
-      data: { hint: 'Set it up under channels in config.yaml.' },
-    });
+    throw new AppError('not_found', `There is no channel ${name}. ${known}`, { hint: 'Set it up under channels in config.yaml.' });
   };
   const holding = (pairingId: string): ServiceChannel => {
     const found = all.find((one) => one.pairing.list().pairings.some((row) => row.pairingId === pairingId));
     if (found === undefined) {
       throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
-        data: { hint: 'Show a new one with: trayclaw channels pair NAME' },
+        hint: 'Show a new one with: trayclaw channels pair NAME',
       });
     }
     return found;

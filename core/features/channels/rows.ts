@@ -5,55 +5,43 @@ import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { heldInboundSchema, takenCommandSchema, type HeldInbound, type TakenCommand } from '../../contracts/features/channels.ts';
 import type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const channelMigrations: readonly Migration[] = [
-  {
-    id: 'channels-001',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS channel_people (
-          channel TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, name TEXT NOT NULL, paired_at_ms INTEGER NOT NULL,
-          PRIMARY KEY (channel, user_id)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS channel_pairings (
-          pairing_id TEXT PRIMARY KEY, channel TEXT NOT NULL, code_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, user_id TEXT,
-          chat_id TEXT, name TEXT
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS channel_taken (
-          channel TEXT NOT NULL, key TEXT NOT NULL, at_ms INTEGER NOT NULL, command TEXT, PRIMARY KEY (channel, key)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS channel_taken_age ON channel_taken (channel, at_ms);
-        CREATE TABLE IF NOT EXISTS channel_questions (
-          channel TEXT NOT NULL, approval_id TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, nonce TEXT NOT NULL UNIQUE,
-          outbound_id TEXT NOT NULL, asked_at_ms INTEGER NOT NULL, message_id TEXT, closed INTEGER NOT NULL DEFAULT 0,
-          asks INTEGER NOT NULL DEFAULT 1, lost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (channel, approval_id, user_id)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS channel_questions_open ON channel_questions (channel) WHERE closed = 0;
-        CREATE INDEX IF NOT EXISTS channel_questions_sent ON channel_questions (outbound_id);
-        CREATE TABLE IF NOT EXISTS channel_previews (
-          channel TEXT NOT NULL, turn_id TEXT NOT NULL, chat_id TEXT NOT NULL, message_id TEXT NOT NULL, PRIMARY KEY (channel, turn_id)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS channel_notes (
-          channel TEXT NOT NULL, note TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (channel, note)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS channel_pauses (channel TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-  {
-    id: 'channels-002',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS channel_held (
-          place INTEGER PRIMARY KEY, channel TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (channel, key)
-        ) STRICT;
-      `);
-    },
-  },
-];
+export const channelMigrations: readonly Migration[] = sqlMigrations({
+  'channels-001': `
+    CREATE TABLE IF NOT EXISTS channel_people (
+      channel TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, name TEXT NOT NULL, paired_at_ms INTEGER NOT NULL,
+      PRIMARY KEY (channel, user_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS channel_pairings (
+      pairing_id TEXT PRIMARY KEY, channel TEXT NOT NULL, code_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, user_id TEXT,
+      chat_id TEXT, name TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS channel_taken (
+      channel TEXT NOT NULL, key TEXT NOT NULL, at_ms INTEGER NOT NULL, command TEXT, PRIMARY KEY (channel, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS channel_taken_age ON channel_taken (channel, at_ms);
+    CREATE TABLE IF NOT EXISTS channel_questions (
+      channel TEXT NOT NULL, approval_id TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, nonce TEXT NOT NULL UNIQUE,
+      outbound_id TEXT NOT NULL, asked_at_ms INTEGER NOT NULL, message_id TEXT, closed INTEGER NOT NULL DEFAULT 0,
+      asks INTEGER NOT NULL DEFAULT 1, lost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (channel, approval_id, user_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS channel_questions_open ON channel_questions (channel) WHERE closed = 0;
+    CREATE INDEX IF NOT EXISTS channel_questions_sent ON channel_questions (outbound_id);
+    CREATE TABLE IF NOT EXISTS channel_previews (
+      channel TEXT NOT NULL, turn_id TEXT NOT NULL, chat_id TEXT NOT NULL, message_id TEXT NOT NULL, PRIMARY KEY (channel, turn_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS channel_notes (
+      channel TEXT NOT NULL, note TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (channel, note)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS channel_pauses (channel TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  `,
+  'channels-002': `
+    CREATE TABLE IF NOT EXISTS channel_held (
+      place INTEGER PRIMARY KEY, channel TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (channel, key)
+    ) STRICT;
+  `,
+});
 
 /** Messages are remembered for this long. A service does not deliver a message again later. */
 const TAKEN_KEPT_MS = 60 * 86_400_000;

@@ -172,7 +172,7 @@ test('after a refusal, retries a new secret soon and the same one late', async (
     secret: () => Promise.resolve(secretNow()),
     run: (_desk: ChatDesk, signal: AbortSignal): Promise<void> => {
       tried.push([secretNow(), waits.length]);
-      if (secretNow() === 'old') return Promise.reject(new AppError('unauthorized', 'It does not hold.', { data: { hint: '' } }));
+      if (secretNow() === 'old') return Promise.reject(new AppError('unauthorized', 'It does not hold.', { hint: '' }));
       return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     },
   };
@@ -213,7 +213,7 @@ test('fetches a file again after the connection ended during the fetch', async (
         );
         await desk.take(message);
         await until(() => fetching, 'the file is being fetched');
-        throw new AppError('fetch_failed', 'The connection is gone.', { data: { hint: '' } });
+        throw new AppError('fetch_failed', 'The connection is gone.', { hint: '' });
       }
       desk.online(lineWith(() => Promise.resolve(Buffer.from('x'))));
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));

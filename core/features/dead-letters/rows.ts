@@ -5,37 +5,31 @@ import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
 import { byType } from '../../contracts/event-table.ts';
 import type { EventBodies } from '../../contracts/events.ts';
-import { LogCursor, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { LogCursor, Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const deadLetterMigrations: readonly Migration[] = [
-  {
-    id: 'dead-letter-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS dead_letters (
-          letter_id TEXT PRIMARY KEY,
-          state TEXT NOT NULL,
-          turn_id TEXT NOT NULL,
-          by_turn_id TEXT,
-          session_id TEXT NOT NULL,
-          channel TEXT NOT NULL,
-          nature TEXT NOT NULL,
-          attempt INTEGER NOT NULL,
-          retry_at_ms INTEGER,
-          why_left TEXT NOT NULL,
-          reason TEXT NOT NULL,
-          first_at_ms INTEGER NOT NULL,
-          last_at_ms INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS dead_letters_by_session ON dead_letters (session_id);
-        CREATE INDEX IF NOT EXISTS dead_letters_due ON dead_letters (retry_at_ms) WHERE retry_at_ms IS NOT NULL;
-        -- What failed before this was kept is not looked for.
-        INSERT OR IGNORE INTO projection_cursors (name, seq) SELECT 'dead_letters', coalesce(max(seq), 0) FROM events;
-      `);
-    },
-  },
-];
+export const deadLetterMigrations: readonly Migration[] = sqlMigrations({
+  'dead-letter-001-tables': `
+    CREATE TABLE IF NOT EXISTS dead_letters (
+      letter_id TEXT PRIMARY KEY,
+      state TEXT NOT NULL,
+      turn_id TEXT NOT NULL,
+      by_turn_id TEXT,
+      session_id TEXT NOT NULL,
+      channel TEXT NOT NULL,
+      nature TEXT NOT NULL,
+      attempt INTEGER NOT NULL,
+      retry_at_ms INTEGER,
+      why_left TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      first_at_ms INTEGER NOT NULL,
+      last_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS dead_letters_by_session ON dead_letters (session_id);
+    CREATE INDEX IF NOT EXISTS dead_letters_due ON dead_letters (retry_at_ms) WHERE retry_at_ms IS NOT NULL;
+    -- What failed before this was kept is not looked for.
+    INSERT OR IGNORE INTO projection_cursors (name, seq) SELECT 'dead_letters', coalesce(max(seq), 0) FROM events;
+  `,
+});
 
 const CURSOR = 'dead_letters';
 

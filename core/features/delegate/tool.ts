@@ -23,7 +23,7 @@ export function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDef
     const found = routers.get(name ?? first);
     if (found !== undefined) return found;
     throw new AppError('invalid_arguments', `There is no Cortensor router "${name}".`, {
-      data: { hint: `There are: ${[...routers.keys()].join(', ')}.` },
+      hint: `There are: ${[...routers.keys()].join(', ')}.`,
     });
   };
   return defineTool({
@@ -54,7 +54,7 @@ export function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDef
       const payment = args.pay ? await router.payment() : null;
       if (args.pay && payment === null)
         throw new AppError('tool_failed', 'There is no proof of payment for this router.', {
-          data: { hint: 'Put a reference into the provider: payment.' },
+          hint: 'Put a reference into the provider: payment.',
         });
       const path = `/api/${args.version}/delegate`;
       const request = { method: 'POST' as const, path, body: bodyOf(args, router.sessionId), timeoutMs };

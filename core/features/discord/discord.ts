@@ -328,7 +328,7 @@ const tokenWords = 'Discord does not take the token of the bot: it was reset, or
 const tokenHint = 'Make a new token under Bot at discord.com/developers, and enter it in the settings of Discord.';
 
 function tokenRefused(cause?: unknown): AppError {
-  return new AppError('unauthorized', tokenWords, { data: { hint: tokenHint, field: 'token' }, cause });
+  return new AppError('unauthorized', tokenWords, { data: { field: 'token' }, hint: tokenHint, cause });
 }
 
 /** Null if the library resumes the connection. */
@@ -336,12 +336,12 @@ function closedBy(code: number): AppError | null {
   if (code === 4004) return tokenRefused();
   if (code === 4013 || code === 4014) return intentsMissing();
   const isFinal = code === 4010 || code === 4011 || code === 4012;
-  return isFinal ? new AppError('fetch_failed', `Discord closed the connection with the code ${code}.`, { data: { hint: '' } }) : null;
+  return isFinal ? new AppError('fetch_failed', `Discord closed the connection with the code ${code}.`, { hint: '' }) : null;
 }
 
 function intentsMissing(): AppError {
   return new AppError('unauthorized', 'The bot may not read the content of messages.', {
-    data: { hint: 'Turn on "Message Content Intent" under Bot at discord.com/developers.' },
+    hint: 'Turn on "Message Content Intent" under Bot at discord.com/developers.',
   });
 }
 
@@ -349,10 +349,7 @@ function loginFailure(cause: unknown): unknown {
   if (isAppError(cause)) return cause;
   const failure = readFailure(cause);
   if (failure.kind === 'refused' && failure.isUnauthorized) return tokenRefused(cause);
-  return new AppError('fetch_failed', 'Discord cannot be reached.', {
-    data: { hint: 'TrayClaw keeps trying; messages wait there.' },
-    cause,
-  });
+  return new AppError('fetch_failed', 'Discord cannot be reached.', { hint: 'TrayClaw keeps trying; messages wait there.', cause });
 }
 
 const EPOCH_MS = 1_420_070_400_000;

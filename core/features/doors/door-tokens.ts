@@ -59,12 +59,12 @@ export class DoorTokens implements DoorAdmission {
     }
     if (judged.kind === 'wrong') {
       const hint = `Make one with: trayclaw doors token create${door === 'openai' ? '' : ` --door ${door}`}`;
-      throw new AppError('unauthorized', 'The API key is missing or wrong.', { data: { hint } });
+      throw new AppError('unauthorized', 'The API key is missing or wrong.', { hint });
     }
     request.trust();
     if (!isOpen) {
       const hint = `Set doors.${door}.enabled in config.yaml.`;
-      throw new AppError('not_found', 'This door is closed.', { data: { hint } });
+      throw new AppError('not_found', 'This door is closed.', { hint });
     }
     const retryAfterSeconds = this.#overRate(judged.live);
     if (retryAfterSeconds !== null)

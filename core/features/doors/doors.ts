@@ -82,7 +82,7 @@ function createToken(
   const name = params.name ?? `client-${known.length + 1}`;
   if (known.some(({ token }) => token.name === name)) {
     const hint = 'Choose another name, or revoke that one: trayclaw doors token revoke NAME';
-    throw new AppError('conflict', `There is a token with the name ${name} already.`, { data: { hint } });
+    throw new AppError('conflict', `There is a token with the name ${name} already.`, { hint });
   }
   const { door, scope: scopes = ['agents'], perMinute = PER_MINUTE, perDayUsd = null } = params;
   const made: DoorToken = { tokenId, door, name, scopes, perMinute, perDayUsd };
@@ -97,7 +97,7 @@ function revokeToken({ log }: Taken, rows: DoorRows, named: string, caller: Call
   const found = rows.tokens().find(({ token }) => token.tokenId === named || token.name === named);
   if (found === undefined) {
     const hint = 'See: trayclaw doors token list';
-    throw new AppError('not_found', `There is no token ${named}.`, { data: { hint } });
+    throw new AppError('not_found', `There is no token ${named}.`, { hint });
   }
   log.append(systemSessionId, [{ type: 'door.token_revoked', body: { tokenId: found.token.tokenId, by: caller.actor } }], true);
   return found.token;

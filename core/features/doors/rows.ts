@@ -3,23 +3,17 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { doorTokenSchema, type DoorToken, type DoorTokenView } from '../../contracts/features/doors.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const doorMigrations: readonly Migration[] = [
-  {
-    id: 'door-001-tokens',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS door_tokens (
-          token_id TEXT PRIMARY KEY, door TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
-          created_at_ms INTEGER NOT NULL, last_used_ms INTEGER, day TEXT NOT NULL DEFAULT '', spent_usd REAL NOT NULL DEFAULT 0
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS door_sessions (session_id TEXT PRIMARY KEY, token_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const doorMigrations: readonly Migration[] = sqlMigrations({
+  'door-001-tokens': `
+    CREATE TABLE IF NOT EXISTS door_tokens (
+      token_id TEXT PRIMARY KEY, door TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
+      created_at_ms INTEGER NOT NULL, last_used_ms INTEGER, day TEXT NOT NULL DEFAULT '', spent_usd REAL NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS door_sessions (session_id TEXT PRIMARY KEY, token_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export interface TokenRow {
   readonly token: DoorToken;

@@ -62,15 +62,14 @@ async function serve({ settings, limits, secrets, clock, desk }: Serving, signal
   const secretWord = (await resolve(wordRef)) ?? null;
   if (secretWord !== null && secretWord.length < SECRET_LENGTH_MIN) {
     throw new AppError('unauthorized', `The word of the secret address has fewer than ${SECRET_LENGTH_MIN} characters.`, {
-      data: { hint: 'Set a longer one; anyone who guesses it can write as you.', field: 'secretWord' },
+      data: { field: 'secretWord' },
+      hint: 'Set a longer one; anyone who guesses it can write as you.',
     });
   }
   if (secretWord === null && authserv === undefined) {
     throw new AppError('unauthorized', 'Nothing proves who wrote a mail: the name on it can be forged.', {
-      data: {
-        field: 'authserv',
-        hint: 'Name your server as its Authentication-Results headers do, or choose a word for a secret address.',
-      },
+      data: { field: 'authserv' },
+      hint: 'Name your server as its Authentication-Results headers do, or choose a word for a secret address.',
     });
   }
   const mailbox = { settings, password, limits, desk, nowMs: () => clock.nowMs(), trust: { address, authserv, secretWord } };

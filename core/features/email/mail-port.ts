@@ -92,7 +92,7 @@ export async function verifySending(deps: MailPortDeps, signal: AbortSignal): Pr
     const outcome = outcomeOf(cause, false, deps.settings.smtp);
     const message = outcome.kind === 'refused' ? outcome.error : 'The mail server did not answer.';
     const { code } = cause as { code?: string };
-    throw new AppError('fetch_failed', message, { data: { hint: '', field: code === 'EAUTH' ? 'smtp.password' : 'smtp.host' }, cause });
+    throw new AppError('fetch_failed', message, { data: { field: code === 'EAUTH' ? 'smtp.password' : 'smtp.host' }, hint: '', cause });
   } finally {
     signal.removeEventListener('abort', stop);
     transport.close();

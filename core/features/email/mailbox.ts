@@ -72,21 +72,21 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
   };
   if (authenticationFailed === true) {
     return new AppError('unauthorized', `The mail server ${imap.host} does not take the user name and password.`, {
-      data: {
-        hint: 'Enter the user name and the password again; many providers want an app password, which their website makes.',
-        field: 'imap.password',
-      },
+      data: { field: 'imap.password' },
+      hint: 'Enter the user name and the password again; many providers want an app password, which their website makes.',
       cause,
     });
   }
   if (mailboxMissing === true || responseText !== undefined) {
     return new AppError('fetch_failed', `The mail server ${imap.host} does not open the folder ${folder}.`, {
-      data: { hint: 'Name a folder of this mailbox, such as INBOX.', field: 'folder' },
+      data: { field: 'folder' },
+      hint: 'Name a folder of this mailbox, such as INBOX.',
       cause,
     });
   }
   return new AppError('fetch_failed', unreachableWords(cause, imap), {
-    data: { hint: 'TrayClaw keeps trying; mail waits there.', field: 'imap.host' },
+    hint: 'TrayClaw keeps trying; mail waits there.',
+    field: 'imap.host',
     cause,
   });
 }
@@ -116,7 +116,7 @@ export async function readMailbox(deps: MailboxDeps, client: ImapFlow, signal: A
     });
     wake = () => undefined;
   }
-  if (!signal.aborted) throw new AppError('fetch_failed', `The connection to ${deps.settings.imap.host} was lost.`, { data: { hint: '' } });
+  if (!signal.aborted) throw new AppError('fetch_failed', `The connection to ${deps.settings.imap.host} was lost.`, { hint: '' });
 }
 
 async function takeNew(deps: MailboxDeps, client: ImapFlow, signal: AbortSignal): Promise<void> {

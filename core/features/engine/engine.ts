@@ -98,7 +98,7 @@ class EngineInstaller {
     if (state.state === 'installed') return state;
     if (state.state === 'unsupported') {
       throw new AppError('tool_failed', `The engine has no prebuilt library for ${process.platform} on ${process.arch}.`, {
-        data: { hint: 'Use Ollama, LM Studio or llama-server for local models.' },
+        hint: 'Use Ollama, LM Studio or llama-server for local models.',
       });
     }
     this.#installing ??= this.#run(AbortSignal.any([signal, this.#spine.panic.signal])).finally(() => {

@@ -70,7 +70,7 @@ async function download(
   const isPinned = archive.length === archiveBytes && createHash('sha512').update(archive).digest('base64') === sha512;
   if (!isPinned) {
     throw new AppError('fetch_failed', `What ${new URL(registry).host} gave for ${name} ${version} is not the pinned archive.`, {
-      data: { hint: 'Nothing was installed. Try again; if it stays, something between you and the registry changes downloads.' },
+      hint: 'Nothing was installed. Try again; if it stays, something between you and the registry changes downloads.',
     });
   }
   return archive;
@@ -81,7 +81,8 @@ function explained(cause: unknown, signal: AbortSignal): AppError {
   const error = toAppError(cause);
   const hint = error.hint ?? 'Nothing was installed. Check the network connection, and try again.';
   return new AppError(error.code === 'internal' ? 'tool_failed' : error.code, `The engine could not be installed: ${error.message}`, {
-    data: { ...error.data, hint },
+    data: { ...error.data },
+    hint,
     cause,
   });
 }

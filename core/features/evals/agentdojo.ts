@@ -56,7 +56,7 @@ export function readAgentDojo(folder: string): { readonly tests: Test[]; readonl
   const tests = suites.flatMap((suite) => suiteTests(tracesIn(suite), (why) => leftOut.set(why, (leftOut.get(why) ?? 0) + 1)));
   if (tests.length > CASES_MAX)
     throw new AppError('invalid_params', `${folder} holds ${tests.length} cases, and a run takes ${CASES_MAX}.`, {
-      data: { hint: 'Name the folder of one suite.' },
+      hint: 'Name the folder of one suite.',
     });
   return { tests, leftOut: [...leftOut].map(([why, count]) => `${count} ${why}`).join('; ') };
 }

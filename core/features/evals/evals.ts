@@ -133,7 +133,7 @@ async function beginEvals(
   const { path, cases: suite, leftOut } = await suiteOf(params, createRunCode(deps, signal));
   const model = params.model ?? suite[0]?.model ?? deps.models.defaultRef();
   if (model === null)
-    throw new AppError('no_model', 'There is no model to run the cases with.', { data: { hint: 'Name one: --model provider/name' } });
+    throw new AppError('no_model', 'There is no model to run the cases with.', { hint: 'Name one: --model provider/name' });
   const { repeat = 1, parallel = PARALLEL } = params;
   const runId = ids.next('evl');
   const sessionId = `eval-${runId}`;
@@ -204,7 +204,7 @@ async function assertBudget({ budget, clock }: Taken, sessionId: string, signal:
   if (admission === null) throw new AppError('cancelled', 'The run was stopped.');
   if (!admission.ok) {
     throw new AppError('over_budget', `The budget of the ${admission.breach.scope} allows no more cases.`, {
-      data: { hint: 'What was done is kept. Run it again when there is room: finished cases come from the cache.' },
+      hint: 'What was done is kept. Run it again when there is room: finished cases come from the cache.',
     });
   }
   admission.reservation.settle(null);
@@ -212,8 +212,7 @@ async function assertBudget({ budget, clock }: Taken, sessionId: string, signal:
 
 function findRun(rows: EvalRows, runId: string): EvalRunRow {
   const row = runId === 'last' ? rows.newest(1)[0] : rows.run(runId);
-  if (row === undefined || row === null)
-    throw new AppError('not_found', `There is no run ${runId}.`, { data: { hint: 'See: trayclaw eval list' } });
+  if (row === undefined || row === null) throw new AppError('not_found', `There is no run ${runId}.`, { hint: 'See: trayclaw eval list' });
   return row;
 }
 

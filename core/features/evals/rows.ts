@@ -2,20 +2,14 @@
 // any time.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const evalMigrations: readonly Migration[] = [
-  {
-    id: 'eval-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS eval_runs (run_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, started_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS eval_cache (key TEXT PRIMARY KEY, body TEXT NOT NULL, used_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const evalMigrations: readonly Migration[] = sqlMigrations({
+  'eval-001-tables': `
+    CREATE TABLE IF NOT EXISTS eval_runs (run_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, started_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS eval_cache (key TEXT PRIMARY KEY, body TEXT NOT NULL, used_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export interface EvalRunRow {
   readonly runId: string;

@@ -47,7 +47,7 @@ export async function readSuite(path: string, runCode: RunCode): Promise<Suite> 
   for (const file of filesAt(path)) cases.push(...casesOf(await parseFile(file, runCode), file));
   if (cases.length === 0)
     throw new AppError('not_found', `There is no eval file in ${path}.`, {
-      data: { hint: 'Files end in .yaml, .yml or .cases.ts. Of runs of AgentDojo, name the folder of one pipeline or suite.' },
+      hint: 'Files end in .yaml, .yml or .cases.ts. Of runs of AgentDojo, name the folder of one pipeline or suite.',
     });
   return { cases };
 }
@@ -199,7 +199,5 @@ function filesOf(path: string, workspace: string | Readonly<Record<string, strin
 }
 
 function wrong(path: string, why: string): AppError {
-  return new AppError('invalid_params', `${path} cannot be used: ${why}.`, {
-    data: { hint: 'docs/guide/evals.md shows what belongs into it.' },
-  });
+  return new AppError('invalid_params', `${path} cannot be used: ${why}.`, { hint: 'docs/guide/evals.md shows what belongs into it.' });
 }

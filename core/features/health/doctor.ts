@@ -38,7 +38,7 @@ export class Doctor {
     const repair = finding?.repair;
     if (finding === undefined || repair === undefined || repair.run === null) {
       throw new AppError('conflict', `TrayClaw cannot repair ${checkId} automatically.`, {
-        data: { hint: 'See what the check says to do: trayclaw doctor' },
+        hint: 'See what the check says to do: trayclaw doctor',
       });
     }
     const { harmless, will } = repair;
@@ -73,13 +73,10 @@ export class Doctor {
     const { clock, panic } = this.#spine;
     const plan = this.#plans.get(planId);
     if (plan === undefined || plan.untilMs < clock.nowMs()) {
-      throw new AppError('not_found', `There is no plan ${planId} any more.`, {
-        data: { hint: 'Plan it again, look at it, and run that one.' },
-      });
+      throw new AppError('not_found', `There is no plan ${planId} any more.`, { hint: 'Plan it again, look at it, and run that one.' });
     }
     if (panic.engaged) throw new AppError('panic_engaged', 'Nothing is recovered while everything is stopped.');
-    if (plan.run === null)
-      throw new AppError('conflict', 'This is done by hand, as the plan says.', { data: { hint: plan.will.join(' ') } });
+    if (plan.run === null) throw new AppError('conflict', 'This is done by hand, as the plan says.', { hint: plan.will.join(' ') });
     // Removed before it starts, so that a plan runs only once even if it fails.
     this.#plans.delete(planId);
     const { kind, target } = plan;
@@ -96,7 +93,7 @@ export class Doctor {
   async #findings(checkId: string): Promise<readonly Finding[]> {
     const quick = await this.#look(false);
     const found = quick.find(({ id }) => id === checkId);
-    if (found === undefined) throw new AppError('not_found', `There is no check ${checkId}.`, { data: { hint: 'See: trayclaw doctor' } });
+    if (found === undefined) throw new AppError('not_found', `There is no check ${checkId}.`, { hint: 'See: trayclaw doctor' });
     return found.ok ? this.#look(true) : quick;
   }
 

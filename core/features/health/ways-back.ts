@@ -71,13 +71,11 @@ export function rebuildSearch(log: Spine['log']): void {
 export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null): Plan {
   const backups = listBackups(home);
   if (target !== null && target !== 'last' && !existsSync(target)) {
-    throw new AppError('not_found', `There is no backup at ${target}.`, { data: { hint: 'See: trayclaw backup list' } });
+    throw new AppError('not_found', `There is no backup at ${target}.`, { hint: 'See: trayclaw backup list' });
   }
   const file = target ?? backups[0]?.file;
   if (file === undefined)
-    throw new AppError('conflict', 'There is no backup to go back to.', {
-      data: { hint: 'Make one while all is well: trayclaw backup create' },
-    });
+    throw new AppError('conflict', 'There is no backup to go back to.', { hint: 'Make one while all is well: trayclaw backup create' });
   const made = backups.find((backup) => backup.file === file)?.createdAtMs;
   const since = made === undefined ? 'since that backup' : `since ${new Date(made).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return {
@@ -95,7 +93,7 @@ function planReset({ log, turns }: WaysBackDeps, agentId: string): Plan {
   const busy = sessions.filter(({ status }) => status === 'running' || status === 'waiting');
   if (busy.length > 0) {
     const what = `${counted(busy.length, 'conversation')} of ${agentId} ${busy.length === 1 ? 'is' : 'are'} still under way.`;
-    throw new AppError('conflict', what, { data: { hint: `Stop or answer them first: ${namesOf(busy)}.` } });
+    throw new AppError('conflict', what, { hint: `Stop or answer them first: ${namesOf(busy)}.` });
   }
   return {
     harmless: false,
@@ -126,7 +124,7 @@ function namesOf(sessions: readonly { readonly sessionId: string; readonly title
 
 function planClear({ log, turns }: WaysBackDeps, target: string | null): Plan {
   if (target !== null && log.index.session(target) === null) throw noSession(target);
-  if (turns.runningTurns > 0) throw new AppError('conflict', 'A turn is under way.', { data: { hint: 'Wait for it, or stop it first.' } });
+  if (turns.runningTurns > 0) throw new AppError('conflict', 'A turn is under way.', { hint: 'Wait for it, or stop it first.' });
   const every = (): string[] =>
     [false, true].flatMap((archived) => log.index.sessions({ archived, limit: SESSIONS_MAX }).map(({ sessionId }) => sessionId));
   const sessionIds = target === null ? every() : [target];

@@ -46,9 +46,7 @@ export class HelperQueue {
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     const body = planCall(this.#deps, from, wanted);
     if (!this.#hasRoom(body) && rows.waiting() >= limits.queued) {
-      throw new AppError('queue_full', `${limits.queued} subagent calls are already waiting.`, {
-        data: { hint: 'Wait for some to end.' },
-      });
+      throw new AppError('queue_full', `${limits.queued} subagent calls are already waiting.`, { hint: 'Wait for some to end.' });
     }
     this.#tell(from, { type: 'a2a.called', body });
     crashPoints.reach('helper-called');

@@ -32,7 +32,7 @@ export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp):
   const depthLeft = Math.min(limits.depth - level, caller.bounds?.depth ?? limits.depth);
   if (depthLeft <= 0) {
     const hint = 'Do the work yourself.';
-    throw new AppError('denied', 'No subagent may be called from here: the levels of subagents are used up.', { data: { hint } });
+    throw new AppError('denied', 'No subagent may be called from here: the levels of subagents are used up.', { hint });
   }
   return {
     jobId: ids.next('job'),
@@ -55,7 +55,7 @@ function assertMayCall({ agents }: HelperDeps, caller: string, agentId: string):
   const allowed = agents.helpersOf(caller);
   if (allowed.includes(agentId)) return;
   throw new AppError('denied', `The agent ${caller} may not call ${agentId}.`, {
-    data: { hint: `It may call: ${allowed.join(', ') || 'no other agent'}.` },
+    hint: `It may call: ${allowed.join(', ') || 'no other agent'}.`,
   });
 }
 

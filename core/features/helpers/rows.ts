@@ -6,31 +6,25 @@ import type { EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
 import { usageSchema, type Usage } from '../../contracts/llm.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
-import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const helperMigrations: readonly Migration[] = [
-  {
-    id: 'helpers-001-jobs',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS a2a_jobs (
-          job_id TEXT PRIMARY KEY, idempotency_key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, session_id TEXT NOT NULL, turn_id TEXT NOT NULL,
-          depth INTEGER NOT NULL, mode TEXT NOT NULL, created_at_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, called TEXT NOT NULL,
-          helper_session_id TEXT, helper_turn_id TEXT, attempt INTEGER NOT NULL DEFAULT 0, cancelled_by TEXT, status TEXT,
-          text TEXT NOT NULL DEFAULT '', usage TEXT, cost_usd REAL, finished_at_ms INTEGER, delivered INTEGER NOT NULL DEFAULT 0
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS a2a_jobs_open ON a2a_jobs (state, created_at_ms) WHERE state <> 'finished';
-        CREATE INDEX IF NOT EXISTS a2a_jobs_by_turn ON a2a_jobs (turn_id);
-        CREATE INDEX IF NOT EXISTS a2a_jobs_by_session ON a2a_jobs (session_id, created_at_ms);
-        CREATE INDEX IF NOT EXISTS a2a_jobs_by_helper ON a2a_jobs (helper_session_id);
-        CREATE TABLE IF NOT EXISTS a2a_turns (turn_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, parent_turn_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS a2a_turns_by_parent ON a2a_turns (parent_turn_id);
-        CREATE INDEX IF NOT EXISTS a2a_turns_by_job ON a2a_turns (job_id);
-      `);
-    },
-  },
-];
+export const helperMigrations: readonly Migration[] = sqlMigrations({
+  'helpers-001-jobs': `
+    CREATE TABLE IF NOT EXISTS a2a_jobs (
+      job_id TEXT PRIMARY KEY, idempotency_key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, session_id TEXT NOT NULL, turn_id TEXT NOT NULL,
+      depth INTEGER NOT NULL, mode TEXT NOT NULL, created_at_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, called TEXT NOT NULL,
+      helper_session_id TEXT, helper_turn_id TEXT, attempt INTEGER NOT NULL DEFAULT 0, cancelled_by TEXT, status TEXT,
+      text TEXT NOT NULL DEFAULT '', usage TEXT, cost_usd REAL, finished_at_ms INTEGER, delivered INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS a2a_jobs_open ON a2a_jobs (state, created_at_ms) WHERE state <> 'finished';
+    CREATE INDEX IF NOT EXISTS a2a_jobs_by_turn ON a2a_jobs (turn_id);
+    CREATE INDEX IF NOT EXISTS a2a_jobs_by_session ON a2a_jobs (session_id, created_at_ms);
+    CREATE INDEX IF NOT EXISTS a2a_jobs_by_helper ON a2a_jobs (helper_session_id);
+    CREATE TABLE IF NOT EXISTS a2a_turns (turn_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, parent_turn_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS a2a_turns_by_parent ON a2a_turns (parent_turn_id);
+    CREATE INDEX IF NOT EXISTS a2a_turns_by_job ON a2a_turns (job_id);
+  `,
+});
 
 /** queued → running → finished; running → retrying → running after a temporary failure. */
 type JobState = 'queued' | 'running' | 'retrying' | 'finished';

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
 import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
-import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
+import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
 import { capsuleText } from './capsule-text.ts';
 import type { IdentityRows } from './rows.ts';
 
@@ -47,7 +47,7 @@ export class IdentityBook {
     if (found !== null) return found;
     if (version === undefined || version === 0) return nobody(agentId);
     throw new AppError('not_found', `The agent ${agentId} has no version ${version} of its identity.`, {
-      data: { hint: `See them with: trayclaw identity versions --agent ${agentId}` },
+      hint: `See them with: trayclaw identity versions --agent ${agentId}`,
     });
   }
 
@@ -61,7 +61,7 @@ export class IdentityBook {
     const before = this.get(agentId);
     if (change.basedOn !== undefined && change.basedOn !== before.version) {
       throw new AppError('conflict', `The identity of ${agentId} is at version ${before.version} by now, not ${change.basedOn}.`, {
-        data: { hint: 'Read the newest version and change that one.' },
+        hint: 'Read the newest version and change that one.',
       });
     }
     const capsule = merge(before.capsule, wish);
@@ -77,7 +77,7 @@ export class IdentityBook {
   diff(agentId: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(agentId, to);
     const older = this.get(agentId, from ?? Math.max(0, newer.version - 1));
-    return { from: older.version, to: newer.version, lines: diffLines(this.textOf(older.capsule), this.textOf(newer.capsule)) };
+    return { from: older.version, to: newer.version, lines: diffOfTexts(this.textOf(older.capsule), this.textOf(newer.capsule)) };
   }
 
   /** The text for the model; empty for an empty capsule. */
@@ -111,7 +111,7 @@ export class IdentityBook {
     const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
     if (missing === undefined) return;
     throw new AppError('not_found', `There is no prompt ${missing}.`, {
-      data: { hint: 'Write it with: trayclaw prompts set NAME, or see what there is with: trayclaw prompts list' },
+      hint: 'Write it with: trayclaw prompts set NAME, or see what there is with: trayclaw prompts list',
     });
   }
 }

@@ -10,7 +10,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { sessionMigrations, SessionLog } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { diffLines } from '../../base/diff-lines.ts';
+import { diffOfTexts } from '../../base/diff-lines.ts';
 import { IdentityBook } from './identity-book.ts';
 import { identityMigrations, IdentityRows } from './rows.ts';
 import { PromptBook } from './prompt-book.ts';
@@ -147,14 +147,14 @@ test('a capsule names the newest version of a prompt file or a given one', async
 
 test('compares long texts in bounded time, with the middle as one change', () => {
   const lines = (word: string): string => Array.from({ length: 5_000 }, (_, index) => `${word} ${index}`).join('\n');
-  const found = diffLines(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
+  const found = diffOfTexts(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
   expect(found.map(({ kind }) => kind)).toEqual([
     'same',
     ...Array<string>(5_000).fill('removed'),
     ...Array<string>(5_000).fill('added'),
     'same',
   ]);
-  expect(diffLines('a\nb\nc', 'a\nc')).toEqual([
+  expect(diffOfTexts('a\nb\nc', 'a\nc')).toEqual([
     { kind: 'same', text: 'a' },
     { kind: 'removed', text: 'b' },
     { kind: 'same', text: 'c' },
@@ -195,7 +195,7 @@ test('accepts content that matches a configured hash, and nothing else', async (
 
 test('diffs by common lines', () => {
   const signs = { same: ' ', added: '+', removed: '-' } as const;
-  const shown = (a: string, b: string) => diffLines(a, b).map(({ kind, text }) => signs[kind] + text);
+  const shown = (a: string, b: string) => diffOfTexts(a, b).map(({ kind, text }) => signs[kind] + text);
   expect(shown('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);
   expect(shown('', 'a')).toEqual(['+a']);
   expect(shown('a', '')).toEqual(['-a']);

@@ -30,9 +30,7 @@ export async function langfusePrompt(
   signal: AbortSignal,
 ): Promise<string> {
   if (server === undefined)
-    throw new AppError('invalid_config', 'No Langfuse server is set for this prompt.', {
-      data: { hint: 'Set telemetry.langfuse in config.yaml.' },
-    });
+    throw new AppError('invalid_config', 'No Langfuse server is set for this prompt.', { hint: 'Set telemetry.langfuse in config.yaml.' });
   const base = server.baseUrl.replace(/\/+$/, '');
   const pair = `${await resolvedValue(server.publicKey, ports.resolve)}:${await resolvedValue(server.secretKey, ports.resolve)}`;
   const http = new GuardedFetch({ judge: new OneOriginCheck(base), limits: ports.limits });

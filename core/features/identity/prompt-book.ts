@@ -1,7 +1,7 @@
 // Versioned prompt files: one folder per prompt in the data folder, one file per version, and an optional remote source for new versions.
 // Only local versions are used. Version 0 of TrayClaw's own prompts is their built-in text.
 
-import { diffLines, type DiffLine } from '../../base/diff-lines.ts';
+import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,8 +39,7 @@ export class PromptBook {
     this.#deps = deps;
     for (const [name, text] of Object.entries(deps.own ?? {})) {
       const problem = isOwnPrompt(name) ? problemOf(name, text) : `There is no prompt ${name} to replace.`;
-      if (problem !== null)
-        throw new AppError('invalid_config', problem, { data: { hint: `The own prompts: ${ownPromptNames.join(', ')}` } });
+      if (problem !== null) throw new AppError('invalid_config', problem, { hint: `The own prompts: ${ownPromptNames.join(', ')}` });
     }
   }
 
@@ -75,9 +74,7 @@ export class PromptBook {
     const text = wanted === undefined ? null : this.text(`${name}@${wanted}`);
     if (wanted === undefined || text === null) {
       const what = version === undefined ? '' : ` in version ${version}`;
-      throw new AppError('not_found', `There is no prompt ${name}${what}.`, {
-        data: { hint: 'See what there is with: trayclaw prompts list' },
-      });
+      throw new AppError('not_found', `There is no prompt ${name}${what}.`, { hint: 'See what there is with: trayclaw prompts list' });
     }
     return { name, version: wanted, text };
   }
@@ -87,7 +84,7 @@ export class PromptBook {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
     const older = before === 0 && !isOwnPrompt(name) ? { version: 0, text: '' } : this.get(name, before);
-    return { from: older.version, to: newer.version, lines: diffLines(older.text, newer.text) };
+    return { from: older.version, to: newer.version, lines: diffOfTexts(older.text, newer.text) };
   }
 
   set(name: string, text: string, by: string): PromptListing {
@@ -106,7 +103,7 @@ export class PromptBook {
       const source = Object.hasOwn(sources, one) ? sources[one] : undefined;
       if (source === undefined) {
         throw new AppError('not_found', `No remote source is set for the prompt ${one}.`, {
-          data: { hint: `Set prompts.${one}.url or prompts.${one}.langfuse in config.yaml.` },
+          hint: `Set prompts.${one}.url or prompts.${one}.langfuse in config.yaml.`,
         });
       }
       await this.#look(one, source, { by, signal });
@@ -120,12 +117,10 @@ export class PromptBook {
     const text = readText(path);
     if (text === null)
       throw new AppError('not_found', `Nothing waits for the prompt ${name}.`, {
-        data: { hint: `Look for something new with: trayclaw prompts refresh ${name}` },
+        hint: `Look for something new with: trayclaw prompts refresh ${name}`,
       });
     if (hashOf(text) !== sha256)
-      throw new AppError('conflict', 'The waiting text has changed since it was shown.', {
-        data: { hint: 'Read it again, then accept it.' },
-      });
+      throw new AppError('conflict', 'The waiting text has changed since it was shown.', { hint: 'Read it again, then accept it.' });
     this.#keep(name, text, { url: placeOf(this.#deps.sources[name]), by });
     rmSync(path, { force: true });
     return this.#listing(name);

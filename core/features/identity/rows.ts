@@ -2,21 +2,15 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { capsuleVersionSchema, type CapsuleVersion } from '../../contracts/features/identity.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const identityMigrations: readonly Migration[] = [
-  {
-    id: 'identity-001-versions',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS identity_versions (
-          agent_id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (agent_id, version)
-        ) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const identityMigrations: readonly Migration[] = sqlMigrations({
+  'identity-001-versions': `
+    CREATE TABLE IF NOT EXISTS identity_versions (
+      agent_id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (agent_id, version)
+    ) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export class IdentityRows {
   readonly #sql: Statements;

@@ -34,7 +34,7 @@ export async function endOf(run: RunKnown, known: KnownRun, packageName: string)
   const [name = '', ...args] = known.argv;
   const path = findProgram(name);
   if (path === null) {
-    throw new AppError('tool_failed', `There is no program ${name} on this computer.`, { data: { hint: `Install ${packageName}.` } });
+    throw new AppError('tool_failed', `There is no program ${name} on this computer.`, { hint: `Install ${packageName}.` });
   }
   const ended = await run({ ...known, argv: [path, ...args] });
   const left = known.left === undefined ? '' : ` ${known.left}`;

@@ -249,7 +249,7 @@ function textResult(text: string): CallToolResult {
 
 function assertDone({ status, error }: AskResult): void {
   if (status === 'done') return;
-  if (error !== undefined) throw new AppError(error.code, error.message, error.hint === undefined ? {} : { data: { hint: error.hint } });
+  if (error !== undefined) throw new AppError(error.code, error.message, { hint: error.hint });
   if (status === 'over_budget') throw new AppError('over_budget', 'The turn reached a budget.');
   throw new AppError('cancelled', 'The turn was stopped.');
 }

@@ -69,9 +69,7 @@ async function preview(deps: Handled, { path: given, endings }: OpParsed<'knowle
 async function add(deps: Handled, params: OpParsed<'knowledge.add'>, by: string): Promise<OpResult<'knowledge.add'>> {
   const { name } = params;
   if (deps.knowledge.list().some((source) => source.name === name) || (await settingOf(deps, name)) !== undefined) {
-    throw new AppError('conflict', `There is a source ${name} already.`, {
-      data: { hint: 'Take another name, or remove that one first.' },
-    });
+    throw new AppError('conflict', `There is a source ${name} already.`, { hint: 'Take another name, or remove that one first.' });
   }
   const { path, setting } = settingFor(deps, params);
   const { holds } = await deps.settings.change(`knowledge.sources.${name}`, setting, by);
@@ -91,10 +89,8 @@ function settingFor(deps: Handled, params: OpParsed<'knowledge.add'>): { path: s
       'conflict',
       `${path} lies outside of the folders that are open to the agent; as a source it is opened for reading.`,
       {
-        data: {
-          needs: 'outside',
-          hint: 'What it holds may then be shown to the agent and its model. Add it with "outside" if that is meant.',
-        },
+        data: { needs: 'outside' },
+        hint: 'What it holds may then be shown to the agent and its model. Add it with "outside" if that is meant.',
       },
     );
   }
@@ -107,7 +103,7 @@ async function remove(deps: Handled, name: string, by: string): Promise<OpResult
   if (setting === undefined) {
     const isOther = deps.knowledge.list().some((source) => source.name === name);
     const why = isOther ? `The source ${name} is not in config.yaml.` : `There is no source ${name}.`;
-    throw new AppError('not_found', why, { data: { hint: 'trayclaw knowledge list shows the sources there are.' } });
+    throw new AppError('not_found', why, { hint: 'trayclaw knowledge list shows the sources there are.' });
   }
   const { holds } = await deps.settings.change(`knowledge.sources.${name}`, null, by);
   return { source: name, setting, holds };

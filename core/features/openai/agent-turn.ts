@@ -144,7 +144,7 @@ async function waitFor({ claw, later, approvalMs }: AgentDeps, { asked, writer, 
 function approvalWaits(pending: NonNullable<AskResult['pending']>[number] | undefined, turnId: string): AppError {
   const { approvalId = '', summary = 'a call' } = pending ?? {};
   const hint = `Approve or deny it in TrayClaw, or with: trayclaw approvals approve ${approvalId}. The turn then continues; a streaming request waits for it.`;
-  return new AppError('denied', `The turn waits for the approval ${approvalId} (${summary}).`, { data: { approvalId, turnId, hint } });
+  return new AppError('denied', `The turn waits for the approval ${approvalId} (${summary}).`, { data: { approvalId, turnId }, hint });
 }
 
 async function answerOf({ claw }: AgentDeps, { caller, asked }: AgentRequest, by: Caller, result: AskResult): Promise<Answer> {
@@ -166,8 +166,7 @@ async function answerOf({ claw }: AgentDeps, { caller, asked }: AgentRequest, by
 }
 
 function endOf({ status, error, turnId }: AskResult): AppError {
-  if (error !== undefined)
-    return new AppError(error.code, error.message, { data: { turnId, ...(error.hint === undefined ? {} : { hint: error.hint }) } });
+  if (error !== undefined) return new AppError(error.code, error.message, { data: { turnId }, hint: error.hint });
   if (status === 'over_budget') return new AppError('over_budget', 'The turn reached a budget.', { data: { turnId } });
   return new AppError('cancelled', 'The turn was stopped.', { data: { turnId } });
 }

@@ -89,7 +89,8 @@ export class Conversations {
 
 function noSession(sessionId: string): AppError {
   return new AppError('not_found', `There is no session ${sessionId} that this token began.`, {
-    data: { param: 'x-trayclaw-session', hint: 'Choose another name for it.' },
+    data: { param: 'x-trayclaw-session' },
+    hint: 'Choose another name for it.',
   });
 }
 

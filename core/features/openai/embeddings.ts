@@ -43,11 +43,12 @@ export async function vectorsOf(
 ): Promise<Float32Array[]> {
   if (port === null) {
     const hint = 'Set one up in config.yaml: embeddings. See docs/guide/memory.md.';
-    throw new AppError('model_unknown', 'No embedding model is set up.', { data: { param: 'model', hint } });
+    throw new AppError('model_unknown', 'No embedding model is set up.', { data: { param: 'model' }, hint });
   }
   if (model !== 'trayclaw' && model !== embeddingsModel && model !== port.model)
     throw new AppError('model_unknown', `There is no embedding model ${model}.`, {
-      data: { param: 'model', hint: `There is: ${embeddingsModel} (${port.model}).` },
+      data: { param: 'model' },
+      hint: `There is: ${embeddingsModel} (${port.model}).`,
     });
   const vectors = await port.embed(texts, signal);
   const [first] = vectors;

@@ -93,7 +93,7 @@ function found(id: string, find: (id: string) => GivenItem | null): GivenItem {
   const kept = find(id);
   if (kept !== null) return kept;
   const hint = 'Items are kept in memory only, the latest ones. Send the item itself; client libraries do so with "store": false.';
-  throw new AppError('not_found', `There is no item ${id}.`, { data: { param: 'input', hint } });
+  throw new AppError('not_found', `There is no item ${id}.`, { data: { param: 'input' }, hint });
 }
 
 function addGiven(said: Said[], given: GivenItem): void {

@@ -65,9 +65,7 @@ export class OpinionDesk {
     if (this.#deps.panic.engaged) return Promise.reject(new AppError('panic_engaged', 'Everything is stopped by the panic stop.'));
     if (this.#running.has(request.turnId))
       return Promise.reject(
-        new AppError('conflict', 'A second opinion on this turn is already being asked for.', {
-          data: { hint: 'Wait until it is there.' },
-        }),
+        new AppError('conflict', 'A second opinion on this turn is already being asked for.', { hint: 'Wait until it is there.' }),
       );
     const abort = new AbortController();
     const signals = [abort.signal, this.#deps.closing, this.#deps.panic.signal, ...(request.signal === undefined ? [] : [request.signal])];
@@ -98,7 +96,7 @@ export class OpinionDesk {
     const question = questionOf(this.eventsOf(turnId));
     if (!question.isEnded || question.answer === '') {
       const hint = question.isEnded ? 'Only an answer can be compared.' : 'Wait until it has ended.';
-      throw new AppError('conflict', `The turn ${turnId} has no answer${question.isEnded ? '' : ' yet'}.`, { data: { hint } });
+      throw new AppError('conflict', `The turn ${turnId} has no answer${question.isEnded ? '' : ' yet'}.`, { hint });
     }
     const panel = choosePanel(of, question.model, { panels, models });
     const sessionId = this.#deps.log.index.turn(turnId)?.sessionId ?? '';

@@ -28,7 +28,7 @@ export function choosePanel(
   if (wanted !== null) {
     const names = Object.keys(panels);
     const hint = names.length === 0 ? 'Set one up in config.yaml: models.panels.' : `There are: ${names.join(', ')}.`;
-    throw new AppError('not_found', `There is no panel "${wanted}".`, { data: { hint } });
+    throw new AppError('not_found', `There is no panel "${wanted}".`, { hint });
   }
   const [first] = Object.keys(panels);
   if (first !== undefined) return panelOf(first, panels[first]);
@@ -41,7 +41,7 @@ export function choosePanel(
   const other = others.find((ref) => ref.split('/')[0] !== vendor) ?? others[0];
   if (other !== undefined) return single(other);
   throw new AppError('no_model', 'There is no other model that could give a second opinion.', {
-    data: { hint: 'Add a provider, or name models in config.yaml: models.panels.' },
+    hint: 'Add a provider, or name models in config.yaml: models.panels.',
   });
 }
 

@@ -67,7 +67,7 @@ function pipelineAt(named: string, caller: Caller): PipelineFile {
   const problems = checked.success ? graphFaults(checked.data) : describeIssues(checked.error.issues, { given, whole: 'the file' });
   if (checked.success && problems.length === 0) return checked.data;
   throw new AppError('invalid_params', `${named} cannot be used: ${problems.join('; ')}.`, {
-    data: { hint: 'docs/guide/pipelines.md shows what belongs into it.' },
+    hint: 'docs/guide/pipelines.md shows what belongs into it.',
   });
 }
 
@@ -77,9 +77,7 @@ function readYaml(named: string): unknown {
     return parse(readFileSync(resolve(named), 'utf8'), { logLevel: 'silent' });
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT')
-      throw new AppError('not_found', `There is no pipeline ${named}.`, {
-        data: { hint: `Name a file, or one of: ${builtInNames.join(', ')}` },
-      });
+      throw new AppError('not_found', `There is no pipeline ${named}.`, { hint: `Name a file, or one of: ${builtInNames.join(', ')}` });
     throw unreadable(named, cause);
   }
 }

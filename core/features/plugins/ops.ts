@@ -34,7 +34,7 @@ function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>,
   const { path, sha256 } = contentOf(resolve(home, given.path));
   if (sha256 !== given.sha256) {
     throw new AppError('conflict', `${path} no longer holds what you were shown.`, {
-      data: { hint: 'Review it again, then approve it: trayclaw plugins list' },
+      hint: 'Review it again, then approve it: trayclaw plugins list',
     });
   }
   log.append(systemSessionId, [{ type: 'plugin.approved', body: { path, sha256, by: caller.actor } }], true);

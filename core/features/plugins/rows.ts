@@ -1,17 +1,11 @@
 // The approved content of each plugin path: rows derived from the log, read before any plugin code runs.
 
 import { byType } from '../../contracts/event-table.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const pluginMigrations: readonly Migration[] = [
-  {
-    id: 'plugin-001-approvals',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec('CREATE TABLE IF NOT EXISTS plugin_approvals (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID');
-    },
-  },
-];
+export const pluginMigrations: readonly Migration[] = sqlMigrations({
+  'plugin-001-approvals': 'CREATE TABLE IF NOT EXISTS plugin_approvals (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID',
+});
 
 export class PluginRows {
   readonly #sql: Statements;

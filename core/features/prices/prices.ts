@@ -64,7 +64,7 @@ class PriceDesk {
 
   use(id: string): PricesInUse {
     if (this.#checked?.id !== id) {
-      throw new AppError('conflict', 'This price list is not the one that was looked at last.', { data: { hint: 'Download it again.' } });
+      throw new AppError('conflict', 'This price list is not the one that was looked at last.', { hint: 'Download it again.' });
     }
     this.#book.use(this.#checked.list);
     this.#checked = null;
@@ -95,7 +95,7 @@ class PriceDesk {
 }
 
 function failed(message: string): AppError {
-  return new AppError('fetch_failed', message, { data: { hint: 'Try again later. The prices in use stay as they are.' } });
+  return new AppError('fetch_failed', message, { hint: 'Try again later. The prices in use stay as they are.' });
 }
 
 function countOf({ vendors: listed }: PriceList): number {

@@ -94,6 +94,6 @@ function longOf({ tiers = [], context_over_200k: over }: NonNullable<z.infer<typ
 
 function refused(why: string): AppError {
   return new AppError('fetch_failed', `The price list was refused, and nothing of it is used. ${why}`, {
-    data: { hint: 'Try again later. The prices in use stay as they are; single ones can be set in config.yaml: providers.NAME.prices.' },
+    hint: 'Try again later. The prices in use stay as they are; single ones can be set in config.yaml: providers.NAME.prices.',
   });
 }

@@ -36,7 +36,7 @@ export function worktreesOf(repository: string): string {
 /** Fails with `tool_failed`, which contains the output of git. */
 async function git(run: RunGit, place: GitPlace, args: readonly string[]): Promise<string> {
   const program = findProgram('git');
-  if (program === null) throw new AppError('tool_failed', 'There is no git on this computer.', { data: { hint: 'Install git.' } });
+  if (program === null) throw new AppError('tool_failed', 'There is no git on this computer.', { hint: 'Install git.' });
   const safe = ['--no-optional-locks', '-c', `core.hooksPath=${devNull}`, '-c', 'core.fsmonitor=false'];
   const ended = await run({ ...place, argv: [program, ...safe, ...args], timeoutMs: TIMEOUT_MS });
   if (ended.ending === 'exited' && ended.exitCode === 0) return ended.output;

@@ -94,7 +94,7 @@ function accept(desk: Desk, { folder, sha256 }: OpParsed<'project.accept'>, { ac
   if (!desk.workspaces.holds(found.folder)) throw new AppError('denied', `${found.folder} is not trusted.`);
   if (found.file === null) throw new AppError('not_found', `There are no instructions in ${found.folder}.`);
   if (found.file.sha256 !== sha256) {
-    throw new AppError('conflict', `${found.file.name} changed since you read it.`, { data: { hint: 'Read it again, then accept it.' } });
+    throw new AppError('conflict', `${found.file.name} changed since you read it.`, { hint: 'Read it again, then accept it.' });
   }
   record(desk, { type: 'project.accepted', body: { path: found.file.path, sha256, by: actor } });
   return describe(desk, folder);

@@ -1,17 +1,11 @@
 // The project files whose text a person accepted as instructions, as rows derived from the log. Decides nothing.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const projectMigrations: readonly Migration[] = [
-  {
-    id: 'project-001-accepted',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec('CREATE TABLE IF NOT EXISTS project_accepted (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID');
-    },
-  },
-];
+export const projectMigrations: readonly Migration[] = sqlMigrations({
+  'project-001-accepted': 'CREATE TABLE IF NOT EXISTS project_accepted (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID',
+});
 
 const statements = {
   put: 'INSERT OR REPLACE INTO project_accepted (path, sha256) VALUES (?, ?)',

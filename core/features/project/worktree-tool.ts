@@ -82,12 +82,12 @@ export async function assertNothingLost(run: RunGit, place: GitPlace): Promise<v
   if (files.length > 0) {
     const more = files.length > 3 ? ` and ${files.length - 3} more` : '';
     throw new AppError('conflict', `${place.cwd} holds files that are in no commit: ${files.slice(0, 3).join(', ')}${more}.`, {
-      data: { hint: 'Nothing was removed. Commit them, or remove the worktree with all of them: --discard.' },
+      hint: 'Nothing was removed. Commit them, or remove the worktree with all of them: --discard.',
     });
   }
   if (await isOnNoBranch(run, place)) {
     throw new AppError('conflict', `The commits in ${place.cwd} are on no branch.`, {
-      data: { hint: 'Nothing was removed. Make a branch of them, or remove the worktree with them: --discard.' },
+      hint: 'Nothing was removed. Make a branch of them, or remove the worktree with them: --discard.',
     });
   }
 }

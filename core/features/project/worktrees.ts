@@ -34,7 +34,7 @@ export class Worktrees {
     const repository = this.#trusted(folder);
     if (!isRepository(repository)) {
       throw new AppError('invalid_params', `${repository} is not the top folder of a git repository.`, {
-        data: { hint: 'Name the folder that holds .git, or work in the folder itself.' },
+        hint: 'Name the folder that holds .git, or work in the folder itself.',
       });
     }
     const short = `${nameOf(name)}-${randomBytes(3).toString('hex')}`;
@@ -66,14 +66,12 @@ export class Worktrees {
     const holder = dirname(path);
     const repository = dirname(dirname(holder));
     if (holder !== worktreesOf(repository) || !isRepository(repository)) {
-      throw new AppError('invalid_params', `${path} is not a worktree that TrayClaw added.`, {
-        data: { hint: 'See: trayclaw worktrees list' },
-      });
+      throw new AppError('invalid_params', `${path} is not a worktree that TrayClaw added.`, { hint: 'See: trayclaw worktrees list' });
     }
     this.#trusted(repository);
     const busy = log.index.openTurns().find(({ sessionId }) => log.index.session(sessionId)?.workspace === path);
     if (busy !== undefined) {
-      throw new AppError('conflict', `The session ${busy.sessionId} is at work in ${path}.`, { data: { hint: 'Stop it first.' } });
+      throw new AppError('conflict', `The session ${busy.sessionId} is at work in ${path}.`, { hint: 'Stop it first.' });
     }
     if (!discard) await assertNothingLost(this.#deps.run, this.#place(path, repository));
     const agentId = this.#deps.agents.route({ channel, chatId: null });
@@ -105,7 +103,7 @@ export class Worktrees {
     const { path, state, reason } = this.#deps.workspaces.look(folder);
     if (state === 'trusted' || state === 'configured') return path;
     throw new AppError(state === 'missing' ? 'not_found' : 'denied', reason === '' ? `${path} is not trusted.` : reason, {
-      data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(path)}` },
+      hint: `Trust it with: trayclaw folders trust ${JSON.stringify(path)}`,
     });
   }
 

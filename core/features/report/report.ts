@@ -32,7 +32,7 @@ export const report = defineBuiltInFeature({
         if (!isHere(caller.channel)) throw new AppError('denied', 'Only callers on this computer may save a file on it.');
         if (made?.reportId !== reportId)
           throw new AppError('conflict', 'This report is not the one that was shown last, or was shown too long ago.', {
-            data: { hint: 'Nothing was saved. Make it again.' },
+            hint: 'Nothing was saved. Make it again.',
           });
         const { saveReport } = await import('./save.ts');
         const day = new Date(spine.clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-');

@@ -4,22 +4,15 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { SavedPrompt } from '../../contracts/features/saved.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 
 const PROMPTS_MAX = 200;
 
-const migrations: readonly Migration[] = [
-  {
-    id: 'saved-001-prompts',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(
-        'CREATE TABLE IF NOT EXISTS saved_prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL, saved_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-      );
-    },
-  },
-];
+const migrations: readonly Migration[] = sqlMigrations({
+  'saved-001-prompts':
+    'CREATE TABLE IF NOT EXISTS saved_prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL, saved_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+});
 
 const statements = {
   put: 'INSERT OR REPLACE INTO saved_prompts (name, text, saved_at_ms) VALUES (?, ?, ?)',
@@ -61,8 +54,7 @@ export const saved = defineBuiltInFeature({
       },
       'saved.remove': ({ name }, { actor }) => {
         const found = find(name);
-        if (found === undefined)
-          throw new AppError('not_found', `No prompt ${name} is saved.`, { data: { hint: 'See: trayclaw saved list' } });
+        if (found === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See: trayclaw saved list' });
         log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
         return found;
       },

@@ -3,26 +3,20 @@
 import { byType } from '../../contracts/event-table.ts';
 import type { EventOf } from '../../contracts/events.ts';
 import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
-import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const signalMigrations: readonly Migration[] = [
-  {
-    id: 'signal-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS signals (
-          source TEXT NOT NULL, name TEXT NOT NULL, dedupe_key TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL,
-          PRIMARY KEY (source, name, dedupe_key)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS signals_order ON signals (seq);
-        CREATE TABLE IF NOT EXISTS signals_waiting (
-          session_id TEXT NOT NULL, seq INTEGER NOT NULL, signal_id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session_id, seq)
-        ) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const signalMigrations: readonly Migration[] = sqlMigrations({
+  'signal-001-tables': `
+    CREATE TABLE IF NOT EXISTS signals (
+      source TEXT NOT NULL, name TEXT NOT NULL, dedupe_key TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL,
+      PRIMARY KEY (source, name, dedupe_key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS signals_order ON signals (seq);
+    CREATE TABLE IF NOT EXISTS signals_waiting (
+      session_id TEXT NOT NULL, seq INTEGER NOT NULL, signal_id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session_id, seq)
+    ) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export type SignalRow = SignalReceived & { readonly seq: number; readonly atMs: number };
 

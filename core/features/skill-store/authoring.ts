@@ -35,7 +35,7 @@ export class Authoring {
     const path = join(this.#path(into), name);
     if (existsSync(path))
       throw new AppError('conflict', `There is already something at ${path}.`, {
-        data: { hint: 'Nothing was changed. Take another name or folder.' },
+        hint: 'Nothing was changed. Take another name or folder.',
       });
     const files = { 'SKILL.md': skillText(name, description), [`${CASES}/first.yaml`]: caseText(name) };
     for (const [file, text] of Object.entries(files)) replaceFile(join(path, file), text);
@@ -75,7 +75,7 @@ export class Authoring {
     const [error] = findings.filter(({ severity }) => severity === 'error');
     if (error !== undefined)
       throw new AppError('invalid_params', `${name} was not published: ${error.message}`, {
-        data: { hint: `See all with: trayclaw skills lint ${path}` },
+        hint: `See all with: trayclaw skills lint ${path}`,
       });
     const version = semver.valid(head.version);
     if (version === null)
@@ -88,9 +88,7 @@ export class Authoring {
     const before: MarketIndex = existsSync(index) ? parseIndex(readFileSync(index), index) : { skills: [] };
     const other = before.skills.find((entry) => entry.name === name && entry.version === version);
     if (other !== undefined && other.sha256 !== sha256)
-      throw new AppError('conflict', `${name} ${version} is published already, with other content.`, {
-        data: { hint: 'Give it a new version.' },
-      });
+      throw new AppError('conflict', `${name} ${version} is published already, with other content.`, { hint: 'Give it a new version.' });
     const archive = archiveName(name, version);
     replaceFile(join(place, archive), bytes);
     const entry = { ...entryOf(prepared, version), path: archive, sha256, ...(revoke === undefined ? {} : { revoked: revoke }) };

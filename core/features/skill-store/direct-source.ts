@@ -39,17 +39,15 @@ export async function directSkills(wish: DirectWish, deps: DirectDeps, signal: A
   if (wish.ref.startsWith('github:')) return [await fromAddress(wish, addressOnGitHub(wish.ref), deps, signal)];
   const path = wish.ref.replace(/#.*$/, '');
   if (!existsSync(path))
-    throw new AppError('not_found', `There is nothing at ${path}.`, { data: { hint: 'Name a folder with a SKILL.md, or an archive.' } });
+    throw new AppError('not_found', `There is nothing at ${path}.`, { hint: 'Name a folder with a SKILL.md, or an archive.' });
   const real = realpathSync(path);
   if (!statSync(real).isDirectory()) return [await fromFile(wish, real, deps, signal)];
   const folders = deps.below(real);
   if (folders.length === 0)
-    throw new AppError('not_found', `There is no SKILL.md in ${real} or below it.`, {
-      data: { hint: 'Name the folder that holds the SKILL.md.' },
-    });
+    throw new AppError('not_found', `There is no SKILL.md in ${real} or below it.`, { hint: 'Name the folder that holds the SKILL.md.' });
   if (wish.sha256 !== null && folders.length > 1)
     throw new AppError('invalid_params', 'A hash belongs to one skill, and there are several in this folder.', {
-      data: { hint: 'Name the folder of the one.' },
+      hint: 'Name the folder of the one.',
     });
   return folders.map((folder) => delivered(wish, { read: readFolder(folder), from: folder, kind: 'folder' }, deps));
 }
@@ -91,7 +89,7 @@ async function fromRepository(wish: DirectWish, git: GitAddress, deps: DirectDep
 function addressOnGitHub(ref: string): string {
   const [, owner, repo, folder = '', version = 'HEAD'] = /^github:([\w.-]+)\/([\w.-]+)((?:\/[\w. -]+)*)(?:@([\w./-]+))?$/.exec(ref) ?? [];
   if (owner === undefined || repo === undefined) {
-    throw new AppError('invalid_params', `${ref} is no address on GitHub.`, { data: { hint: 'Write github:OWNER/REPO/FOLDER@TAG.' } });
+    throw new AppError('invalid_params', `${ref} is no address on GitHub.`, { hint: 'Write github:OWNER/REPO/FOLDER@TAG.' });
   }
   return `https://codeload.github.com/${owner}/${repo}/tar.gz/${version}${folder === '' ? '' : `#${folder.slice(1)}`}`;
 }

@@ -44,7 +44,7 @@ export function gitAddressOf(text: string): GitAddress | null {
 
 function notThere(text: string): AppError {
   return new AppError('invalid_params', `${text.slice(0, 200)} is no git address that skills are fetched from.`, {
-    data: { hint: 'Write https://HOST/REPOSITORY.git#FOLDER@TAG.' },
+    hint: 'Write https://HOST/REPOSITORY.git#FOLDER@TAG.',
   });
 }
 
@@ -72,7 +72,7 @@ export class GitServer {
       if (found !== undefined) return { commit: found.commit, ref: found.target ?? name };
     }
     throw new AppError('not_found', `${this.#url} has no branch or tag ${JSON.stringify(ref ?? 'HEAD')}.`, {
-      data: { hint: 'Name a branch, a tag or a whole commit id after the @.' },
+      hint: 'Name a branch, a tag or a whole commit id after the @.',
     });
   }
 
@@ -89,14 +89,14 @@ export class GitServer {
     });
     if (status !== 200)
       throw new AppError('fetch_failed', `${hostOf(this.#url)} answered ${status} for the repository ${this.#url}.`, {
-        data: { hint: status === 401 || status === 403 || status === 404 ? 'It has to be public, and its address right.' : 'Nothing was changed.' }, // prettier-ignore
+        hint: status === 401 || status === 403 || status === 404 ? 'It has to be public, and its address right.' : 'Nothing was changed.',
       });
     const lines = textLines(body);
     const isUsable =
       lines.includes('version 2') && lines.every((line) => !line.startsWith('object-format=') || line === 'object-format=sha1');
     if (!isUsable)
       throw new AppError('fetch_failed', `${hostOf(this.#url)} does not speak version 2 of git's protocol with SHA-1 ids.`, {
-        data: { hint: 'Name an archive of the repository instead.' },
+        hint: 'Name an archive of the repository instead.',
       });
     return url.replace(/\/info\/refs\?.*$/, '');
   }
@@ -109,9 +109,7 @@ export class GitServer {
       body,
     });
     if (status === 200) return answer;
-    throw new AppError('fetch_failed', `${hostOf(base)} answered ${status} to git's ${command}.`, {
-      data: { hint: 'Nothing was changed.' },
-    });
+    throw new AppError('fetch_failed', `${hostOf(base)} answered ${status} to git's ${command}.`, { hint: 'Nothing was changed.' });
   }
 }
 

@@ -55,7 +55,7 @@ export function writeLock(home: string, skills: readonly LockEntry[]): string {
 export function readLock(path: string): readonly LockEntry[] {
   if (!existsSync(path)) throw noPath('lock file', path);
   const unusable = (why: string) =>
-    new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { data: { hint: 'Nothing was changed.' } });
+    new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { hint: 'Nothing was changed.' });
   if (statSync(path).size > LOCK_BYTES_MAX) throw unusable('it is larger than 20 MB');
   const json = parseJson(readFileSync(path, 'utf8'));
   const parsed = json.ok ? lockSchema.safeParse(json.value) : null;

@@ -144,7 +144,7 @@ export class ClawHubMarket implements Market {
   #failed(status: number, body: Buffer): AppError {
     const said = body.toString('utf8').trim().slice(0, 200);
     const hint = status === 429 ? 'Wait a minute; the registry limits how often it may be asked.' : 'Nothing was changed.';
-    return new AppError('fetch_failed', `${hostOf(this.#base)} answered ${status}${said === '' ? '' : ` (${said})`}.`, { data: { hint } });
+    return new AppError('fetch_failed', `${hostOf(this.#base)} answered ${status}${said === '' ? '' : ` (${said})`}.`, { hint });
   }
 }
 

@@ -243,7 +243,7 @@ function sourceRisks({ leftOut }: ReadPackage, { from, isPinned }: { readonly fr
 
 function readIndexFile(path: string): Buffer {
   if (!existsSync(path))
-    throw new AppError('not_found', `There is no market at ${path}.`, { data: { hint: 'Look at skills.markets in config.yaml.' } });
+    throw new AppError('not_found', `There is no market at ${path}.`, { hint: 'Look at skills.markets in config.yaml.' });
   if (statSync(path).size > INDEX_BYTES_MAX) throw refusal('the index of the market is larger than 10 MB');
   return readFileSync(path);
 }
@@ -251,7 +251,7 @@ function readIndexFile(path: string): Buffer {
 /** Fails with fetch_failed if the index is invalid, and with denied if it lists one version twice with different content. */
 export function parseIndex(bytes: Buffer, market: string): MarketIndex {
   const problem = (why: string) =>
-    new AppError('fetch_failed', `The index of the market ${market} cannot be used: ${why}.`, { data: { hint: 'Nothing was changed.' } });
+    new AppError('fetch_failed', `The index of the market ${market} cannot be used: ${why}.`, { hint: 'Nothing was changed.' });
   if (bytes.length > INDEX_BYTES_MAX) throw problem('it is larger than 10 MB');
   const json = parseJson(bytes.toString('utf8'));
   if (!json.ok) throw problem('it is no JSON');

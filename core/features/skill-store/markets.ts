@@ -62,10 +62,10 @@ export class Markets {
     if (name !== null) {
       const known = this.names.join(', ') || 'none';
       const hint = `Markets in config.yaml: ${known}. For a folder or an archive, give a path that begins with ./ or /.`;
-      return new AppError('not_found', `There is no market ${JSON.stringify(name)}.`, { data: { hint } });
+      return new AppError('not_found', `There is no market ${JSON.stringify(name)}.`, { hint });
     }
     return new AppError('not_found', 'No market is set up.', {
-      data: { hint: 'Name one in config.yaml: skills.markets, with a name and the address or path of its index.' },
+      hint: 'Name one in config.yaml: skills.markets, with a name and the address or path of its index.',
     });
   }
 
@@ -108,7 +108,7 @@ export class Markets {
     const found = await read(at);
     if (found !== null) return new IndexMarket({ name, kind: 'index', at, isFile: false }, this.#deps, parseIndex(found, name));
     throw new AppError('not_found', `${address.host} offers no skills: it has no index.json, no well-known index and is no ClawHub.`, {
-      data: { hint: 'Give the address of the index itself in skills.markets.' },
+      hint: 'Give the address of the index itself in skills.markets.',
     });
   }
 }

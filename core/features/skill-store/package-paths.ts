@@ -85,7 +85,7 @@ export class PackageFiles {
 /** The error of a package that violates the rules. None of it is kept. */
 export function refusal(why: string): AppError {
   return new AppError('denied', `The package was refused: ${why}.`, {
-    data: { hint: 'Nothing of it was installed or run. Report it to its publisher, or get the skill from another source.' },
+    hint: 'Nothing of it was installed or run. Report it to its publisher, or get the skill from another source.',
   });
 }
 

@@ -96,7 +96,7 @@ function stage({ fs, contentOf }: PlacingDeps, { coming, after, name }: SkillMov
   for (const folder of [...folders, coming]) syncFolder(fs, folder);
   if (contentOf(coming) !== after)
     throw new AppError('conflict', `The files of ${name} could not be written as they were shown.`, {
-      data: { hint: 'Nothing was changed. Try again.' },
+      hint: 'Nothing was changed. Try again.',
     });
 }
 
@@ -118,7 +118,7 @@ function swap(deps: PlacingDeps, { name, place: at, coming, leaving, before, aft
   renameOver(fs, coming, at);
   if (deps.contentOf(at) !== after)
     throw new AppError('conflict', `The files of ${name} changed while they were put in place.`, {
-      data: { hint: 'Nothing was changed. Try again.' },
+      hint: 'Nothing was changed. Try again.',
     });
 }
 
@@ -126,7 +126,7 @@ function assertUnchanged({ fs, contentOf }: PlacingDeps, at: string, before: str
   const now = fs.existsSync(at) ? contentOf(at) : null;
   if (now === before && (before !== null || !fs.existsSync(at))) return;
   throw new AppError('conflict', `The files in ${at} changed since the plan was shown.`, {
-    data: { hint: 'Nothing was changed. Look at the plan again.' },
+    hint: 'Nothing was changed. Look at the plan again.',
   });
 }
 

@@ -67,7 +67,7 @@ export class Planner {
     for (const ref of wants) await this.#want(ref, sha256);
     await this.#gather([...this.#wanted.values()].map((wanted) => ({ ...wanted, from: wanted.market })));
     const resolved = resolve<Candidate>([...this.#wanted.values()], { candidates: (name) => this.#pools.get(name) ?? [], fits });
-    if (!resolved.ok) throw new AppError('conflict', resolved.problem, { data: { hint: 'Nothing was changed.' } });
+    if (!resolved.ok) throw new AppError('conflict', resolved.problem, { hint: 'Nothing was changed.' });
     const skills: PlannedInstall['skills'][number][] = [];
     const unchanged: SkillPlan['unchanged'] = [];
     for (const candidate of resolved.chosen) {
@@ -106,7 +106,7 @@ export class Planner {
     const lock = this.#deps.lock(wanted.name);
     if (this.#isUpdate && lock === null)
       throw new AppError('not_found', `${wanted.name} was not installed from anywhere.`, {
-        data: { hint: 'See what was with: trayclaw skills outdated' },
+        hint: 'See what was with: trayclaw skills outdated',
       });
     if (this.#isUpdate && lock !== null && lock.source.market === null) {
       await this.#want(lock.source.ref, null);
@@ -119,7 +119,7 @@ export class Planner {
   #putDirect(prepared: Prepared): void {
     const { name, head } = prepared.inspected;
     if (this.#pools.has(name))
-      throw new AppError('conflict', `Two of these skills are called ${name}.`, { data: { hint: 'Install them one by one.' } });
+      throw new AppError('conflict', `Two of these skills are called ${name}.`, { hint: 'Install them one by one.' });
     const version = versionOf(head.version);
     this.#pools.set(name, [{ name, version, stated: head.version, requires: head.requires, offer: null, prepared, isThere: false }]);
     this.#wanted.set(name, { name, range: '*', market: null });
@@ -189,7 +189,7 @@ export class Planner {
     if (wanted === undefined) return [...there, ...fromMarkets.filter(({ version }) => version !== there[0]?.version)];
     const withdrawn = offers.find(({ revoked }) => revoked !== null);
     if (fromMarkets.length === 0 && withdrawn !== undefined)
-      throw new AppError('denied', `${name} was withdrawn: ${withdrawn.revoked ?? ''}.`, { data: { hint: 'Nothing was installed.' } });
+      throw new AppError('denied', `${name} was withdrawn: ${withdrawn.revoked ?? ''}.`, { hint: 'Nothing was installed.' });
     if (!this.#isUpdate || lock === null) return fromMarkets;
     const newer = fromMarkets.filter(({ version }) => versionOrder(version, lock.version) > 0);
     return [...newer, ...there];
@@ -220,7 +220,7 @@ function oneMarket(name: string, offers: readonly Offer[], from: string | null):
   const own = offers.filter(({ market }) => market === from);
   if (own.length > 0) return own;
   throw new AppError('invalid_params', `${name} is offered by ${sources.join(' and ')}, and they need not be the same.`, {
-    data: { hint: `Say which one you mean: ${sources.map((market) => `${market}/${name}`).join(' or ')}` },
+    hint: `Say which one you mean: ${sources.map((market) => `${market}/${name}`).join(' or ')}`,
   });
 }
 
@@ -239,15 +239,13 @@ export function parseWant(ref: string): Wanted {
     throw new AppError(
       'invalid_params',
       `${JSON.stringify(ref.slice(0, 100))} is neither the name of a skill nor a folder or an address.`,
-      {
-        data: { hint: 'Write NAME, MARKET/NAME, NAME@VERSION, ./FOLDER, ./ARCHIVE.zip, https://… or github:OWNER/REPO/FOLDER.' },
-      },
+      { hint: 'Write NAME, MARKET/NAME, NAME@VERSION, ./FOLDER, ./ARCHIVE.zip, https://… or github:OWNER/REPO/FOLDER.' },
     );
   }
   const checked = range === 'latest' ? '*' : rangeOf(range);
   if (checked === null)
     throw new AppError('invalid_params', `${JSON.stringify(range.slice(0, 60))} is no range of versions.`, {
-      data: { hint: 'Write 1.2.3, ^1.2 or ">=1.0.0 <2.0.0".' },
+      hint: 'Write 1.2.3, ^1.2 or ">=1.0.0 <2.0.0".',
     });
   return { name, range: checked, market };
 }

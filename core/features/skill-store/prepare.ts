@@ -1,7 +1,7 @@
 // Turns a delivered package into what a person is shown and what is installed: reads it, scans it, and compares it with the installed
 // version. Pure.
 
-import { diffLines } from '../../base/diff-lines.ts';
+import { diffOfTexts } from '../../base/diff-lines.ts';
 import { revealed } from '../../base/visible-text.ts';
 import type { LockEntry, PlannedSkill, SkillFileChange, SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
 import { sourceRisk, type Delivered, type Deprecation } from './offer.ts';
@@ -206,7 +206,7 @@ function changesBetween(before: ReadonlyMap<string, Uint8Array>, after: Readonly
 function linesBetween(old: Uint8Array, now: Uint8Array): SkillFileChange['lines'] {
   if (!isText(old) || !isText(now)) return null;
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
-  const all = diffLines(text(old), text(now));
+  const all = diffOfTexts(text(old), text(now));
   const isNearChange = (at: number): boolean =>
     all.slice(Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1).some(({ kind }) => kind !== 'same');
   const shown = all.filter((_, at) => isNearChange(at));

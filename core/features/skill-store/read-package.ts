@@ -78,12 +78,10 @@ function rootOf(paths: readonly string[], below: string | null): string {
   if (one === undefined)
     throw refusal(below === null ? 'there is no SKILL.md in it' : `there is no skill in its folder ${JSON.stringify(below.slice(0, 120))}`);
   throw new AppError('invalid_params', `There are ${wanted.length} skills in it.`, {
-    data: {
-      hint: `Name one with # and its folder: ${wanted
-        .slice(0, 10)
-        .map((root) => `#${root.replace(isOneFolder(paths) ? /^[^/]+\/(?=.)/ : '', '').replace(/\/$/, '')}`)
-        .join(', ')}`,
-    },
+    hint: `Name one with # and its folder: ${wanted
+      .slice(0, 10)
+      .map((root) => `#${root.replace(isOneFolder(paths) ? /^[^/]+\/(?=.)/ : '', '').replace(/\/$/, '')}`)
+      .join(', ')}`,
   });
 }
 

@@ -4,20 +4,14 @@
 import * as z from 'zod';
 import { byType } from '../../contracts/event-table.ts';
 import { lockEntrySchema, type LockEntry, type SkillMove } from '../../contracts/features/skill-store.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const skillStoreMigrations: readonly Migration[] = [
-  {
-    id: 'skill-store-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS skill_lock (name TEXT PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS skill_installing (install_id TEXT PRIMARY KEY, moves TEXT NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const skillStoreMigrations: readonly Migration[] = sqlMigrations({
+  'skill-store-001-tables': `
+    CREATE TABLE IF NOT EXISTS skill_lock (name TEXT PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS skill_installing (install_id TEXT PRIMARY KEY, moves TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export interface OpenInstall {
   readonly installId: string;

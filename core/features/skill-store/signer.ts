@@ -34,7 +34,7 @@ async function fromWeb(web: StoreWeb, from: string, signal: AbortSignal): Promis
   if (status === 200) return body;
   if (status === 404 || status === 410 || status === 403) return null;
   throw new AppError('fetch_failed', `${hostOf(from)} answered ${status} when asked for a signature.`, {
-    data: { hint: 'Nothing was changed. Try again later.' },
+    hint: 'Nothing was changed. Try again later.',
   });
 }
 
@@ -46,9 +46,7 @@ function fromFile(path: string): Buffer | null {
 function readRoot(path: string): unknown {
   const json = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : null;
   if (json?.ok === true) return json.value;
-  throw new AppError('invalid_params', `${path} holds no trusted root of Sigstore.`, {
-    data: { hint: 'Look at skills.trustRoots in config.yaml.' },
-  });
+  throw new AppError('invalid_params', `${path} holds no trusted root of Sigstore.`, { hint: 'Look at skills.trustRoots in config.yaml.' });
 }
 
 /**
@@ -62,6 +60,6 @@ export function assertSameSigner(name: string, old: SkillSource, now: SkillSourc
   if (now.signer !== null && publisherOf(now.signer) === had) return;
   const what = now.signer === null ? 'is not signed' : `is signed by ${publisherOf(now.signer)}`;
   throw new AppError('denied', `${name} was signed by ${had}, and this ${what}.`, {
-    data: { hint: `Nothing was installed. If you know that its publisher changed: remove ${name}, then install it again.` },
+    hint: `Nothing was installed. If you know that its publisher changed: remove ${name}, then install it again.`,
   });
 }

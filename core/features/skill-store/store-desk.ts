@@ -111,9 +111,7 @@ export class StoreDesk {
     const exact = params.lock === undefined ? [] : await this.#locked(this.#path(params.lock), signal);
     const wants = isUpdate && params.wants.length === 0 ? this.#updatable() : params.wants.map((ref) => this.#ref(ref));
     if (wants.length === 0 && exact.length === 0 && !isUpdate)
-      throw new AppError('invalid_params', 'Nothing was named to install.', {
-        data: { hint: 'Name a skill, a folder, an archive or an address.' },
-      });
+      throw new AppError('invalid_params', 'Nothing was named to install.', { hint: 'Name a skill, a folder, an archive or an address.' });
     const { skills, unchanged } = await planner.plan({ wants, isUpdate, sha256: params.sha256 ?? null, exact });
     const shown = skills.map((one) => one.shown);
     const isDangerous = shown.some(({ risks }) => risks.some(({ level }) => level === 'danger'));
@@ -126,11 +124,11 @@ export class StoreDesk {
     const plan = this.#plan;
     if (plan?.planId !== planId)
       throw new AppError('conflict', 'This plan is not the one that was shown last, or was shown too long ago.', {
-        data: { hint: 'Nothing was changed. Look at it again.' },
+        hint: 'Nothing was changed. Look at it again.',
       });
     if (plan.isDangerous && despiteDangers !== true)
       throw new AppError('denied', 'It looks dangerous, so it was not installed.', {
-        data: { hint: 'Read what was found. If you know better: --despite-dangers' },
+        hint: 'Read what was found. If you know better: --despite-dangers',
       });
     recoverInstalls({ ...this.#deps, fs: this.#fs });
     for (const { shown } of plan.skills) this.#assertUnused(shown.name);
@@ -171,7 +169,7 @@ export class StoreDesk {
     const standing = shelf.standing().find((one) => one.name === name);
     if (standing === undefined && lock === null)
       throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, {
-        data: { hint: 'Search the markets with: trayclaw skills search WORDS' },
+        hint: 'Search the markets with: trayclaw skills search WORDS',
       });
     const read = standing === undefined ? null : this.#inspected(standing.path, name);
     const secretsIn = (text: string) => safety.redact(text).found;
@@ -267,7 +265,7 @@ export class StoreDesk {
     const open = new Set(log.index.openTurns().map(({ turnId }) => turnId));
     if (open.size === 0 || !shelf.openedIn(name).some((turnId) => open.has(turnId))) return;
     throw new AppError('conflict', `A turn that has not ended uses ${name}.`, {
-      data: { hint: 'Nothing was changed. Wait until it has ended, or stop it, then install again.' },
+      hint: 'Nothing was changed. Wait until it has ended, or stop it, then install again.',
     });
   }
 
@@ -331,9 +329,7 @@ export class StoreDesk {
         throw new AppError('not_found', `${entry.name} ${entry.version ?? ''} is neither in the cache nor at ${entry.source.ref}.`);
       const prepared = prepare(delivered, { name: entry.name, version: entry.version }, this.#planning);
       if (prepared.inspected.sha256 !== entry.sha256)
-        throw new AppError('denied', `What was found of ${entry.name} is not what the lock file lists.`, {
-          data: { hint: 'Nothing was changed.' },
-        });
+        throw new AppError('denied', `What was found of ${entry.name} is not what the lock file lists.`, { hint: 'Nothing was changed.' });
       all.push(prepared);
     }
     return all;

@@ -34,7 +34,7 @@ export function createStoreWeb(safety: UrlJudge, trusted: readonly string[], isS
         const error = toAppError(cause);
         if (signal.aborted || error.code !== 'fetch_failed') throw error;
         throw new AppError('fetch_failed', `${hostOf(url)} could not be reached (${error.message}).`, {
-          data: { hint: 'Nothing was changed. Try again later.' },
+          hint: 'Nothing was changed. Try again later.',
         });
       });
       if (answer.isCut) throw new AppError('fetch_failed', `${hostOf(url)} sent more than 52 MB.`);
@@ -52,6 +52,6 @@ export async function fetched(web: StoreWeb, url: string, signal: AbortSignal): 
   const { status, body } = await web.ask(url, signal);
   if (status === 200) return body;
   throw new AppError('fetch_failed', `${hostOf(url)} answered ${status} for ${url.slice(0, 200)}.`, {
-    data: { hint: 'Nothing was changed. Look whether the address is right.' },
+    hint: 'Nothing was changed. Look whether the address is right.',
   });
 }

@@ -81,7 +81,7 @@ async function removeSkill(deps: Handled, name: string, caller: Caller): Promise
   const unkept = taken.flatMap(({ before }) => (before.kind === 'unknown' ? [before.reason] : []))[0];
   if (unkept !== undefined || sha256 === '')
     throw new AppError('conflict', `No copy of ${path} can be kept, because ${unkept ?? 'it has more than 500 files or 50 MB'}.`, {
-      data: { hint: 'Nothing was removed. Delete the folder yourself if you do not need it.' },
+      hint: 'Nothing was removed. Delete the folder yourself if you do not need it.',
     });
   const callId = deps.ids.next('call');
   log.append(systemSessionId, [{ type: 'checkpoint.taken', body: { callId, files: taken } }], true);
@@ -105,12 +105,12 @@ function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, de
   const view = deps.skills.get(name ?? '');
   if (view.trust === 'bundled') {
     throw new AppError('invalid_params', `${view.name} comes with the program and is always trusted.`, {
-      data: { hint: `Switch it off with: trayclaw skills disable ${view.name}` },
+      hint: `Switch it off with: trayclaw skills disable ${view.name}`,
     });
   }
   if (sha256 !== undefined && sha256 !== view.sha256) {
     throw new AppError('conflict', `The files of ${view.name} are no longer those you were shown.`, {
-      data: { hint: 'Review it again, then trust it.' },
+      hint: 'Review it again, then trust it.',
     });
   }
   return { target: { kind: 'content', path: view.path, sha256: view.sha256 }, name: view.name };
@@ -123,7 +123,7 @@ function trustedFolder(folder: string, trusted: boolean, deps: Handled): string 
   const written = [workspace, ...extraFolders].find((open) => isInside(real, open) || isInside(open, real));
   if (!trusted || written === undefined) return real;
   throw new AppError('invalid_params', `The agent itself can write in ${written}, so this folder cannot be trusted as a whole.`, {
-    data: { hint: 'Trust its skills one by one: trayclaw skills trust NAME' },
+    hint: 'Trust its skills one by one: trayclaw skills trust NAME',
   });
 }
 

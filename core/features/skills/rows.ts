@@ -2,34 +2,21 @@
 
 import { byType } from '../../contracts/event-table.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const skillMigrations: readonly Migration[] = [
-  {
-    id: 'skill-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        -- A path has one trust: of the folder (no hash), or of one content.
-        CREATE TABLE IF NOT EXISTS skill_trust (path TEXT PRIMARY KEY, kind TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS skill_disabled (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS skill_opened (
-          turn_id TEXT NOT NULL, name TEXT NOT NULL, session_id TEXT NOT NULL, depth INTEGER NOT NULL, call_id TEXT, PRIMARY KEY (turn_id, name)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS skill_opened_session ON skill_opened (session_id);
-      `);
-    },
-  },
-  {
-    id: 'skill-002-reads',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(
-        'CREATE TABLE IF NOT EXISTS skill_reads (folder TEXT PRIMARY KEY, seen TEXT NOT NULL, read TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID',
-      );
-    },
-  },
-];
+export const skillMigrations: readonly Migration[] = sqlMigrations({
+  'skill-001-tables': `
+    -- A path has one trust: of the folder (no hash), or of one content.
+    CREATE TABLE IF NOT EXISTS skill_trust (path TEXT PRIMARY KEY, kind TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS skill_disabled (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS skill_opened (
+      turn_id TEXT NOT NULL, name TEXT NOT NULL, session_id TEXT NOT NULL, depth INTEGER NOT NULL, call_id TEXT, PRIMARY KEY (turn_id, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS skill_opened_session ON skill_opened (session_id);
+  `,
+  'skill-002-reads':
+    'CREATE TABLE IF NOT EXISTS skill_reads (folder TEXT PRIMARY KEY, seen TEXT NOT NULL, read TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID',
+});
 
 /** One cached read of a skill; see skill-reads.ts. */
 export interface KeptRead {

@@ -99,7 +99,7 @@ export class SkillBook {
     if (found !== undefined) return found;
     const near = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
     const hint = didYouMean(near) ?? 'See what there is with: trayclaw skills list';
-    throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, { data: { hint } });
+    throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, { hint });
   }
 
   has(name: string): boolean {
@@ -151,7 +151,7 @@ export class SkillBook {
     const after = this.skill(name);
     const again = this.#load(after, after.origin);
     if ('stamp' in again) return { ...again, shadowed: after.shadowed };
-    throw new AppError('conflict', `The files of ${name} are being changed.`, { data: { hint: 'Try again in a moment.' } });
+    throw new AppError('conflict', `The files of ${name} are being changed.`, { hint: 'Try again in a moment.' });
   }
 
   /** Best first. Contains only skills that may be offered to the model and whose tools are available. */
@@ -189,9 +189,7 @@ export class SkillBook {
   lint(path: string): { name: string; path: string; findings: SkillFinding[] }[] {
     const found = findSkills(path);
     if (found.length === 0) {
-      throw new AppError('not_found', `There is no SKILL.md in ${path} or below it.`, {
-        data: { hint: 'Name the folder that holds the SKILL.md.' },
-      });
+      throw new AppError('not_found', `There is no SKILL.md in ${path} or below it.`, { hint: 'Name the folder that holds the SKILL.md.' });
     }
     return found.map((one) => {
       const loaded = this.#load(one, 'folder');

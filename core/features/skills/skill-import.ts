@@ -36,12 +36,12 @@ export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; ski
   const found = findSkills(wish.from);
   if (found.length === 0) {
     throw new AppError('not_found', `There is no SKILL.md in ${wish.from} or below it.`, {
-      data: { hint: 'Name the folder that holds the SKILL.md, or one around several.' },
+      hint: 'Name the folder that holds the SKILL.md, or one around several.',
     });
   }
   if (wish.sha256 !== null && found.length > 1) {
     throw new AppError('invalid_params', 'A hash belongs to one skill, and there are several in this folder.', {
-      data: { hint: 'Name the folder of the one.' },
+      hint: 'Name the folder of the one.',
     });
   }
   const plans: Planned[] = [];
@@ -81,19 +81,18 @@ function planOne({ folder, fileName }: FoundSkill, sha256: string | null): Plann
 function assertHash(actual: string, wanted: string | null): void {
   if (wanted === null || wanted === actual) return;
   throw new AppError('conflict', `The content is not what was published: its hash is ${actual}.`, {
-    data: { hint: 'Nothing was copied. Get the skill again from where the hash comes from.' },
+    hint: 'Nothing was copied. Get the skill again from where the hash comes from.',
   });
 }
 
 function assertFree(plans: readonly Planned[], { into, replace }: ImportWish): void {
   const names = plans.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined)
-    throw new AppError('conflict', `Two of these skills are called ${twice}.`, { data: { hint: 'Import them one by one.' } });
+  if (twice !== undefined) throw new AppError('conflict', `Two of these skills are called ${twice}.`, { hint: 'Import them one by one.' });
   const taken = replace ? undefined : names.find((name) => existsSync(join(into, name)));
   if (taken === undefined) return;
   throw new AppError('conflict', `There is already a skill ${taken} in ${into}.`, {
-    data: { hint: 'Nothing was copied. Use --replace to put this one in its place.' },
+    hint: 'Nothing was copied. Use --replace to put this one in its place.',
   });
 }
 

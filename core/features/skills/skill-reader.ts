@@ -65,7 +65,7 @@ export class SkillReader {
     // Accepts only listed plain files of the folder, so that neither dots nor links lead out of it.
     if (!skill.tree.files.some((one) => one.path === wanted) || !lstatSync(path).isFile()) {
       throw new AppError('not_found', `The skill ${name} has no file ${JSON.stringify(file.slice(0, 200))}.`, {
-        data: { hint: filesOf(skill).join(', ').slice(0, 500) || 'It has no files besides its instructions.' },
+        hint: filesOf(skill).join(', ').slice(0, 500) || 'It has no files besides its instructions.',
       });
     }
     const bytes = readFileSync(path);
@@ -92,16 +92,12 @@ export class SkillReader {
   #usable(name: string): LoadedSkill {
     const skill = this.#deps.skills.fresh(name);
     if (this.#deps.disabled().has(name))
-      throw new AppError('denied', `The skill ${name} is switched off.`, {
-        data: { hint: `Switch it on with: trayclaw skills enable ${name}` },
-      });
+      throw new AppError('denied', `The skill ${name} is switched off.`, { hint: `Switch it on with: trayclaw skills enable ${name}` });
     if (statusOf(skill.head, this.#deps.today()) !== 'sunset') return skill;
     throw new AppError(
       'denied',
       `The skill ${name} was to be removed after ${skill.head.deprecation?.removeAfter ?? ''} and is no longer used.`,
-      {
-        data: { hint: insteadOf(skill.head).trim() || 'There is nothing in its place.' },
-      },
+      { hint: insteadOf(skill.head).trim() || 'There is nothing in its place.' },
     );
   }
 
@@ -116,11 +112,9 @@ export class SkillReader {
     const { config } = this.#deps;
     const hint = 'Do what is left with the instructions at hand, or say what is missing.';
     if (depth > config.depth) {
-      throw new AppError('denied', `Skills may lead to skills ${config.depth} levels deep, and ${name} would be level ${depth}.`, {
-        data: { hint },
-      });
+      throw new AppError('denied', `Skills may lead to skills ${config.depth} levels deep, and ${name} would be level ${depth}.`, { hint });
     }
-    if (count > config.perTurn) throw new AppError('denied', `One turn opens ${config.perTurn} skills at most.`, { data: { hint } });
+    if (count > config.perTurn) throw new AppError('denied', `One turn opens ${config.perTurn} skills at most.`, { hint });
   }
 
   #record(

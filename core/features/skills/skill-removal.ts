@@ -32,7 +32,7 @@ export function removableFolder(shelf: SkillShelf, name: string): string {
   const users = all.length > 1 ? [] : shelf.composedBy(name);
   if (users.length === 0) return folder;
   throw new AppError('conflict', `${name} is part of ${users.join(', ')}, which would no longer work without it.`, {
-    data: { hint: `Nothing was removed. Remove ${users.join(' and ')} first, or switch ${name} off with: trayclaw skills disable ${name}` },
+    hint: `Nothing was removed. Remove ${users.join(' and ')} first, or switch ${name} off with: trayclaw skills disable ${name}`,
   });
 }
 
@@ -42,7 +42,7 @@ export function removeFolder(folder: string, sha256: string): void {
   renameOver({ renameSync }, folder, leaving);
   if (contentOf(leaving) !== sha256) {
     renameOver({ renameSync }, leaving, folder);
-    throw new AppError('conflict', `The files in ${folder} were changed just now; nothing was removed.`, { data: { hint: 'Try again.' } });
+    throw new AppError('conflict', `The files in ${folder} were changed just now; nothing was removed.`, { hint: 'Try again.' });
   }
   rmSync(leaving, { recursive: true, force: true });
 }
@@ -55,9 +55,8 @@ export function contentOf(folder: string): string {
 
 function notOurs({ origin, folder }: ShelvedSkill, name: string): AppError {
   const off = `Switch it off with: trayclaw skills disable ${name}`;
-  if (origin === 'bundled')
-    return new AppError('invalid_params', `${name} comes with the program and cannot be removed.`, { data: { hint: off } });
+  if (origin === 'bundled') return new AppError('invalid_params', `${name} comes with the program and cannot be removed.`, { hint: off });
   return new AppError('invalid_params', `${name} is in ${folder}, outside the workspace, where TrayClaw only reads.`, {
-    data: { hint: `Delete that folder yourself. ${off}` },
+    hint: `Delete that folder yourself. ${off}`,
   });
 }

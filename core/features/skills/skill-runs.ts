@@ -93,14 +93,12 @@ export class SkillRuns {
     this.#deps.assertUsable(name);
     if (!isTrusted(skill)) {
       throw new AppError('denied', `The skill ${name} is not run: you have not trusted its files as they are now.`, {
-        data: { hint: `Review it, then trust it with: trayclaw skills trust ${name}` },
+        hint: `Review it, then trust it with: trayclaw skills trust ${name}`,
       });
     }
     const steps = readSteps(skill.folder, skill.tree.files);
     if (steps === null)
-      throw new AppError('not_found', `The skill ${name} has no steps to run; it is instructions.`, {
-        data: { hint: 'Open it and follow them.' },
-      });
+      throw new AppError('not_found', `The skill ${name} has no steps to run; it is instructions.`, { hint: 'Open it and follow them.' });
     if (!steps.ok) throw new AppError('denied', `The skill ${name} cannot be run. ${steps.error}`);
     this.#assertDeclared(skill, steps.value);
     return steps.value;
@@ -116,7 +114,7 @@ export class SkillRuns {
     });
     if (beyond.length === 0) return;
     throw new AppError('denied', `The skill ${head.name} is not run: its steps use ${beyond.join(', ')}, which it does not declare.`, {
-      data: { hint: 'Its author adds what it uses to trayclaw-tools in its head; then look at it again and trust it.' },
+      hint: 'Its author adds what it uses to trayclaw-tools in its head; then look at it again and trust it.',
     });
   }
 
@@ -126,7 +124,7 @@ export class SkillRuns {
     if (chain.includes(name)) throw new AppError('denied', `A skill does not run itself: ${path}.`);
     if (chain.length < this.#deps.depthMax) return;
     throw new AppError('denied', `Skills run skills ${this.#deps.depthMax} levels deep, and ${path} is one more.`, {
-      data: { hint: 'The user may raise skills.depth.' },
+      hint: 'The user may raise skills.depth.',
     });
   }
 }

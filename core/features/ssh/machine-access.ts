@@ -24,7 +24,7 @@ export function placeOf(
 ): { readonly host: SshHost; readonly place: string; readonly refused: string | null } {
   if (!deps.names.includes(name)) {
     throw new AppError('invalid_arguments', `There is no machine ${name.slice(0, 80)} in config.yaml.`, {
-      data: { hint: `Known: ${deps.names.join(', ')}.` },
+      hint: `Known: ${deps.names.join(', ')}.`,
     });
   }
   const host = deps.hostOf(name);
@@ -84,9 +84,7 @@ export async function opened(deps: SshToolDeps, name: string, { signal }: ToolCo
     throw new AppError(
       'tool_failed',
       `The host key of ${name} changed: it is ${key} now, and you trusted ${trusted ?? 'none'}. Nothing was sent.`,
-      {
-        data: { hint: 'Someone may be in between. If you changed it yourself, remove its line from ssh_known_hosts in the data folder.' },
-      },
+      { hint: 'Someone may be in between. If you changed it yourself, remove its line from ssh_known_hosts in the data folder.' },
     );
   }
 }

@@ -30,9 +30,9 @@ export async function readRemote(sftp: SFTPWrapper, path: string): Promise<Buffe
   if (stats === null) return null;
   if (stats.isDirectory()) throw new AppError('tool_failed', `${path} is a folder.`);
   // Reading a pipe or a device would never end.
-  if (!stats.isFile()) throw new AppError('tool_failed', `${path} is not a plain file.`, { data: { hint: 'Use ssh_exec.' } });
+  if (!stats.isFile()) throw new AppError('tool_failed', `${path} is not a plain file.`, { hint: 'Use ssh_exec.' });
   if (stats.size > FILE_BYTES_MAX)
-    throw new AppError('tool_failed', `${path} is larger than 10 MB.`, { data: { hint: 'Use ssh_exec with head or tail.' } });
+    throw new AppError('tool_failed', `${path} is larger than 10 MB.`, { hint: 'Use ssh_exec with head or tail.' });
   return new Promise((resolve, reject) => {
     sftp.readFile(path, (cause, bytes) => (cause === undefined ? resolve(bytes) : reject(unreadable(path, cause))));
   });
@@ -42,7 +42,7 @@ export async function writeRemote(sftp: SFTPWrapper, args: RemoteWrite, context:
   const { host, path, replaces } = args;
   const before = await readRemote(sftp, path);
   if (replaces !== undefined && (before === null || sha256(before) !== replaces)) {
-    throw new AppError('tool_failed', `${path} on ${host} was changed since; nothing was written.`, { data: { hint: 'Read it first.' } });
+    throw new AppError('tool_failed', `${path} on ${host} was changed since; nothing was written.`, { hint: 'Read it first.' });
   }
   if (args.remove === true && before === null) throw new AppError('tool_failed', `There is no file ${path} on ${host}.`);
   const after = args.artifact === undefined ? Buffer.from(args.content ?? '') : Buffer.from(context.artifacts.read(args.artifact));

@@ -106,7 +106,7 @@ export class RemoteWork {
     const job = this.list(sessionId).find((one) => one.id === id);
     if (job !== undefined) return job;
     throw new AppError('not_found', `Nothing with the id ${id.slice(0, 40)} was started on a remote machine here.`, {
-      data: { hint: 'Use the action list.' },
+      hint: 'Use the action list.',
     });
   }
 
@@ -175,7 +175,7 @@ export class RemoteWork {
     connection.close();
     if (isStopped) throw new AppError('panic_engaged', 'Everything is stopped, so nothing begins on a remote machine.');
     throw new AppError('tool_failed', `${RUNNING_MAX} commands and ports of remote machines are open already.`, {
-      data: { hint: 'Stop one of them first.' },
+      hint: 'Stop one of them first.',
     });
   }
 }
@@ -209,7 +209,7 @@ async function listen(server: Server, port: number): Promise<number> {
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new AppError('tool_failed', `Port ${port} of this computer cannot be used.`, { cause, data: { hint: 'Leave out port.' } });
+    throw new AppError('tool_failed', `Port ${port} of this computer cannot be used.`, { cause, hint: 'Leave out port.' });
   }
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;

@@ -23,7 +23,7 @@ export function readUserHost(name: string, { names, hasAgent, file }: UserHostOp
   const program = findProgram('ssh');
   if (program === null) {
     const hint = 'Install the OpenSSH client, or name the machine under ssh.hosts.';
-    throw new AppError('tool_failed', `${name} is named in ssh.fromUserConfig, and this computer has no program ssh.`, { data: { hint } });
+    throw new AppError('tool_failed', `${name} is named in ssh.fromUserConfig, and this computer has no program ssh.`, { hint });
   }
   const argv = [...(file === undefined ? [] : ['-F', file]), '-G', '--', name];
   const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', timeout: TIMEOUT_MS, input: '' });
@@ -33,7 +33,7 @@ export function readUserHost(name: string, { names, hasAgent, file }: UserHostOp
   const jump = jumpOf(name, of('proxyjump'), names);
   if (of('proxycommand') !== undefined && of('proxycommand') !== 'none')
     throw new AppError('tool_failed', `${name} is reached by a ProxyCommand, which TrayClaw does not run.`, {
-      data: { hint: 'Use ProxyJump, or name the machine under ssh.hosts with jump.' },
+      hint: 'Use ProxyJump, or name the machine under ssh.hosts with jump.',
     });
   const keys = all.flatMap(([key, path]) => (key === 'identityfile' ? [expandHome(path, homedir())] : []));
   const key = keys.find((path) => existsSync(path) && (!hasAgent || !isEncrypted(path)));
@@ -50,7 +50,7 @@ function jumpOf(name: string, given: string | undefined, names: readonly string[
   if (given === undefined || given === 'none') return undefined;
   if (names.includes(given)) return given;
   throw new AppError('tool_failed', `The way to ${name} goes through ${given}, which the agent may not use.`, {
-    data: { hint: `Name ${given} under ssh.fromUserConfig as well, by the name it has in ~/.ssh/config.` },
+    hint: `Name ${given} under ssh.fromUserConfig as well, by the name it has in ~/.ssh/config.`,
   });
 }
 

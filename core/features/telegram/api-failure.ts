@@ -34,7 +34,7 @@ const FLOOD_MS_MAX = 3_600_000;
 const tokenWords = 'Telegram does not take the token of the bot: it was revoked, or never was one. Set the new one of @BotFather.';
 
 export function tokenRefused(cause?: unknown): AppError {
-  return new AppError('unauthorized', tokenWords, { data: { hint: '', field: 'token' }, cause });
+  return new AppError('unauthorized', tokenWords, { data: { field: 'token' }, hint: '', cause });
 }
 
 /** Whether the token was revoked or was never valid. */

@@ -33,7 +33,7 @@ export async function identifyBot(api: Pick<BotApi, 'getMe'>, signal: AbortSigna
     return { botId: String(id), username };
   } catch (cause) {
     if (isTokenRefused(readFailure(cause, signal))) throw tokenRefused(cause);
-    throw new AppError('fetch_failed', 'Telegram cannot be reached.', { data: { hint: 'TrayClaw retries automatically.' }, cause });
+    throw new AppError('fetch_failed', 'Telegram cannot be reached.', { hint: 'TrayClaw retries automatically.', cause });
   }
 }
 
@@ -80,7 +80,7 @@ async function resolveToken({ resolveToken: resolve }: BotRunDeps): Promise<stri
     return await resolve();
   } catch (cause) {
     const { message, hint = '' } = toAppError(cause);
-    throw new AppError('unauthorized', message, { data: { hint }, cause });
+    throw new AppError('unauthorized', message, { hint, cause });
   }
 }
 

@@ -29,7 +29,7 @@ export const telemetry = defineBuiltInFeature({
       'telemetry.flush': async (_params, { signal }) => {
         if (senders.length === 0) {
           const hint = 'Set telemetry.otlp or telemetry.langfuse in config.yaml.';
-          throw new AppError('conflict', 'No receiver of traces is set up.', { data: { hint } });
+          throw new AppError('conflict', 'No receiver of traces is set up.', { hint });
         }
         if (spine.panic.engaged)
           throw new AppError('panic_engaged', 'Everything is stopped by the panic stop. Nothing is sent, and nothing is lost.');

@@ -26,7 +26,7 @@ export function answerOf(turnId: string, events: readonly AnyEvent[]): TurnAnswe
   }
   if (answer === null || answer === '') {
     const hint = answer === null ? 'Wait until it has ended: turn.wait.' : 'Only an answer can become a value.';
-    throw new AppError('conflict', `The turn ${turnId} has no answer${answer === null ? ' yet' : ''}.`, { data: { hint } });
+    throw new AppError('conflict', `The turn ${turnId} has no answer${answer === null ? ' yet' : ''}.`, { hint });
   }
   return { sessionId: events[0]?.sessionId ?? '', message: said.join('\n\n'), text: answer, model, continues };
 }

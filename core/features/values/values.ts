@@ -50,7 +50,7 @@ async function valueOfTurn(
   const model = named ?? answer.model;
   if (model === null) {
     const hint = 'Name one: `model`.';
-    throw new AppError('no_model', `The turn ${turnId} asked no model, so there is none to ask for the value.`, { data: { hint } });
+    throw new AppError('no_model', `The turn ${turnId} asked no model, so there is none to ask for the value.`, { hint });
   }
   const given = redactDeep(await ask(deps, answer, output, { turnId, model, by, signal }));
   const { usage, costUsd, tookMs } = given.spent ?? { usage: noUsage, costUsd: 0, tookMs: 0 };
@@ -60,7 +60,7 @@ async function valueOfTurn(
   if ('value' in given) return { turnId, value: given.value, model, usage, costUsd };
   if (given.spent === undefined) throw new AppError('over_budget', `${model} was not asked: ${given.refused}.`);
   const hint = 'Ask again, name another model, or give a simpler schema with descriptions. The answer of the turn is kept.';
-  throw new AppError('model_bad_reply', `${model} gave no value of the schema: ${given.refused}.`, { data: { turnId, model, hint } });
+  throw new AppError('model_bad_reply', `${model} gave no value of the schema: ${given.refused}.`, { data: { turnId, model }, hint });
 }
 
 /** Stops when the caller disconnects, when the program ends, and on the panic stop. */

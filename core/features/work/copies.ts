@@ -57,12 +57,12 @@ export function changesOf(place: CopyPlace, copy: string, workspace: string): Me
   const stale = paths.filter((path) => now.get(path) !== base.get(path) && now.get(path) !== wanted.get(path));
   if (stale.length > 0) {
     throw new AppError('conflict', `${stale.slice(0, 3).join(', ')} changed in the workspace while the candidates were at work.`, {
-      data: { hint: `Nothing was merged. The chosen candidate is in ${copy}.` },
+      hint: `Nothing was merged. The chosen candidate is in ${copy}.`,
     });
   }
   if (paths.length > mergeFilesMax) {
     throw new AppError('conflict', `The candidate changed ${paths.length} files; at most ${mergeFilesMax} are merged.`, {
-      data: { hint: `Nothing was merged. It is in ${copy}.` },
+      hint: `Nothing was merged. It is in ${copy}.`,
     });
   }
   return paths.map((path) => ({ path, kind: wanted.has(path) ? 'write' : 'delete' }));
@@ -98,8 +98,6 @@ function tooLarge(root: string): AppError {
   return new AppError(
     'invalid_params',
     `${root} is too large to be copied for candidates: more than ${FILES_MAX} files or ${BYTES_MAX} bytes.`,
-    {
-      data: { hint: 'Name a smaller folder as `workspace`, or use the strategy evaluate.' },
-    },
+    { hint: 'Name a smaller folder as `workspace`, or use the strategy evaluate.' },
   );
 }

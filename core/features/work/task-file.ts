@@ -22,9 +22,7 @@ function readYaml<T>(path: string, schema: z.ZodType<T>): T {
   const checked = schema.safeParse(given);
   if (checked.success) return checked.data;
   const problems = describeIssues(checked.error.issues, { given, whole: 'the file' }).join('; ');
-  throw new AppError('invalid_params', `${path} cannot be used: ${problems}.`, {
-    data: { hint: 'docs/guide/tasks.md shows what belongs into it.' },
-  });
+  throw new AppError('invalid_params', `${path} cannot be used: ${problems}.`, { hint: 'docs/guide/tasks.md shows what belongs into it.' });
 }
 
 function parseYaml(path: string): unknown {

@@ -72,14 +72,14 @@ export class WorkDesk {
       this.#tell(state, { type: 'work.checked', body: { taskId, attempt, candidate, index, text, verdict, evidence, by: given.by } });
       return;
     }
-    throw new AppError('conflict', `${taskId} waits for no verdict.`, { data: { hint: `See: trayclaw work show ${taskId}` } });
+    throw new AppError('conflict', `${taskId} waits for no verdict.`, { hint: `See: trayclaw work show ${taskId}` });
   }
 
   choose(taskId: string, candidate: number, by: string): void {
     const state = this.runs.state(taskId);
     if (state.finished !== null || state.chosen !== null || !metCandidates(state).includes(candidate)) {
       throw new AppError('conflict', `Candidate ${candidate} of ${taskId} cannot be chosen.`, {
-        data: { hint: `Only one that meets every criterion can. See: trayclaw work show ${taskId}` },
+        hint: `Only one that meets every criterion can. See: trayclaw work show ${taskId}`,
       });
     }
     this.runs.release(taskId, personChooses);

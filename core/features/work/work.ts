@@ -91,7 +91,7 @@ function findStrategy(all: readonly WorkStrategy[], name: string): WorkStrategy 
   if (found !== undefined) return found;
   const names = all.map((one) => one.name).join(', ');
   throw new AppError('not_found', name === '' ? 'The task names no custom strategy.' : `There is no strategy ${name}.`, {
-    data: { hint: names === '' ? 'A plugin brings one; see docs/guide/tasks.md.' : `There are: ${names}` },
+    hint: names === '' ? 'A plugin brings one; see docs/guide/tasks.md.' : `There are: ${names}`,
   });
 }
 
@@ -123,7 +123,7 @@ function planned(
   if (plan.kind === 'custom') findStrategy(strategies(), plan.custom ?? '');
   if (task.criteria.length + task.deliverables.length === 0 && plan.kind !== 'human-gate' && plan.kind !== 'single') {
     throw new AppError('invalid_params', 'The task names no criterion, so nothing says when it is done.', {
-      data: { hint: 'Add `criteria`, such as: - contains: DONE' },
+      hint: 'Add `criteria`, such as: - contains: DONE',
     });
   }
   return { task, plan };

@@ -247,7 +247,7 @@ export class PolicyGate {
     const grave = graveKind(approval.facts);
     if (grave !== null && scope.kind !== 'once') {
       throw new AppError('invalid_params', `${graveWords[grave]} It can be approved for this one call only.`, {
-        data: { hint: 'Approve it once. Nothing was decided; the question still waits.' },
+        hint: 'Approve it once. Nothing was decided; the question still waits.',
       });
     }
     const nowMs = this.#deps.clock.nowMs();
@@ -260,7 +260,7 @@ export class PolicyGate {
     const choices = approval.choices ?? choicesFor(call);
     const chosen = choices[choice];
     if (chosen === undefined) {
-      throw new AppError('invalid_params', `There is no choice ${choice}.`, { data: { hint: `Choose 0 to ${choices.length - 1}.` } });
+      throw new AppError('invalid_params', `There is no choice ${choice}.`, { hint: `Choose 0 to ${choices.length - 1}.` });
     }
     return this.#grant({ ...base, ...chosen, scope, facts: approval.facts });
   }

@@ -67,7 +67,7 @@ function parseEntry(text: string): Entry {
   const host = normalHost(name);
   if (host === null || host === '') {
     throw new AppError('invalid_config', `"${text}" in policy.allowDomains or policy.denyDomains is not a domain.`, {
-      data: { hint: 'Write example.org, *.example.org or example.org:8443; no scheme, no path.' },
+      hint: 'Write example.org, *.example.org or example.org:8443; no scheme, no path.',
     });
   }
   const isLiteral = host === 'localhost' || host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);

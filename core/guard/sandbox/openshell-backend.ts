@@ -50,7 +50,7 @@ export class OpenShellBackend implements SandboxBackend {
 
   prepare(job: SandboxJob): Promise<PreparedRun> {
     const program = this.#program();
-    if (program === null) throw new AppError('sandbox_unavailable', 'openshell is no longer there.', { data: { hint: install } });
+    if (program === null) throw new AppError('sandbox_unavailable', 'openshell is no longer there.', { hint: install });
     const { workspace = this.#deps.workspace } = job;
     if (!isInside(job.cwd, workspace))
       throw new AppError('sandbox_unavailable', `OpenShell gets a copy of the workspace only, and ${job.cwd} is not in it.`);

@@ -259,7 +259,7 @@ function listMissing(missing: readonly MissingProgram[]): string {
 
 function unavailable(missing: readonly MissingProgram[]): AppError {
   return new AppError('sandbox_unavailable', `Commands run in the sandbox only, and there is none here: ${listMissing(missing)}.`, {
-    data: { hint: `${missing.map(({ install }) => install).join(' ')} Or set sandbox.mode to auto in config.yaml.` },
+    hint: `${missing.map(({ install }) => install).join(' ')} Or set sandbox.mode to auto in config.yaml.`,
   });
 }
 
@@ -268,9 +268,7 @@ function unexpected(missing: readonly MissingProgram[]): AppError {
     'sandbox_unavailable',
     `This command must run in the sandbox, but there is no sandbox here: ${listMissing(missing)}.`,
     {
-      data: {
-        hint: `Nothing was done. Run it again; it is then treated as a command that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
-      },
+      hint: `Nothing was done. Run it again; it is then treated as a command that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
     },
   );
 }
@@ -279,7 +277,7 @@ function assertVisible(cwd: string, policy: SandboxPolicy): void {
   const access = accessOf(cwd, policy);
   if (access === 'read' || access === 'write') return;
   throw new AppError('sandbox_unavailable', `The folder ${cwd} is hidden in the sandbox, so no command can run in it there.`, {
-    data: { hint: 'Add it to sandbox.files.read or sandbox.files.write in config.yaml, or run the command in the workspace.' },
+    hint: 'Add it to sandbox.files.read or sandbox.files.write in config.yaml, or run the command in the workspace.',
   });
 }
 
@@ -287,9 +285,7 @@ function tooLarge(policy: SandboxPolicy): AppError {
   return new AppError(
     'sandbox_unavailable',
     `The writable folders contain too much to check for hooks and keys: ${foldersWith('write', policy).join(', ')}.`,
-    {
-      data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
-    },
+    { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
   );
 }
 

@@ -32,5 +32,5 @@ export function readSecretFile(path: string): SecretFile {
 
 function unreadable(path: string, why: string, cause?: unknown): AppError {
   const hint = 'Put the secret alone into that file, readable by you only (chmod 600), or correct the path in config.yaml.';
-  return new AppError('secret_missing', `The secret file ${path} ${why}.`, { data: { ref: `file:${path}`, hint }, cause });
+  return new AppError('secret_missing', `The secret file ${path} ${why}.`, { data: { ref: `file:${path}` }, hint, cause });
 }

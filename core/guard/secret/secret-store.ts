@@ -98,7 +98,7 @@ export class SecretStore {
   async unlock(passphrase: string): Promise<SecretStatus> {
     if (this.#options.kind === 'keychain') {
       throw new AppError('conflict', 'Secrets are kept in the keychain: there is nothing to unlock here.', {
-        data: { hint: 'To use a vault set secrets.store to vault or auto in config.yaml.' },
+        hint: 'To use a vault set secrets.store to vault or auto in config.yaml.',
       });
     }
     await this.#options.vault.unlock(passphrase);

@@ -266,6 +266,7 @@ function missing(source: string, name: string): AppError {
   };
   const where = source === 'keychain' ? 'the keychain or the vault' : source === 'env' ? 'the environment' : 'its file';
   return new AppError('secret_missing', `There is no secret ${name} in ${where}.`, {
-    data: { ref: `${source}:${name}`, hint: hints[source] ?? '' },
+    data: { ref: `${source}:${name}` },
+    hint: hints[source] ?? '',
   });
 }

@@ -4,27 +4,21 @@
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const taintMigrations: readonly Migration[] = [
-  {
-    id: '0004-taint',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS session_taint (
-          session_id TEXT NOT NULL, source_key TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, session_seq INTEGER NOT NULL,
-          PRIMARY KEY (session_id, source_key)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS session_private_reads (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        -- The session is the one that wrote it last; the file outlives it. One that was cleaned is kept, since an undo may bring it back.
-        CREATE TABLE IF NOT EXISTS tainted_files (
-          path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, cleaned INTEGER NOT NULL DEFAULT 0
-        ) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const taintMigrations: readonly Migration[] = sqlMigrations({
+  '0004-taint': `
+    CREATE TABLE IF NOT EXISTS session_taint (
+      session_id TEXT NOT NULL, source_key TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, session_seq INTEGER NOT NULL,
+      PRIMARY KEY (session_id, source_key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS session_private_reads (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    -- The session is the one that wrote it last; the file outlives it. One that was cleaned is kept, since an undo may bring it back.
+    CREATE TABLE IF NOT EXISTS tainted_files (
+      path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, cleaned INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+  `,
+});
 
 /** The taint of a session with untrusted content. */
 export interface SessionTaint {

@@ -128,12 +128,12 @@ export function folderOf({ match }: Pick<Grant, 'match'>): string {
 
 export function notTrusted(workspace: string): AppError {
   return new AppError('denied', `TrayClaw may not work in ${workspace}: the user has not trusted this folder, or it was replaced.`, {
-    data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(workspace)}` },
+    hint: `Trust it with: trayclaw folders trust ${JSON.stringify(workspace)}`,
   });
 }
 
 function cannotBe(path: string, reason: string, hint: string): AppError {
-  return new AppError('invalid_params', `${path} cannot be a workspace. ${reason}`, { data: { hint } });
+  return new AppError('invalid_params', `${path} cannot be a workspace. ${reason}`, { hint });
 }
 
 interface FoundFolder {

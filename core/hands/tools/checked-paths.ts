@@ -53,7 +53,7 @@ export class CheckedPaths {
     const shown = this.#shown.get(args);
     if (shown !== undefined && shown.real !== now.real) {
       throw new AppError('tool_failed', `${given} leads to ${now.real} now; it led to ${shown.real} when the call was checked.`, {
-        data: { hint: 'Nothing was done. List the folder again, then repeat the call.' },
+        hint: 'Nothing was done. List the folder again, then repeat the call.',
       });
     }
     return now;

@@ -185,7 +185,7 @@ async function loadTerminals(): Promise<typeof Terminals> {
   } catch (cause) {
     throw new AppError('tool_failed', 'Terminals are not available on this machine: the node-pty addon could not be loaded.', {
       cause,
-      data: { hint: 'Run the command without pty.' },
+      hint: 'Run the command without pty.',
     });
   }
 }

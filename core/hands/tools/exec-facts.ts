@@ -69,7 +69,7 @@ export class ExecFacts {
     const shown = this.#shown.get(args);
     if (shown !== undefined && canonicalJson(shown) !== canonicalJson(facts)) {
       throw new AppError('tool_failed', 'What this command would run or touch has changed since it was checked.', {
-        data: { hint: 'Nothing was done. Look again, then repeat the call.' },
+        hint: 'Nothing was done. Look again, then repeat the call.',
       });
     }
     const { launch, fact } = analysis;

@@ -85,7 +85,7 @@ export class ExecSessions {
     const session = this.#sessions.get(id);
     if (session?.owner === owner) return session;
     throw new AppError('not_found', `There is no background command ${JSON.stringify(id.slice(0, 80))}.`, {
-      data: { hint: 'Use the action list to see those there are; they are forgotten half an hour after their end.' },
+      hint: 'Use the action list to see those there are; they are forgotten half an hour after their end.',
     });
   }
 
@@ -164,7 +164,7 @@ export class ExecSessions {
       const oldest = [...this.#sessions.values()].find((session) => session.endedMs !== null);
       if (oldest === undefined) {
         throw new AppError('tool_failed', `${sessionsMax} background commands are running already.`, {
-          data: { hint: 'End one with the action kill first.' },
+          hint: 'End one with the action kill first.',
         });
       }
       this.#forget(oldest);

@@ -84,7 +84,7 @@ function factsOf({ http }: HttpRequestDeps, args: Args): CallFacts {
   const host = url?.hostname ?? args.url;
   if (refs.length > 0 && url !== null && !isPrivateWay(url)) {
     throw new AppError('invalid_arguments', `A secret is not sent to ${host} over a connection that is not encrypted.`, {
-      data: { hint: 'Use https.' },
+      hint: 'Use https.',
     });
   }
   const risks = [

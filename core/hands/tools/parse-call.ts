@@ -35,7 +35,8 @@ export function parseCall(tool: ToolDefinition, argsJson: string, { sendable, na
   if (argsJson.length > argsBytesMax || Buffer.byteLength(argsJson) > argsBytesMax) {
     return err(
       new AppError('arguments_too_large', `The arguments of ${tool.name} are larger than ${argsBytesMax} bytes.`, {
-        data: { tool: tool.name, hint: 'Send less at once: write large content in several calls.' },
+        data: { tool: tool.name },
+        hint: 'Send less at once: write large content in several calls.',
       }),
     );
   }
@@ -69,6 +70,7 @@ function frozen(value: unknown): unknown {
 
 function invalid(tool: string, what: string, problems: readonly string[]): AppError {
   return new AppError('invalid_arguments', `Wrong arguments for ${tool}: ${what}.`, {
-    data: { tool, ...(problems.length === 0 ? {} : { problems: [...problems] }), hint: 'Correct the named keys and call again.' },
+    data: { tool, ...(problems.length === 0 ? {} : { problems: [...problems] }) },
+    hint: 'Correct the named keys and call again.',
   });
 }

@@ -158,7 +158,7 @@ test('turns anything a tool throws or returns into an error result', async () =>
   });
   expect(await runProbe(() => Promise.resolve(trap))).toMatchObject({ outcome: 'error', forModel: 'probe failed: trap' });
   expect(await runProbe(() => undefined as unknown as Promise<ToolResult>)).toMatchObject({ outcome: 'error' });
-  const hinted = await runProbe(() => Promise.reject(new AppError('not_found', 'Gone.', { data: { hint: 'Look again.' } })));
+  const hinted = await runProbe(() => Promise.reject(new AppError('not_found', 'Gone.', { hint: 'Look again.' })));
   expect(hinted.forModel).toBe('Gone. Look again.');
 });
 

@@ -118,7 +118,7 @@ export const searchEngines: Readonly<Record<SearchConfig['provider'], SearchEngi
 };
 
 export function failed(message: string, hint?: string): AppError {
-  return new AppError('fetch_failed', message, hint === undefined ? {} : { data: { hint } });
+  return new AppError('fetch_failed', message, { hint });
 }
 
 function parse<T>(answer: FetchAnswer, schema: z.ZodType<T>, name: string): T {

@@ -34,7 +34,7 @@ export function requestFacts(
   const verdict = http.check(request.url);
   const url = parseUrl(verdict.url);
   if (url === null)
-    throw new AppError('invalid_arguments', verdict.reason, { data: { hint: 'Give a whole URL, such as https://example.org/page.' } });
+    throw new AppError('invalid_arguments', verdict.reason, { hint: 'Give a whole URL, such as https://example.org/page.' });
   const all = [...risks, ...urlRisks(url)];
   return {
     class: request.class ?? 'network',

@@ -14,13 +14,14 @@ export type FailedOutcome = Extract<AttemptOutcome, { ok: false }>;
 
 export function unknownProvider(provider: string): AppError {
   return new AppError('model_unknown', `There is no provider "${provider}" in config.yaml.`, {
-    data: { provider, hint: 'Set it up with: trayclaw setup, or choose one of: trayclaw models' },
+    data: { provider },
+    hint: 'Set it up with: trayclaw setup, or choose one of: trayclaw models',
   });
 }
 
 export function unknownRoute(ref: string): AppError {
   return new AppError('model_unknown', `There is no route "${routeNameOf(ref)}" in models.routes of config.yaml.`, {
-    data: { hint: 'Add it there, or choose one of: trayclaw models' },
+    hint: 'Add it there, or choose one of: trayclaw models',
   });
 }
 
@@ -29,7 +30,7 @@ export function unknownModel(ref: string, { models }: OpResult<'model.list'>): A
   const refs = models.map((model) => model.ref);
   const more = refs.length > NAMED_MAX ? ` and ${refs.length - NAMED_MAX} more` : '';
   const hint = refs.length === 0 ? 'Add a provider in the settings.' : `Known models: ${refs.slice(0, NAMED_MAX).join(', ')}${more}.`;
-  return new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, { data: { hint } });
+  return new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, { hint });
 }
 
 /** Marks an error after which the answer had begun: a caller that asks another model must count what was probably billed. */

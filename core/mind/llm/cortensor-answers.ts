@@ -153,7 +153,7 @@ export function explainPayment(provider: string, path: string, body: unknown): A
   });
   const wants = terms.length === 0 ? 'a payment it does not describe' : terms.join(', or ');
   const hint = 'Nothing was paid. To pay, put the proof of payment into the provider as `payment` and approve the call that spends it.';
-  return new AppError('model_quota', `${provider} wants ${wants} for ${path}.`, { data: { provider, status: 402, hint } });
+  return new AppError('model_quota', `${provider} wants ${wants} for ${path}.`, { data: { provider, status: 402 }, hint });
 }
 
 /** Null if the router did not report a count. */

@@ -66,7 +66,7 @@ function once(error: AppError): AppError {
   if (!took || isRefused) return error;
   const hint = 'It may have been paid for. Send the message again if you want to pay for another answer.';
   const code = error.code === 'model_cut_off' ? 'model_bad_reply' : error.code;
-  return new AppError(code, error.message, { data: { ...error.data, hint }, cause: error });
+  return new AppError(code, error.message, { data: { ...error.data }, hint, cause: error });
 }
 
 export interface CortensorClientDeps {

@@ -135,7 +135,7 @@ export class CortensorRouter {
 
   #notReady(what: string): AppError {
     const hint = 'It may still be paid for; look at the tasks of the session before you ask again.';
-    return new AppError('model_timeout', `The answer of ${this.#provider} ${what}.`, { data: { provider: this.#provider, hint } });
+    return new AppError('model_timeout', `The answer of ${this.#provider} ${what}.`, { data: { provider: this.#provider }, hint });
   }
 
   async #exchange(

@@ -22,7 +22,7 @@ export class DemoClient implements ModelClient {
     }
     if (request.output !== undefined) {
       throw new AppError('model_rejected', 'The offline demo has no language model, and it makes up no values.', {
-        data: { hint: 'Choose a real model: trayclaw setup, or Settings in the window.' },
+        hint: 'Choose a real model: trayclaw setup, or Settings in the window.',
       });
     }
     const tools = request.tools.map((tool) => tool.name);

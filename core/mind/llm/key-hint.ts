@@ -9,7 +9,7 @@ export const handedOverKey = 'keychain:handed-over';
 export function withKeyHint(error: AppError, keyRef: string | null): AppError {
   if (error.code !== 'model_auth' || error.data['hint'] !== undefined) return error;
   const { code, message, data, isRetryable } = error;
-  return new AppError(code, message, { data: { ...data, hint: hintFor(keyRef) }, isRetryable, cause: error });
+  return new AppError(code, message, { data, hint: hintFor(keyRef), isRetryable, cause: error });
 }
 
 function hintFor(ref: string | null): string {

@@ -22,15 +22,12 @@ export function mapNetworkError(cause: unknown, context: NetworkContext): AppErr
   if (code !== null && (code.startsWith('UND_ERR_INVALID') || code === 'ERR_INVALID_CHAR')) {
     const hint =
       'Copy the key again: it is one word, without spaces, line breaks or signs that stand for the rest. Nothing else was changed.';
-    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, {
-      data: { ...data, hint },
-      cause,
-    });
+    return new AppError('invalid_config', `The address, key or headers of ${provider} cannot be sent over HTTP.`, { data, hint, cause });
   }
   const message = networkSentence(code, `${origin} (${provider})`);
   const kind = networkFailure(code);
   if (kind === 'timeout') return new AppError('model_timeout', message, { data, cause, isRetryable: true });
   if (kind !== 'certificate') return new AppError('model_unavailable', message, { data, cause, isRetryable: true });
   const hint = 'Check baseUrl, the clock of this machine and any proxy in between.';
-  return new AppError('model_unavailable', message, { data: { ...data, hint }, cause });
+  return new AppError('model_unavailable', message, { data, hint, cause });
 }

@@ -114,7 +114,7 @@ export class ReplyText {
 function endless(provider: string, limitBytes: number): AppError {
   const message = `${provider} sent an answer of more than ${limitBytes / 1024 / 1024} MB; the rest was not read.`;
   const hint = 'The model repeats itself or the server is broken. Ask again, or choose another model.';
-  return new AppError('model_bad_reply', message, { data: { provider, limitBytes, hint } });
+  return new AppError('model_bad_reply', message, { data: { provider, limitBytes }, hint });
 }
 
 export interface CallIds {
@@ -135,7 +135,8 @@ export function completeCalls(calls: readonly ReplyCall[], ids: CallIds): ReplyC
 
 export function badReply(provider: string, cause?: unknown): AppError {
   return new AppError('model_bad_reply', `${provider} sent something that is not a model's answer.`, {
-    data: { provider, hint: 'Try again; if it stays, check the baseUrl and kind of this provider.' },
+    data: { provider },
+    hint: 'Try again; if it stays, check the baseUrl and kind of this provider.',
     isRetryable: true,
     cause,
   });

@@ -63,7 +63,8 @@ const failureMappers: Readonly<Record<ListedProvider['kind'], (failure: VendorFa
 
 function noList(provider: string, url: URL): AppError {
   return new AppError('model_rejected', `${provider} does not list its models at ${url.origin}${url.pathname}.`, {
-    data: { provider, hint: 'Check baseUrl, which usually ends in /v1, or name the model yourself.' },
+    data: { provider },
+    hint: 'Check baseUrl, which usually ends in /v1, or name the model yourself.',
   });
 }
 

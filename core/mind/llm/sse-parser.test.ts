@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { readFixture } from './fixtures/conversation.ts';
 import { SseParser } from './sse-parser.ts';
 
-function parse(chunks: readonly Buffer[], maxLineBytes?: number): [string, string][] {
+function parse(chunks: readonly Buffer[], charsMax?: number): [string, string][] {
   const events: [string, string][] = [];
   const handler = { event: (data: string, event: string) => (events.push([data, event]), false) };
-  const parser = maxLineBytes === undefined ? new SseParser(handler) : new SseParser(handler, maxLineBytes);
+  const parser = charsMax === undefined ? new SseParser(handler) : new SseParser(handler, charsMax);
   for (const chunk of chunks) parser.push(chunk);
   parser.end();
   return events;
@@ -18,9 +18,9 @@ test('reads fields, comments, several data lines and every kind of line end', ()
   const text = '\uFEFF: hello\r\nevent: a\r\ndata: one\r\ndata:two\r\nid: 7\r\n\r\ndata\n\ndata:  x\r\revent: lost\n\nretry: 5\ndata: last';
   expect(parse([Buffer.from(text)])).toEqual([
     ['one\ntwo', 'a'],
-    ['', ''],
-    [' x', ''],
-    ['last', ''],
+    ['', 'message'],
+    [' x', 'message'],
+    ['last', 'message'],
   ]);
 });
 
@@ -52,7 +52,7 @@ test('any text survives as data', () => {
       const data = text.replace(/[\r\n]/g, ' ');
       const bytes = Buffer.from(`data: ${data}\n\n`);
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
-      expect(parse(chunks)).toEqual([[data, '']]);
+      expect(parse(chunks)).toEqual([[data, 'message']]);
     }),
   );
 });

@@ -74,9 +74,9 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
-      ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
-      ...hintOf(code, said ?? '', hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? undefined : elsewhereHint)),
+      ...(failure.isRefusal === true ? { refusal: true } : {}),
     },
+    hint: hint ?? longWaitHint(code, retryAfterMs) ?? (elsewhere === null ? otherHint(code, failure, said ?? '') : elsewhereHint),
   });
 }
 
@@ -107,12 +107,10 @@ function roughly(ms: number): string {
 /** Messages of a server that is out of memory: retrying does not help. */
 const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
 
-function hintOf(code: FailureCode, said: string, hint: string | undefined): { readonly hint?: string } {
-  if (hint !== undefined) return { hint };
-  if (code !== 'model_unavailable' || !memorySentences.test(said)) return {};
-  return {
-    hint: 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).',
-  };
+function otherHint(code: FailureCode, { isRefusal }: VendorFailure, said: string): string | undefined {
+  if (isRefusal === true) return refusalHint;
+  if (code !== 'model_unavailable' || !memorySentences.test(said)) return undefined;
+  return 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).';
 }
 
 function refused(said: string): { readonly refusedWords?: readonly string[] } {

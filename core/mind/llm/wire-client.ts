@@ -17,9 +17,8 @@ import {
   type ReplyReader,
 } from './reply-reader.ts';
 import type { RequestBodies } from './request-body.ts';
-import { LineParser } from './line-parser.ts';
 import { LiveWords } from './live-words.ts';
-import { SseParser } from './sse-parser.ts';
+import { LineParser, SseParser, type StreamParser } from './sse-parser.ts';
 import { withTextCalls } from './text-calls.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
 
@@ -140,7 +139,7 @@ class AnswerReader implements ResponseReader {
   readonly #modelId: string;
   readonly #reader: ReplyReader;
   readonly #sink: ProgressSink;
-  readonly #parser: Pick<SseParser, 'push' | 'end'>;
+  readonly #parser: StreamParser;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #mode: 'unknown' | 'events' | 'document' | 'error' = 'unknown';
@@ -221,7 +220,7 @@ class AnswerReader implements ResponseReader {
     // One document per line, from servers that stream without SSE framing.
     const lines = text.split('\n').filter((line) => line.trim() !== '');
     if (lines.length < 2) throw cutOff(this.#dialect.provider);
-    for (const line of lines) if (this.#event(line, '')) return;
+    for (const line of lines) if (this.#event(line, 'message')) return;
   }
 
   #failure(): AppError {

@@ -24,7 +24,7 @@ async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: 
   const refuse = (): Promise<never> => Promise.reject(new AppError('shutting_down', 'This connection is a test.'));
   const desk: ChatDesk = {
     online: resolve,
-    offline: (problem) => reject(new AppError('fetch_failed', problem, { data: { hint: '' } })),
+    offline: (problem) => reject(new AppError('fetch_failed', problem, { hint: '' })),
     knows: () => false,
     take: refuse,
     stopFirst: () => false,
@@ -35,7 +35,7 @@ async function connectOnce(service: Pick<ChatService, 'run' | 'title'>, signal: 
   };
   const ended = service
     .run(desk, AbortSignal.any([signal, ending.signal]))
-    .then(() => reject(new AppError('fetch_failed', `${service.title} did not answer in time.`, { data: { hint: '' } })), reject);
+    .then(() => reject(new AppError('fetch_failed', `${service.title} did not answer in time.`, { hint: '' })), reject);
   try {
     const line = await connected;
     await line.verify?.();

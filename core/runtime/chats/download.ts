@@ -27,7 +27,7 @@ export async function download(address: string, { name, sizeBytesMax, fetch, sig
 
 export function tooBig(name: string, sizeBytesMax: number): AppError {
   return new AppError('payload_too_large', `"${name}" is larger than ${Math.floor(sizeBytesMax / 1_000_000)} MB.`, {
-    data: { hint: 'Send a smaller one, or put it into the workspace.' },
+    hint: 'Send a smaller one, or put it into the workspace.',
   });
 }
 

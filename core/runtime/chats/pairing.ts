@@ -52,7 +52,7 @@ export class Pairing {
     this.#endExpired();
     if (this.#deps.store.pairings().length >= PENDING_MAX) {
       throw new AppError('rate_limited', `${PENDING_MAX} pairing codes are already pending.`, {
-        data: { hint: 'Confirm or refuse one (trayclaw channels people), or wait an hour.' },
+        hint: 'Confirm or refuse one (trayclaw channels people), or wait an hour.',
       });
     }
     const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)] ?? '').join('');
@@ -83,9 +83,7 @@ export class Pairing {
     const row = this.#find(pairingId);
     const { userId, chatId, name } = row;
     if (userId === null || chatId === null || name === null) {
-      throw new AppError('conflict', 'No one has sent this code yet.', {
-        data: { hint: `Send it over ${this.#deps.names.title}, then confirm.` },
-      });
+      throw new AppError('conflict', 'No one has sent this code yet.', { hint: `Send it over ${this.#deps.names.title}, then confirm.` });
     }
     const person = { userId, chatId, name };
     const body = { channel: this.#deps.names.channel, pairingId, ...person, by: caller.actor };
@@ -124,7 +122,7 @@ export class Pairing {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
     if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
       throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
-        data: { hint: `Show a new one with: ${pairCommand(this.#deps.names)}` },
+        hint: `Show a new one with: ${pairCommand(this.#deps.names)}`,
       });
     }
     return row;

@@ -13,7 +13,7 @@ export function readAnswer(fields: readonly QuestionField[], text: string): Ques
     const field = fields.find((one) => [one.name, one.title].some((known) => isSame(known, name)));
     if (field === undefined) {
       throw new AppError('invalid_params', `"${line.trim().slice(0, 60)}" names no field of the question.`, {
-        data: { hint: `Write a line for each field: ${fields.map((one) => `${one.name}: …`).join(' · ')}` },
+        hint: `Write a line for each field: ${fields.map((one) => `${one.name}: …`).join(' · ')}`,
       });
     }
     return [field.name, valueOf(field, value.trim())];

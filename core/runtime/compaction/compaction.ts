@@ -98,9 +98,7 @@ export class Compaction {
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#isClosed) throw new AppError('shutting_down', 'TrayClaw is closing.');
     if (this.#running.has(sessionId)) {
-      throw new AppError('conflict', `Session ${sessionId} is already being summarized.`, {
-        data: { hint: 'Wait a moment and look again.' },
-      });
+      throw new AppError('conflict', `Session ${sessionId} is already being summarized.`, { hint: 'Wait a moment and look again.' });
     }
     this.#waiting.delete(sessionId);
     return this.#run(sessionId, 'asked', by);

@@ -81,7 +81,7 @@ export class Outbox {
       if (known !== null) return known;
       if (rows.countOpen(item.to) >= QUEUED_PER_CHAT_MAX) {
         throw new AppError('queue_full', `${QUEUED_PER_CHAT_MAX} messages already wait for that chat.`, {
-          data: { hint: `Find out what keeps the channel ${item.to.channel} from sending, or drop some with \`outbox settle\`.` },
+          hint: `Find out what keeps the channel ${item.to.channel} from sending, or drop some with \`outbox settle\`.`,
         });
       }
       const outboundId = ids.next('out');

@@ -153,7 +153,7 @@ export class Runs<State extends RunState, View> {
   #sessionOf(id: string): string {
     const { noun, hint } = this.#kind;
     const row = this.#deps.rows.get(id);
-    if (row === null) throw new AppError('not_found', `There is no ${noun} ${id}.`, { data: { hint } });
+    if (row === null) throw new AppError('not_found', `There is no ${noun} ${id}.`, { hint });
     return row.sessionId;
   }
 

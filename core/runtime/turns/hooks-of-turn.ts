@@ -44,7 +44,7 @@ async function refusal(runner: RunningTurn, subject: HookSubject): Promise<Error
   const verdict = await ask(runner, subject);
   if (verdict.decision === 'pass') return null;
   const hint = 'See what the hook wants in config.yaml (hooks), then have the turn run again.';
-  return new AppError('denied', verdict.reason, { data: { hint } }).toBody();
+  return new AppError('denied', verdict.reason, { hint }).toBody();
 }
 
 async function ask(runner: RunningTurn, subject: HookSubject): Promise<HookVerdict> {

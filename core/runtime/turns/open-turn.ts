@@ -19,7 +19,7 @@ export function findOpen(log: SessionLog, turnId: string): TurnRow {
 export function queueFull(sessionId: string, isOwn: boolean, queuedMax: number): AppError {
   const what = isOwn ? `Session ${sessionId} already has ${queuedMax} messages` : 'Too many sessions are';
   return new AppError('queue_full', `${what} waiting.`, {
-    data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
+    hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.`,
   });
 }
 

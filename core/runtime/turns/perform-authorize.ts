@@ -68,7 +68,7 @@ export function rejectCall(runner: RunningTurn, call: CallState, cause: unknown)
 function withheldError(tool: string, names: readonly string[]): AppError {
   const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
   return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
-    data: { hint: 'Refer to a file or an environment variable that holds it, or ask the person to put it in place.' },
+    hint: 'Refer to a file or an environment variable that holds it, or ask the person to put it in place.',
   });
 }
 
@@ -178,9 +178,7 @@ export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kin
     const error = new AppError(
       'loop_detected',
       `Not run again: ${call.tool} was called with the same arguments and gave the same result each time.`,
-      {
-        data: { hint: 'Use the result you have, or try something else.' },
-      },
+      { hint: 'Use the result you have, or try something else.' },
     );
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
   }

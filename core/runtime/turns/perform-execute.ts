@@ -117,7 +117,7 @@ function judgeAgain(runner: RunningTurn, call: CallState): Promise<void> | null 
   runner.drifts.set(callId, times);
   if (times <= DRIFTS_MAX) return authorizeCall(runner, call);
   const error = new AppError('conflict', `Each time ${tool} was about to run, what it would touch had changed; it was not run.`, {
-    data: { hint: 'See what keeps changing it, then try again.' },
+    hint: 'See what keeps changing it, then try again.',
   });
   runner.emit('tool.rejected', { callId, tool, error: error.toBody() });
   return null;

@@ -37,7 +37,7 @@ const STARTS_LOOKED_AT = 200;
 export function findLast(log: SessionLog, turnId: string): HeardMessage {
   const row = log.index.turn(turnId);
   if (row !== null && (row.status === 'running' || row.status === 'waiting' || row.status === 'queued')) {
-    throw new AppError('conflict', `Turn ${turnId} is still under way.`, { data: { hint: 'Stop it first, then try again.' } });
+    throw new AppError('conflict', `Turn ${turnId} is still under way.`, { hint: 'Stop it first, then try again.' });
   }
   const found = findMessage(log, turnId);
   const [newest] = log.reads.slice(found.sessionId, { types: ['user.message'], limit: 1, newest: true });
@@ -63,9 +63,7 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   const events = [...turns.slice(0, -1).flatMap((turn) => (turn === null ? [] : eventsOf(log, turn))), ...own];
   const message = events.find((event) => event.type === 'user.message');
   if (message?.type !== 'user.message') {
-    throw new AppError('conflict', `Turn ${turnId} did not begin with a message.`, {
-      data: { hint: 'Run a direct call again as a new one.' },
-    });
+    throw new AppError('conflict', `Turn ${turnId} did not begin with a message.`, { hint: 'Run a direct call again as a new one.' });
   }
   const { sessionId } = row;
   const marks = log.reads

@@ -1,7 +1,7 @@
 // Artifacts in the database: one row per content, one per use, one per alias. Accesses no files.
 
 import type Database from 'better-sqlite3';
-import { Statements } from '../storage/storage.ts';
+import { Statements, sqlMigrations } from '../storage/storage.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 
 /** Has the structure of Migration in store/storage, because modules of one layer do not import each other. */
@@ -11,42 +11,36 @@ interface Migration {
   up(db: Database.Database): void;
 }
 
-export const artifactMigrations: readonly Migration[] = [
-  {
-    id: 'artifact-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS artifacts (
-          sha256 TEXT PRIMARY KEY,
-          size_bytes INTEGER NOT NULL,
-          last_used_at_ms INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS artifacts_by_last_use ON artifacts (last_used_at_ms);
-        -- Absent session and call are '' so that a use that happens twice is one row.
-        CREATE TABLE IF NOT EXISTS artifact_uses (
-          use_id INTEGER PRIMARY KEY AUTOINCREMENT,
-          sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
-          name TEXT NOT NULL,
-          media_type TEXT NOT NULL,
-          session_id TEXT NOT NULL,
-          call_id TEXT NOT NULL,
-          created_at_ms INTEGER NOT NULL,
-          UNIQUE (sha256, session_id, call_id, name)
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS artifact_uses_by_session ON artifact_uses (session_id, use_id);
-        CREATE TABLE IF NOT EXISTS artifact_aliases (
-          alias_id INTEGER PRIMARY KEY AUTOINCREMENT,
-          session_id TEXT NOT NULL,
-          alias TEXT NOT NULL,
-          sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
-          UNIQUE (session_id, alias)
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS artifact_aliases_by_name ON artifact_aliases (alias, alias_id);
-        CREATE INDEX IF NOT EXISTS artifact_aliases_by_content ON artifact_aliases (sha256);`);
-    },
-  },
-];
+export const artifactMigrations: readonly Migration[] = sqlMigrations({
+  'artifact-001-tables': `
+    CREATE TABLE IF NOT EXISTS artifacts (
+      sha256 TEXT PRIMARY KEY,
+      size_bytes INTEGER NOT NULL,
+      last_used_at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS artifacts_by_last_use ON artifacts (last_used_at_ms);
+    -- Absent session and call are '' so that a use that happens twice is one row.
+    CREATE TABLE IF NOT EXISTS artifact_uses (
+      use_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
+      name TEXT NOT NULL,
+      media_type TEXT NOT NULL,
+      session_id TEXT NOT NULL,
+      call_id TEXT NOT NULL,
+      created_at_ms INTEGER NOT NULL,
+      UNIQUE (sha256, session_id, call_id, name)
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS artifact_uses_by_session ON artifact_uses (session_id, use_id);
+    CREATE TABLE IF NOT EXISTS artifact_aliases (
+      alias_id INTEGER PRIMARY KEY AUTOINCREMENT,
+      session_id TEXT NOT NULL,
+      alias TEXT NOT NULL,
+      sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
+      UNIQUE (session_id, alias)
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS artifact_aliases_by_name ON artifact_aliases (alias, alias_id);
+    CREATE INDEX IF NOT EXISTS artifact_aliases_by_content ON artifact_aliases (sha256);`,
+});
 
 /** An artifact as its newest use describes it. */
 export interface ArtifactInfo extends ArtifactRef {

@@ -126,18 +126,18 @@ test('pages split text at whole characters and show other bytes as base64', () =
   expect(store.readPage('t', { offset: 100 })).toMatchObject({ text: '', nextOffset: null });
 });
 
-test('stores a stream like a whole; an aborted or too large stream leaves nothing', async () => {
+test('keeps a stream like a whole; an aborted or too large stream leaves nothing', async () => {
   const { store, folder } = open({ sizeBytesMax: 10 });
   async function* pieces(...parts: string[]) {
     for (const part of parts) yield Buffer.from(part);
   }
-  const about = { name: 's', mediaType: 'text/plain' };
-  expect(await store.putStream(pieces('ab', 'cd'), about)).toEqual({ ...about, sha256: sha256('abcd'), sizeBytes: 4 });
-  await expect(store.putStream(pieces('abcdef', 'ghijkl'), about)).rejects.toMatchObject({ code: 'payload_too_large' });
-  await expect(store.putStream(pieces('x'), about, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
-  expect(codeOf(() => store.put('01234567890', about))).toBe('payload_too_large');
+  expect(await store.keepStream(pieces('ab', 'cd'))).toEqual({ sha256: sha256('abcd'), sizeBytes: 4 });
+  expect(store.has(sha256('abcd'))).toBe(true);
+  await expect(store.keepStream(pieces('abcdef', 'ghijkl'))).rejects.toMatchObject({ code: 'payload_too_large' });
+  await expect(store.keepStream(pieces('x'), AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+  expect(codeOf(() => store.put('01234567890', { name: 's', mediaType: 'text/plain' }))).toBe('payload_too_large');
   expect(readdirSync(join(folder, 'tmp'))).toEqual([]);
-  expect(store.list()).toHaveLength(1);
+  expect(store.list()).toEqual([]);
 });
 
 test('collection respects age, references and limit, and removes old crash leftovers', () => {

@@ -68,7 +68,7 @@ export class ArtifactStore implements ArtifactSink {
 
   /**
    * Stores content once and records this use of it. Its name becomes an alias in its session. Synchronous and synced, so meant for small
-   * content; use `putStream` for the rest. The row is written after the file, so a crash in between leaves at most an unreferenced file.
+   * content. The row is written after the file, so a crash in between leaves at most an unreferenced file.
    * Fails with `store_full`, `store_readonly`, `store_failed` or `payload_too_large`; nothing is changed then.
    */
   put(content: Uint8Array | string, about: ArtifactAbout): ArtifactRef {
@@ -79,13 +79,6 @@ export class ArtifactStore implements ArtifactSink {
       if (!this.#holds(sha256, bytes)) this.#files.write(sha256, bytes);
       return this.#record(sha256, bytes.length, about);
     });
-  }
-
-  /** Like `put`, in pieces and with bounded memory. An abort fails with `cancelled` and leaves nothing. */
-  async putStream(source: AsyncIterable<Uint8Array>, about: ArtifactAbout, signal?: AbortSignal): Promise<ArtifactRef> {
-    const doing = `store ${quote(about.name)}`;
-    const { sha256, sizeBytes } = await this.#writeStream(source, doing, signal);
-    return this.#attempt(doing, () => this.#record(sha256, sizeBytes, about));
   }
 
   /**
@@ -102,7 +95,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** Like `keep`, in pieces; otherwise like `putStream`. */
+  /** Like `keep`, in pieces and with bounded memory. An abort fails with `cancelled` and leaves nothing. */
   async keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<KeptContent> {
     const kept = await this.#writeStream(source, 'keep a copy', signal);
     this.#attempt('keep a copy', () => {
@@ -266,12 +259,10 @@ function cleanName(name: string): string {
 const quote = (name: string): string => JSON.stringify(name.slice(0, 100));
 
 function notFound(idOrAlias: string): AppError {
-  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, {
-    data: { hint: 'List them with: trayclaw artifacts list' },
-  });
+  return new AppError('not_found', `There is no artifact ${quote(idOrAlias)}.`, { hint: 'List them with: trayclaw artifacts list' });
 }
 
 function damaged(code: 'artifact_missing' | 'store_corrupt', sha256: string, what: string): AppError {
   const hint = 'Run the step that made it again, or restore a backup. Everything else is intact.';
-  return new AppError(code, `The file of artifact ${sha256.slice(0, 12)}… ${what}.`, { data: { sha256, hint } });
+  return new AppError(code, `The file of artifact ${sha256.slice(0, 12)}… ${what}.`, { data: { sha256 }, hint });
 }

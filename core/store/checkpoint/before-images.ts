@@ -251,7 +251,7 @@ function refusal(cause: unknown, path: string): AppError {
   const hint = 'Nothing was changed. TrayClaw changes a file only when it can keep a copy of it for undo.';
   if (!isAppError(cause)) return fileFailure(cause, `keep a copy of ${path} before it is changed`, hint);
   if (cause.code === 'cancelled') return cause;
-  return new AppError(cause.code, `No copy of ${path} could be kept before it is changed. ${cause.message}`, { cause, data: { hint } });
+  return new AppError(cause.code, `No copy of ${path} could be kept before it is changed. ${cause.message}`, { cause, hint });
 }
 
 function megabytes(bytes: number): string {

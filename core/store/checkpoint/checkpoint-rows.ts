@@ -4,48 +4,42 @@
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
-import { Statements, type Migration, type SqlDatabase } from '../storage/storage.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../storage/storage.ts';
 
-export const checkpointMigrations: readonly Migration[] = [
-  {
-    id: 'checkpoint-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        -- One row a checkpoint.taken; a call that ran a second time after a crash has two.
-        CREATE TABLE IF NOT EXISTS checkpoints (
-          seq INTEGER PRIMARY KEY,
-          call_id TEXT NOT NULL,
-          session_id TEXT NOT NULL,
-          turn_id TEXT,
-          at_ms INTEGER NOT NULL,
-          closed INTEGER NOT NULL DEFAULT 0,
-          undoes TEXT NOT NULL
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS checkpoints_by_call ON checkpoints (call_id);
-        CREATE INDEX IF NOT EXISTS checkpoints_by_turn ON checkpoints (turn_id);
-        CREATE INDEX IF NOT EXISTS checkpoints_by_session ON checkpoints (session_id);
-        CREATE TABLE IF NOT EXISTS checkpoint_files (
-          seq INTEGER NOT NULL,
-          path TEXT NOT NULL,
-          before TEXT NOT NULL,
-          after TEXT,
-          sha256 TEXT,
-          PRIMARY KEY (seq, path)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS checkpoint_files_by_path ON checkpoint_files (path, seq);
-        CREATE INDEX IF NOT EXISTS checkpoint_files_by_content ON checkpoint_files (sha256) WHERE sha256 IS NOT NULL;
-        CREATE TABLE IF NOT EXISTS checkpoint_contents (
-          sha256 TEXT PRIMARY KEY, content BLOB NOT NULL, used_at_ms INTEGER NOT NULL
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS checkpoint_contents_by_use ON checkpoint_contents (used_at_ms);
-        -- By folder first: queried for each folder that becomes empty. One checkpoint has few rows.
-        CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
-      `);
-    },
-  },
-];
+export const checkpointMigrations: readonly Migration[] = sqlMigrations({
+  'checkpoint-001-tables': `
+    -- One row a checkpoint.taken; a call that ran a second time after a crash has two.
+    CREATE TABLE IF NOT EXISTS checkpoints (
+      seq INTEGER PRIMARY KEY,
+      call_id TEXT NOT NULL,
+      session_id TEXT NOT NULL,
+      turn_id TEXT,
+      at_ms INTEGER NOT NULL,
+      closed INTEGER NOT NULL DEFAULT 0,
+      undoes TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS checkpoints_by_call ON checkpoints (call_id);
+    CREATE INDEX IF NOT EXISTS checkpoints_by_turn ON checkpoints (turn_id);
+    CREATE INDEX IF NOT EXISTS checkpoints_by_session ON checkpoints (session_id);
+    CREATE TABLE IF NOT EXISTS checkpoint_files (
+      seq INTEGER NOT NULL,
+      path TEXT NOT NULL,
+      before TEXT NOT NULL,
+      after TEXT,
+      sha256 TEXT,
+      PRIMARY KEY (seq, path)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS checkpoint_files_by_path ON checkpoint_files (path, seq);
+    CREATE INDEX IF NOT EXISTS checkpoint_files_by_content ON checkpoint_files (sha256) WHERE sha256 IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS checkpoint_contents (
+      sha256 TEXT PRIMARY KEY, content BLOB NOT NULL, used_at_ms INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS checkpoint_contents_by_use ON checkpoint_contents (used_at_ms);
+    -- By folder first: queried for each folder that becomes empty. One checkpoint has few rows.
+    CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
+  `,
+});
 
 export interface CheckpointFile {
   readonly path: string;

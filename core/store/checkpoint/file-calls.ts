@@ -56,8 +56,5 @@ export function fileFailure(cause: unknown, doing: string, hint?: string): AppEr
   if (isAppError(cause)) return cause;
   const code = errnoOf(cause);
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-  return new AppError(isFull ? 'store_full' : 'tool_failed', `Could not ${doing}: ${whyItFailed(cause)}.`, {
-    cause,
-    ...(hint === undefined ? {} : { data: { hint } }),
-  });
+  return new AppError(isFull ? 'store_full' : 'tool_failed', `Could not ${doing}: ${whyItFailed(cause)}.`, { cause, hint });
 }

@@ -161,5 +161,5 @@ export function changeAt(changes: readonly PathChange[], path: string): PathChan
   const paths = changes.slice(0, NAMED_MAX).map((one) => one.path);
   const more = changes.length > NAMED_MAX ? ' and others' : '';
   const hint = `These were changed: ${paths.join(', ')}${more}.`;
-  throw new AppError('not_found', `${path} is not among the files that were changed.`, { data: { hint } });
+  throw new AppError('not_found', `${path} is not among the files that were changed.`, { hint });
 }

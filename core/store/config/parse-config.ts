@@ -22,12 +22,12 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
   if (strangers.length > 0) {
     const issues = strangers.map(({ place, name }) => `${place}: there is no agent "${name}"`);
     const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
-    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint } });
+    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues }, hint });
   }
   const twice = Object.keys(config.a2a.peers).filter((name) => name === mainAgentId || Object.hasOwn(config.agents, name));
   if (twice.length > 0) {
     const issues = twice.map((name) => `a2a.peers.${name}: there is an agent "${name}" on this machine`);
-    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint: 'Choose another name for the peer.' } });
+    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues }, hint: 'Choose another name for the peer.' });
   }
   return { config, path, warnings: warningsOf(config, names) };
 }

@@ -13,11 +13,11 @@ export function readText(path: string): string {
   try {
     read = readPlainFile(nodeFs, path, FILE_BYTES_MAX);
   } catch (cause) {
-    throw new AppError('invalid_config', `${path} cannot be read.`, { cause, data: { hint: 'Make the file readable for this user.' } });
+    throw new AppError('invalid_config', `${path} cannot be read.`, { cause, hint: 'Make the file readable for this user.' });
   }
   if (read.kind === 'text') return read.text;
   if (read.kind === 'not-utf8') throw notUtf8(path, 'invalid_config');
   if (read.kind === 'not-plain')
-    throw new AppError('invalid_config', `${path} is not a plain file.`, { data: { hint: 'Put a text file in its place, or remove it.' } });
-  throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { data: { hint: 'Remove what is no setting from it.' } });
+    throw new AppError('invalid_config', `${path} is not a plain file.`, { hint: 'Put a text file in its place, or remove it.' });
+  throw new AppError('invalid_config', `${path} is larger than 1 MB.`, { hint: 'Remove what is no setting from it.' });
 }

@@ -2,42 +2,36 @@
 // person pinned. Everything can be rebuilt from the log. Decides nothing.
 
 import type Database from 'better-sqlite3';
-import { HeldRows, Statements } from '../storage/storage.ts';
+import { HeldRows, Statements, sqlMigrations } from '../storage/storage.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { RuleScope } from '../../contracts/continuity-events.ts';
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 
-export const continuityMigrations = [
-  {
-    id: 'continuity-001-tables',
-    minSafeVersion: 1,
-    up: (db: Database.Database): void => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS summaries (
-          session_id TEXT NOT NULL,
-          session_seq INTEGER NOT NULL,
-          seq INTEGER NOT NULL,
-          PRIMARY KEY (session_id, session_seq)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS summary_jobs (
-          summary_id TEXT PRIMARY KEY,
-          session_id TEXT NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS pinned_rules (
-          rule_id TEXT NOT NULL,
-          owner TEXT NOT NULL,
-          scope TEXT NOT NULL,
-          text TEXT NOT NULL,
-          pinned_by TEXT NOT NULL,
-          at_ms INTEGER NOT NULL,
-          seq INTEGER NOT NULL,
-          PRIMARY KEY (owner, rule_id)
-        ) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const continuityMigrations = sqlMigrations({
+  'continuity-001-tables': `
+    CREATE TABLE IF NOT EXISTS summaries (
+      session_id TEXT NOT NULL,
+      session_seq INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      PRIMARY KEY (session_id, session_seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS summary_jobs (
+      summary_id TEXT PRIMARY KEY,
+      session_id TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS pinned_rules (
+      rule_id TEXT NOT NULL,
+      owner TEXT NOT NULL,
+      scope TEXT NOT NULL,
+      text TEXT NOT NULL,
+      pinned_by TEXT NOT NULL,
+      at_ms INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      PRIMARY KEY (owner, rule_id)
+    ) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export interface SummaryJobRow {
   readonly summaryId: string;

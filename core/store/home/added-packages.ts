@@ -21,11 +21,11 @@ export async function loadAddedPackage({ home, name, version, besides }: AddedPa
   const hint = `Install it: npm install --prefix "${folder}" ${name}${version === undefined ? '' : `@${version}`}`;
   const entry = places.map((place) => resolvedFrom(place, name)).find((found) => found !== null);
   if (entry === undefined || entry === null)
-    throw new AppError('invalid_config', `The package ${name} is not installed in ${folder}.`, { data: { hint } });
+    throw new AppError('invalid_config', `The package ${name} is not installed in ${folder}.`, { hint });
   try {
     return (await import(pathToFileURL(entry).href)) as object;
   } catch (cause) {
-    throw new AppError('invalid_config', `The package ${name} cannot be loaded.`, { data: { hint }, cause });
+    throw new AppError('invalid_config', `The package ${name} cannot be loaded.`, { hint, cause });
   }
 }
 

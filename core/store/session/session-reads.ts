@@ -267,11 +267,8 @@ export class SessionReads {
       if (event.ok) return event.value;
       this.#quarantine(row.seq, event.error);
       throw new AppError('store_corrupt', `Event ${row.seq} of session ${row.session_id} cannot be read: ${event.error}.`, {
-        data: {
-          seq: row.seq,
-          sessionId: row.session_id,
-          hint: 'Nothing was changed. Run trayclaw audit verify, then restore a backup or delete this session.',
-        },
+        data: { seq: row.seq, sessionId: row.session_id },
+        hint: 'Nothing was changed. Run trayclaw audit verify, then restore a backup or delete this session.',
       });
     });
   }

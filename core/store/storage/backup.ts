@@ -139,7 +139,7 @@ export function verifyBackup(given: string, home?: string): { ok: boolean; event
   const file = home !== undefined && isLast(given) ? (listBackups(home)[0]?.file ?? given) : given;
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`);
-  if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { data: { hint: 'See: trayclaw backup list' } });
+  if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { hint: 'See: trayclaw backup list' });
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { readonly: true });
@@ -166,7 +166,7 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
   const check = verifyBackup(from);
   if (!check.ok)
     throw new AppError('store_corrupt', `${from} is not a sound backup: ${check.detail}`, {
-      data: { hint: 'Restore the newest one that is sound: trayclaw backup restore last' },
+      hint: 'Restore the newest one that is sound: trayclaw backup restore last',
     });
   const release = acquireOwnerLock(home);
   try {
@@ -192,7 +192,7 @@ function newestSound(home: string): string {
   const found = listBackups(home).find(({ file }) => verifyBackup(file).ok);
   if (found !== undefined) return found.file;
   throw new AppError('not_found', `There is no sound backup in ${join(home, 'backups')}.`, {
-    data: { hint: 'Name the file of one that is kept elsewhere: trayclaw backup restore FILE' },
+    hint: 'Name the file of one that is kept elsewhere: trayclaw backup restore FILE',
   });
 }
 

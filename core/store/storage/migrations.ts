@@ -13,6 +13,11 @@ export interface Migration {
   up(db: Database.Database): void;
 }
 
+/** Migrations that only run SQL, by id. A program of the first schema version can use the file after them. */
+export function sqlMigrations(sqlById: Readonly<Record<string, string>>): Migration[] {
+  return Object.entries(sqlById).map(([id, sql]) => ({ id, minSafeVersion: 1, up: (db) => void db.exec(sql) }));
+}
+
 /** The schema version of this program. A file whose minimum safe version is higher is refused. */
 export const schemaVersion = 2;
 

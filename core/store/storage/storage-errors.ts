@@ -72,7 +72,7 @@ export function homeError(home: string, cause: unknown): AppError {
 
 function unusableHome(home: string, words: string, cause?: unknown): AppError {
   const hint = 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.';
-  return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
+  return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, hint });
 }
 
 /** Returns the target of a broken symbolic link, or null if the path is not one. */

@@ -16,7 +16,7 @@ import { WalSync } from './wal-sync.ts';
 export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
-export type { Migration } from './migrations.ts';
+export { sqlMigrations, type Migration } from './migrations.ts';
 export { mapSqliteError, mapStorageError } from './storage-errors.ts';
 export { LogCursor } from './log-cursor.ts';
 export { Statements } from './statements.ts';

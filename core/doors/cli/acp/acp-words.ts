@@ -151,5 +151,5 @@ export function stopReasonOf({ status, error }: EventBodies['turn.finished']): A
   const reason = endReasons[status] ?? limitReasons[error?.code ?? ''];
   if (reason !== undefined) return reason;
   const { code = 'internal', message = 'The turn failed.', hint } = error ?? {};
-  throw new AppError(code, message, hint === undefined ? {} : { data: { hint } });
+  throw new AppError(code, message, { hint });
 }

@@ -21,7 +21,7 @@ export function refuseEmptyPaths(entry: Entry, given: Given): void {
     ...optionsOf(entry, {}).flatMap(({ key, label, isPath }) => (isPath && [given[key]].flat().includes('') ? [label] : [])),
   ];
   const [label] = labels;
-  if (label !== undefined) throw new AppError('invalid_params', `${label} must not be empty.`, { data: { hint: usageOf(entry) } });
+  if (label !== undefined) throw new AppError('invalid_params', `${label} must not be empty.`, { hint: usageOf(entry) });
 }
 
 /** The error in the command's terms, with a next step if it had none. */
@@ -35,13 +35,11 @@ export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry
       issues.some((issue) => isMissing.test(String(issue))) && entry.form.example !== undefined
         ? `${usageOf(entry)}\nExample: ${exampleOf(entry)}`
         : usageOf(entry);
-    return new AppError(code, message, { data: { ...data, hint: error.hint ?? hint }, isRetryable, cause });
+    return new AppError(code, message, { data, hint: error.hint ?? hint, isRetryable, cause });
   }
   if (code !== 'not_found' || error.hint !== undefined) return error;
   const list = listFor(entry, entries);
-  return list === null
-    ? error
-    : new AppError(code, error.message, { data: { ...data, hint: `See: trayclaw ${list}` }, isRetryable, cause });
+  return list === null ? error : new AppError(code, error.message, { data, hint: `See: trayclaw ${list}`, isRetryable, cause });
 }
 
 const isMissing = / is missing\b.*$/;

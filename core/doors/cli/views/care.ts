@@ -37,7 +37,7 @@ export const deadLetterViews: ViewsOf<'dlq'> = {
   'dlq.clear': {
     params: ({ letterId }, { given }) => {
       if ((letterId === undefined) === (given['all'] === true)) return letterId === undefined ? {} : { letterId };
-      throw new AppError('invalid_params', 'Name a dead letter, or say --all.', { data: { hint: 'See: trayclaw dlq list' } });
+      throw new AppError('invalid_params', 'Name a dead letter, or say --all.', { hint: 'See: trayclaw dlq list' });
     },
   },
 };

@@ -76,7 +76,7 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
   } catch (cause) {
     if (!isAppError(cause) || cause.data['needs'] !== 'outside') throw cause;
     const hint = 'What it holds may then be shown to the agent and its model; --outside says yes to that.';
-    if (!context.hasPerson) throw new AppError(cause.code, cause.message, { cause, data: { hint } });
+    if (!context.hasPerson) throw new AppError(cause.code, cause.message, { cause, hint });
     const words = `${cause.message}\nIts content may then be shown to the agent and its model, as untrusted content.`;
     if (!(await confirmed(context, words, 'Add it anyway?'))) {
       context.output.note('Nothing was added.');

@@ -66,7 +66,7 @@ async function parseSetting(text: string): Promise<unknown> {
 function noYaml(cause: unknown): AppError {
   const hint = `Quote a text that contains special characters, for example: '"@home"'`;
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new AppError('invalid_params', `<value> is not valid YAML: ${why}`, { cause, data: { hint } });
+  return new AppError('invalid_params', `<value> is not valid YAML: ${why}`, { cause, hint });
 }
 
 export const secretViews: ViewsOf<'secret'> = {

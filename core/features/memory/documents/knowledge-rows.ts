@@ -1,39 +1,27 @@
 // The index of the person's documents: the files as last read, their passages with their places, and the full-text index of the passages.
 // All of it can be rebuilt from the documents. Does not access the file system.
 
-import { Statements, wordIndexForm, type Migration, type Storage } from '../../../store/storage/storage.ts';
+import { Statements, wordIndexForm, sqlMigrations, type Migration, type Storage } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
 
-export const knowledgeMigrations: readonly Migration[] = [
-  {
-    id: 'knowledge-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        -- version: what it was read with. problem: why nothing of it could be taken in.
-        CREATE TABLE IF NOT EXISTS knowledge_documents (
-          document_id INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, media_type TEXT NOT NULL,
-          sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL, modified_at_ms INTEGER NOT NULL, version INTEGER NOT NULL,
-          indexed_at_ms INTEGER NOT NULL, problem TEXT, UNIQUE (source, path)
-        ) STRICT;
-        CREATE TABLE IF NOT EXISTS knowledge_passages (
-          passage_id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, start_line INTEGER, end_line INTEGER, page INTEGER,
-          heading TEXT NOT NULL, text TEXT NOT NULL, text_hash TEXT NOT NULL, embedded INTEGER NOT NULL DEFAULT 0
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS knowledge_passages_document ON knowledge_passages (document_id);
-        CREATE INDEX IF NOT EXISTS knowledge_passages_waiting ON knowledge_passages (passage_id) WHERE embedded = 0;
-        CREATE VIRTUAL TABLE IF NOT EXISTS knowledge_text USING fts5 (title, body, ${wordIndexForm});
-      `);
-    },
-  },
-  {
-    id: 'knowledge-002-hashes',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec('CREATE INDEX IF NOT EXISTS knowledge_passages_hash ON knowledge_passages (text_hash)');
-    },
-  },
-];
+export const knowledgeMigrations: readonly Migration[] = sqlMigrations({
+  'knowledge-001-tables': `
+    -- version: what it was read with. problem: why nothing of it could be taken in.
+    CREATE TABLE IF NOT EXISTS knowledge_documents (
+      document_id INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, media_type TEXT NOT NULL,
+      sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL, modified_at_ms INTEGER NOT NULL, version INTEGER NOT NULL,
+      indexed_at_ms INTEGER NOT NULL, problem TEXT, UNIQUE (source, path)
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS knowledge_passages (
+      passage_id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, start_line INTEGER, end_line INTEGER, page INTEGER,
+      heading TEXT NOT NULL, text TEXT NOT NULL, text_hash TEXT NOT NULL, embedded INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS knowledge_passages_document ON knowledge_passages (document_id);
+    CREATE INDEX IF NOT EXISTS knowledge_passages_waiting ON knowledge_passages (passage_id) WHERE embedded = 0;
+    CREATE VIRTUAL TABLE IF NOT EXISTS knowledge_text USING fts5 (title, body, ${wordIndexForm});
+  `,
+  'knowledge-002-hashes': 'CREATE INDEX IF NOT EXISTS knowledge_passages_hash ON knowledge_passages (text_hash)',
+});
 
 export interface PassageDraft {
   /** Numbered from 1. Null if the document has no lines; the same holds for `page`. */

@@ -257,6 +257,6 @@ function pathOf({ folder, only }: DirectorySource): string {
 
 function noSource(name: string): AppError {
   return new AppError('not_found', `There is no source ${name}.`, {
-    data: { hint: 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.' },
+    hint: 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.',
   });
 }

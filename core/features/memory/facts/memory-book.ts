@@ -133,14 +133,14 @@ export class MemoryBook {
   /** Drops a candidate. A kept memory has to be forgotten instead. */
   reject(memoryId: string, by: string): void {
     if (this.#find(memoryId).state === 'kept') {
-      throw new AppError('conflict', `${memoryId} is kept already; it is no longer a candidate.`, { data: { hint: 'Forget it instead.' } });
+      throw new AppError('conflict', `${memoryId} is kept already; it is no longer a candidate.`, { hint: 'Forget it instead.' });
     }
     this.#deps.store.append([{ type: 'memory.rejected', body: { memoryId, by } }]);
   }
 
   pin(memoryId: string, pinned: boolean, by: string): MemoryView {
     if (this.#find(memoryId).state === 'candidate') {
-      throw new AppError('conflict', `${memoryId} is a candidate.`, { data: { hint: 'Accept it first.' } });
+      throw new AppError('conflict', `${memoryId} is a candidate.`, { hint: 'Accept it first.' });
     }
     this.#deps.store.append([{ type: 'memory.pinned', body: { memoryId, pinned, by } }]);
     return this.get(memoryId);

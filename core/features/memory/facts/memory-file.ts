@@ -46,6 +46,6 @@ function readLine(line: string, number: number): ReadEntry {
 
 function wrong(number: number, why: string): AppError {
   return new AppError('invalid_params', `Line ${number} of the file does not fit: ${why}.`, {
-    data: { hint: 'One JSON object a line, as trayclaw memory export writes them. Nothing was read in.' },
+    hint: 'One JSON object a line, as trayclaw memory export writes them. Nothing was read in.',
   });
 }

@@ -44,7 +44,7 @@ export class EmbeddingLedger implements EmbeddingSpending {
   admit(tokens: number): void {
     if (this.#breach(tokens) === null) return;
     const message = this.problem ?? 'What is left of the budget of the day is too little for embedding; words alone are searched.';
-    throw new AppError('over_budget', message, { data: { hint: 'Raise budget.perDayUsd or budget.perDayTokens, or wait for tomorrow.' } });
+    throw new AppError('over_budget', message, { hint: 'Raise budget.perDayUsd or budget.perDayTokens, or wait for tomorrow.' });
   }
 
   record(use: EmbeddingUse): void {

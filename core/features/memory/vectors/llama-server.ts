@@ -81,7 +81,7 @@ export class LlamaServer {
         reject(
           new AppError('model_unavailable', `${program} could not be started for ${file}.`, {
             cause,
-            data: { hint: 'Check embeddings.program and embeddings.file in config.yaml; llama-server comes with llama.cpp.' },
+            hint: 'Check embeddings.program and embeddings.file in config.yaml; llama-server comes with llama.cpp.',
           }),
         );
       child.once('error', fail);

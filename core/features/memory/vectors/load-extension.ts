@@ -12,7 +12,7 @@ export function loadVectorExtension(db: SqlDatabase): void {
   } catch (cause) {
     throw new AppError('store_failed', 'The library for search by meaning (sqlite-vec) could not be loaded on this machine.', {
       cause,
-      data: { hint: 'Full-text search still works. Reinstall TrayClaw, or remove embeddings from config.yaml.' },
+      hint: 'Full-text search still works. Reinstall TrayClaw, or remove embeddings from config.yaml.',
     });
   }
 }

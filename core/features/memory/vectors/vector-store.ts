@@ -1,35 +1,23 @@
 // Vectors of texts: a cache keyed by the hash of the text, and for each table of texts an sqlite-vec index of the sign bits. The model and
 // its number of dimensions are pinned; a different model empties both. Knows neither models nor texts.
 
-import type { Migration, SqlDatabase } from '../../../store/storage/storage.ts';
+import { sqlMigrations, type Migration, type SqlDatabase } from '../../../store/storage/storage.ts';
 import { loadVectorExtension } from './load-extension.ts';
 import { fromInt8, signBits, similarity, toInt8 } from './vector-forms.ts';
 
-export const vectorMigrations: readonly Migration[] = [
-  {
-    id: 'embedding-001-vectors',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        CREATE TABLE IF NOT EXISTS embedding_model (
-          only_row INTEGER PRIMARY KEY CHECK (only_row = 1), model TEXT NOT NULL, dimensions INTEGER NOT NULL
-        ) STRICT;
-        -- Of one text, whoever has it: a byte for each dimension.
-        CREATE TABLE IF NOT EXISTS embedding_vectors (text_hash TEXT PRIMARY KEY, vector BLOB NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-  {
-    id: 'embedding-002-floor',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
-        -- The similarity from which texts are related, by this model, and the name of what it was measured by.
-        CREATE TABLE IF NOT EXISTS embedding_floor (model TEXT PRIMARY KEY, floor REAL NOT NULL, floor_by TEXT NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-];
+export const vectorMigrations: readonly Migration[] = sqlMigrations({
+  'embedding-001-vectors': `
+    CREATE TABLE IF NOT EXISTS embedding_model (
+      only_row INTEGER PRIMARY KEY CHECK (only_row = 1), model TEXT NOT NULL, dimensions INTEGER NOT NULL
+    ) STRICT;
+    -- Of one text, whoever has it: a byte for each dimension.
+    CREATE TABLE IF NOT EXISTS embedding_vectors (text_hash TEXT PRIMARY KEY, vector BLOB NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+  'embedding-002-floor': `
+    -- The similarity from which texts are related, by this model, and the name of what it was measured by.
+    CREATE TABLE IF NOT EXISTS embedding_floor (model TEXT PRIMARY KEY, floor REAL NOT NULL, floor_by TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+});
 
 export interface PinnedModel {
   readonly model: string;

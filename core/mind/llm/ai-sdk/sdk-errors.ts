@@ -32,7 +32,8 @@ export function mapSdkError(cause: unknown, about: SdkFailure): AppError {
 
 function lacksSetting(provider: string, error: Fields): AppError {
   return new AppError('model_auth', `${provider} lacks a key or a setting: ${String(error['message'])}`, {
-    data: { provider, hint: `Add it to providers.${provider} in config.yaml: apiKey, or an entry of options.` },
+    data: { provider },
+    hint: `Add it to providers.${provider} in config.yaml: apiKey, or an entry of options.`,
     cause: error,
   });
 }

@@ -30,7 +30,7 @@ export async function openPackage(
     const { languageModel } = Object(made) as { languageModel?: unknown };
     const model: unknown = typeof languageModel === 'function' ? languageModel.call(made, modelId) : null;
     if (!isModel(model))
-      throw new AppError('invalid_config', `The package ${name} offers no model this program can use.`, hint(folder, name));
+      throw new AppError('invalid_config', `The package ${name} offers no model this program can use.`, { hint: hint(folder, name) });
     return model;
   };
 }
@@ -42,7 +42,7 @@ function factoryOf(name: string, module: object): Factory {
   const found = Object.entries(module).find(([key, value]) => /^create[A-Z]/.test(key) && typeof value === 'function');
   if (found !== undefined) return found[1] as Factory;
   throw new AppError('invalid_config', `The package ${name} is not an AI SDK provider.`, {
-    data: { hint: 'Name a provider package, such as @ai-sdk/amazon-bedrock, in config.yaml.' },
+    hint: 'Name a provider package, such as @ai-sdk/amazon-bedrock, in config.yaml.',
   });
 }
 
@@ -51,6 +51,6 @@ function isModel(value: unknown): value is SdkModel {
   return typeof specificationVersion === 'string' && versions.has(specificationVersion) && typeof doStream === 'function';
 }
 
-function hint(folder: string, name: string): { readonly data: { readonly hint: string } } {
-  return { data: { hint: `Install it: npm install --prefix "${folder}" ${name}` } };
+function hint(folder: string, name: string): string {
+  return `Install it: npm install --prefix "${folder}" ${name}`;
 }

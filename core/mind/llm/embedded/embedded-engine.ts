@@ -205,13 +205,13 @@ export class EmbeddedEngine {
     if (leftMs <= 0) return;
     const { code, message, data } = failed.error;
     const hint = `${basename(path)} is tried again in ${Math.ceil(leftMs / 1000)} seconds, or as soon as the file changes.`;
-    throw new AppError(code, message, { data: { ...data, hint } });
+    throw new AppError(code, message, { data, hint });
   }
 }
 
 export function notInstalled(): AppError {
   return new AppError('model_unavailable', 'The engine that runs GGUF files is not installed.', {
-    data: { hint: 'Install it: trayclaw model install-engine. It says first what it downloads.' },
+    hint: 'Install it: trayclaw model install-engine. It says first what it downloads.',
   });
 }
 
@@ -225,7 +225,7 @@ export function usualThreads(cores: number): number {
 function stampOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) {
-    throw new AppError('model_unavailable', `There is no file ${path}.`, { data: { hint: 'Correct its path in config.yaml.' } });
+    throw new AppError('model_unavailable', `There is no file ${path}.`, { hint: 'Correct its path in config.yaml.' });
   }
   return `${stat.size}:${stat.mtimeMs}`;
 }

@@ -157,7 +157,7 @@ export class EngineProcess {
 
   #refuse(message: string): void {
     const error = new AppError('model_unavailable', `The engine cannot load ${this.#name}: ${sentence(message)}`, {
-      data: { hint: 'Check that the file is complete, and that the model fits into the memory of this computer.' },
+      hint: 'Check that the file is complete, and that the model fits into the memory of this computer.',
     });
     this.#loaded.reject(error);
     this.#failAll(error);
@@ -182,10 +182,10 @@ export class EngineProcess {
     const data = said === undefined ? {} : { said: said.slice(0, 300) };
     if (this.#hasLoaded) {
       const hint = 'The next request starts it again.';
-      return new AppError('model_unavailable', `The engine stopped while ${this.#name} was in use.`, { data: { ...data, hint } });
+      return new AppError('model_unavailable', `The engine stopped while ${this.#name} was in use.`, { data, hint });
     }
     const hint = 'The file may be damaged, or the model too large for the memory of this computer.';
-    return new AppError('model_unavailable', `The engine stopped while loading ${this.#name}.`, { data: { ...data, hint } });
+    return new AppError('model_unavailable', `The engine stopped while loading ${this.#name}.`, { data, hint });
   }
 
   #failure(failure: EngineFailure): AppError {

@@ -25,7 +25,7 @@ export function readGgufHead(path: string): GgufHead {
   const isGguf = piece.length >= HEADER_BYTES && piece.toString('latin1', 0, 4) === 'GGUF' && piece.readUInt32LE(4) >= VERSION_MIN;
   if (!isGguf) {
     throw new AppError('model_rejected', `${basename(path)} is not a GGUF file.`, {
-      data: { hint: 'Models in this format end in .gguf; a download that was broken off may look like one.' },
+      hint: 'Models in this format end in .gguf; a download that was broken off may look like one.',
     });
   }
   const entries = Math.min(Number(piece.readBigUInt64LE(16)), ENTRIES_MAX);
@@ -42,7 +42,7 @@ function readPiece(path: string): Buffer {
       closeSync(handle);
     }
   } catch (cause) {
-    throw new AppError('model_unavailable', `${path} cannot be read.`, { cause, data: { hint: 'Check the path of the file.' } });
+    throw new AppError('model_unavailable', `${path} cannot be read.`, { cause, hint: 'Check the path of the file.' });
   }
 }
 

@@ -49,9 +49,7 @@ export async function streamRoute(
 
 export function noCandidate(ref: string, reason: string): AppError {
   return new AppError('no_model', `${ref} leads to no model now: ${reason}.`, {
-    data: {
-      hint: `Change its candidates or conditions in models.routes, or look at them with: trayclaw models route "TEXT" --model ${ref}`,
-    },
+    hint: `Change its candidates or conditions in models.routes, or look at them with: trayclaw models route "TEXT" --model ${ref}`,
   });
 }
 

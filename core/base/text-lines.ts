@@ -1,0 +1,43 @@
+// Splits text that arrives in chunks into lines. LF, CR LF and CR each end a line. Pure.
+
+export class TextLines {
+  readonly #charsMax: number;
+  readonly #tooLong: () => Error;
+  /** The beginning of the current line, in the pieces in which it arrived. */
+  #pieces: string[] = [];
+  #chars = 0;
+  #skipsLf = false;
+
+  /** `push` throws the error for a line of more than `charsMax` characters. */
+  constructor(charsMax: number, tooLong: () => Error) {
+    this.#charsMax = charsMax;
+    this.#tooLong = tooLong;
+  }
+
+  /** Yields the lines that the chunk completes. It may end anywhere, even between CR and LF. */
+  *push(chunk: string): Generator<string, void> {
+    if (chunk === '') return;
+    const lines = (this.#skipsLf && chunk.startsWith('\n') ? chunk.slice(1) : chunk).split(/\r\n|\n|\r/);
+    this.#skipsLf = chunk.endsWith('\r');
+    const rest = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#keep(line);
+      yield this.end();
+    }
+    this.#keep(rest);
+  }
+
+  /** Returns the current line, which the end of the text completes. */
+  end(): string {
+    const line = this.#pieces.join('');
+    this.#pieces = [];
+    this.#chars = 0;
+    return line;
+  }
+
+  #keep(piece: string): void {
+    this.#chars += piece.length;
+    if (this.#chars > this.#charsMax) throw this.#tooLong();
+    this.#pieces.push(piece);
+  }
+}
