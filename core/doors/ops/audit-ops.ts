@@ -143,5 +143,5 @@ function settingAt(config: Config, key: string): unknown {
   const around = above === '' ? config : valueAt(config, above);
   const known = isPlainObject(around) ? Object.keys(around).map((name) => (above === '' ? name : `${above}.${name}`)) : [];
   const hint = didYouMean(nearNames(key, known)) ?? 'See what there is with: trayclaw config get';
-  throw new AppError('not_found', `Nothing is set for ${key}.`, { data: { hint } });
+  throw new AppError('not_found', `Nothing is set for ${key}.`, { hint });
 }

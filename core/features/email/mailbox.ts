@@ -86,7 +86,7 @@ function readFailure(cause: unknown, { imap, folder }: EmailConfig): AppError {
   }
   return new AppError('fetch_failed', unreachableWords(cause, imap), {
     hint: 'TrayClaw keeps trying; mail waits there.',
-    field: 'imap.host',
+    data: { field: 'imap.host' },
     cause,
   });
 }

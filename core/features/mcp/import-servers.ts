@@ -85,6 +85,6 @@ function readServer(given: string, entry: unknown, looksSecret: (name: string, v
 
 function notSuchFile(why: string): AppError {
   return new AppError('invalid_params', `This is no list of MCP servers: ${why}.`, {
-    data: { hint: 'Such a file is JSON with mcpServers (Claude Desktop, Cursor) or servers (VS Code).' },
+    hint: 'Such a file is JSON with mcpServers (Claude Desktop, Cursor) or servers (VS Code).',
   });
 }

@@ -88,7 +88,7 @@ async function add(deps: McpOpsDeps, { name, replace, config }: Wanted, caller: 
   const isKnown = deps.registry.views().some((one) => one.name === name);
   if (isKnown && !replace) {
     throw new AppError('conflict', `There is an MCP server ${name} already.`, {
-      data: { hint: 'Replace it with --replace, or choose another name.' },
+      hint: 'Replace it with --replace, or choose another name.',
     });
   }
   await deps.settings.change(`mcp.servers.${name}`, config, caller.actor);
@@ -111,7 +111,7 @@ async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve
   await server.connect(signalOf(deps, caller), true);
   if (server.sha256 !== sha256) {
     throw new AppError('conflict', `The MCP server ${name} is no longer what you were shown.`, {
-      data: { hint: `Look at it again: trayclaw mcp test ${name}` },
+      hint: `Look at it again: trayclaw mcp test ${name}`,
     });
   }
   const tools = (server.listed ?? [])
@@ -178,7 +178,7 @@ async function ask<T>(
   const server = deps.registry.server(name);
   if (server.approved === null) {
     throw new AppError('forbidden', `The MCP server ${name} is not approved as it is defined.`, {
-      data: { hint: `Look at it: trayclaw mcp test ${name}` },
+      hint: `Look at it: trayclaw mcp test ${name}`,
     });
   }
   const signal = signalOf(deps, caller);

@@ -173,5 +173,5 @@ function unless(fits: boolean, wanted: string): string | null {
 }
 
 function unfit(what: string): AppError {
-  return new AppError('invalid_params', `The answer does not fit: ${what}.`, { data: { hint: 'The question is still open.' } });
+  return new AppError('invalid_params', `The answer does not fit: ${what}.`, { hint: 'The question is still open.' });
 }

@@ -60,7 +60,7 @@ export class McpRegistry {
     if (entry !== undefined) return entry.server;
     const known = [...this.#entries.keys()].join(', ');
     throw new AppError('not_found', `There is no MCP server ${name}.`, {
-      data: { hint: known === '' ? 'Add one: trayclaw mcp add NAME COMMAND' : `There are: ${known}.` },
+      hint: known === '' ? 'Add one: trayclaw mcp add NAME COMMAND' : `There are: ${known}.`,
     });
   }
 

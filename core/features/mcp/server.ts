@@ -312,7 +312,7 @@ export class McpServer {
     if (networkFailure(code) === null) return null;
     const message = networkSentence(code, `${this.config.url} (the MCP server ${this.name})`);
     const hint = `Start the server, or correct its address: trayclaw mcp add ${this.name} --url ADDRESS --replace`;
-    return new AppError('tool_failed', message, { cause, data: { hint } });
+    return new AppError('tool_failed', message, { cause, hint });
   }
 
   async #failedStart(cause: unknown): Promise<AppError> {
@@ -321,7 +321,7 @@ export class McpServer {
     const said = this.#lines.length === 0 ? '' : ` It wrote: ${this.#lines.join(' | ')}`;
     const failure = isSignIn
       ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
-          data: { hint: `Run: trayclaw mcp login ${this.name}` },
+          hint: `Run: trayclaw mcp login ${this.name}`,
         })
       : (this.#unreachable(cause) ?? failureOf(this.name, cause));
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;

@@ -130,7 +130,7 @@ export function withheld(server: string, { name }: McpTool): AppError {
     'tool_failed',
     `The tool ${shown(name, 80)} of the MCP server ${server} is not as it was approved, and did not run.`,
     {
-      data: { hint: `A person has to look at it: trayclaw mcp test ${server}` },
+      hint: `A person has to look at it: trayclaw mcp test ${server}`,
     },
   );
 }

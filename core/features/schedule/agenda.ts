@@ -183,5 +183,5 @@ function dueOf({ spec }: Pick<Schedule, 'spec'>): number {
 }
 
 function refuse(message: string): AppError {
-  return new AppError('denied', message, { data: { hint: 'Say what is left to do, and let the person decide.' } });
+  return new AppError('denied', message, { hint: 'Say what is left to do, and let the person decide.' });
 }

@@ -25,7 +25,7 @@ export class DueTimes {
   settle(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
     const spec = this.#fix(input, nowMs);
     if (this.nextAfter(spec, nowMs) === null) {
-      throw new AppError('invalid_params', 'That time is never reached.', { data: { hint: 'Name a time that is still to come.' } });
+      throw new AppError('invalid_params', 'That time is never reached.', { hint: 'Name a time that is still to come.' });
     }
     return spec;
   }
@@ -97,7 +97,7 @@ function checked(make: () => Cron): Cron {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : String(cause);
     throw new AppError('invalid_params', `That is not a time: ${why}.`, {
-      data: { hint: 'A cron line has five parts: minute, hour, day of month, month, day of week.' },
+      hint: 'A cron line has five parts: minute, hour, day of month, month, day of week.',
       cause,
     });
   }

@@ -161,7 +161,7 @@ export class Schedules {
     if (known !== null) return known;
     if (book.openTasks >= TASKS_MAX) {
       throw new AppError('queue_full', `The task list holds ${TASKS_MAX} open tasks already.`, {
-        data: { hint: 'Close or drop some first.' },
+        hint: 'Close or drop some first.',
       });
     }
     const body = { taskId, text, by: origin.by, sessionId, untrusted: [...(origin.untrusted ?? [])] };
@@ -209,7 +209,7 @@ export class Schedules {
       ({ schedule, doneMs }) => schedule.spec.kind === 'at' && schedule.spec.atMs <= doneMs && schedule.spec.atMs < nowMs - OVER_MS,
     );
     if (all.length - over.length >= SCHEDULES_MAX) {
-      throw new AppError('queue_full', `There are ${SCHEDULES_MAX} schedules already.`, { data: { hint: 'Remove some first.' } });
+      throw new AppError('queue_full', `There are ${SCHEDULES_MAX} schedules already.`, { hint: 'Remove some first.' });
     }
     return over.map(({ schedule }) => ({ type: 'schedule.removed', body: { scheduleId: schedule.scheduleId, by: 'schedule' } }));
   }

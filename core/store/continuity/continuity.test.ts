@@ -6,7 +6,7 @@ import { ContinuityRows, continuityMigrations } from './continuity.ts';
 function open(): { readonly db: Database.Database; readonly rows: ContinuityRows; readonly texts: () => string[] } {
   const db = new Database(':memory:');
   onTestFinished(() => void db.close());
-  for (const { up } of continuityMigrations) up(db);
+  for (const migration of continuityMigrations) migration.up(db);
   const rows = new ContinuityRows(db);
   return { db, rows, texts: () => rows.rulesFor('s1', 'main').map(({ text }) => text) };
 }
