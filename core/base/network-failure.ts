@@ -61,7 +61,7 @@ const sentences: Readonly<Record<NetworkFailure, (place: string, code: string) =
   encryption: (place, code) => `No secure connection to ${place} could be made (${code}).`,
   'not-http': (place) => `${capital(place)} did not answer in valid HTTP.`,
   headers: (place) => `${capital(place)} sent more headers than are read.`,
-  length: (place) => `${capital(place)} sent another length than it announced.`,
+  length: (place) => `${capital(place)} did not send as much as it announced.`,
   damaged: (place) => `${capital(place)} sent a damaged answer.`,
 };
 

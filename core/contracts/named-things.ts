@@ -1,5 +1,5 @@
-// Text of a schema that names another thing: a session, an agent, a tool, a channel. The schema says of which kind it is; whether there is one of that
-// name is asked once, where the text enters. Looks nothing up itself.
+// Text of a schema that names another thing: a session, an agent, a tool, a channel. The schema says of which kind it is; whether there is
+// one of that name is asked once, where the text enters. Looks nothing up itself.
 
 import * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';

@@ -1,5 +1,5 @@
-// A text with its escapes undone (JSON, C, URL, HTML) and the colours of a terminal left out, and the origin of each character, so that a finding in the view can be redacted in
-// the original. Includes only the text around escapes; other parts are left out. Pure.
+// A text with its escapes undone (JSON, C, URL, HTML) and without the colours of a terminal, and the origin of each character, so that a
+// finding in the view can be redacted in the original. Includes only the text around escapes; other parts are left out. Pure.
 
 import type { TextView } from './text-view.ts';
 
