@@ -114,9 +114,14 @@ class IrcPerson implements BenchPerson {
 
   /** The code is in a line after those that describe the call. Without a new approval, the last answer is sent again. */
   async answer(choice: 'yes' | 'no', more = ''): Promise<void> {
-    const codes = (): string[] => this.#heard.flatMap((line) => /^ {4}yes (\w+)/.exec(line)?.[1] ?? []);
+    const codeIn = (line: string): string | undefined => /^ {4}yes (\w+)/.exec(line)?.[1];
+    const codes = (): string[] => this.#heard.flatMap((line) => codeIn(line) ?? []);
+    // A title in bold begins a question, whose code is still on its way.
+    const isComing = (): boolean =>
+      this.#heard.slice(this.#heard.findLastIndex((line) => codeIn(line) !== undefined) + 1).some((line) => line.startsWith('**'));
     const endMs = performance.now() + (this.#answered === '' ? Infinity : NEW_WITHIN_MS);
-    await until(() => (codes().at(-1) ?? '') !== this.#answered || performance.now() > endMs, 'there is a question with its code');
+    const isNew = (): boolean => (codes().at(-1) ?? '') !== this.#answered;
+    await until(() => !isComing() && (isNew() || performance.now() > endMs), 'there is a question with its code');
     this.#answered = codes().at(-1) ?? '';
     this.write(`${choice} ${this.#answered}${more}`);
   }
