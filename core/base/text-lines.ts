@@ -3,9 +3,8 @@
 export class TextLines {
   readonly #charsMax: number;
   readonly #tooLong: () => Error;
-  /** The beginning of the current line, in the pieces in which it arrived. */
-  #pieces: string[] = [];
-  #chars = 0;
+  /** The beginning of the current line. Only appended to and never searched, so a line in many chunks costs no more than in one. */
+  #line = '';
   #skipsLf = false;
 
   /** `push` throws the error for a line of more than `charsMax` characters. */
@@ -29,15 +28,13 @@ export class TextLines {
 
   /** Returns the current line, which the end of the text completes. */
   end(): string {
-    const line = this.#pieces.join('');
-    this.#pieces = [];
-    this.#chars = 0;
+    const line = this.#line;
+    this.#line = '';
     return line;
   }
 
   #keep(piece: string): void {
-    this.#chars += piece.length;
-    if (this.#chars > this.#charsMax) throw this.#tooLong();
-    this.#pieces.push(piece);
+    this.#line += piece;
+    if (this.#line.length > this.#charsMax) throw this.#tooLong();
   }
 }

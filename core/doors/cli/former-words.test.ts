@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { withCurrentWords } from './former-words.ts';
+import { valued, withCurrentWords } from './former-words.ts';
+import { buildProgram } from './kernel/program.ts';
 
 test.each([
   ['helpers list --all', 'subagents list --all'],
@@ -10,4 +11,9 @@ test.each([
   ['--json', '--json'],
 ])('%s is read as %s', (given, read) => {
   expect(withCurrentWords(given.split(' ')).join(' ')).toBe(read);
+});
+
+test('the options that take a value are those of the program', async () => {
+  const { options } = await buildProgram({ version: '1', run: () => Promise.resolve(), words: [] });
+  expect([...valued]).toEqual(options.filter(({ required }) => required).map(({ long }) => long));
 });

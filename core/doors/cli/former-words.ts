@@ -3,7 +3,7 @@
 const formerFamilies: ReadonlyMap<string, string> = new Map([['helpers', 'subagents']]);
 const formerOptions: ReadonlyMap<string, string> = new Map([['--helpers', '--subagents']]);
 /** The options before a command that take a value. */
-const valued: ReadonlySet<string> = new Set(['--home', '--fields']);
+export const valued: ReadonlySet<string> = new Set(['--home', '--fields']);
 
 /** The command line with the words that are in use now. */
 export function withCurrentWords(argv: readonly string[]): string[] {

@@ -1,17 +1,10 @@
 // Answers what Node's parser could not read as a request, with an error in the form of the operations. There is no request and no response
 // yet, so the bytes are written to the socket.
 
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../../contracts/errors.ts';
 import { refusal, securityHeaders, type Refusal } from './reply.ts';
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  413: 'Payload Too Large',
-  431: 'Request Header Fields Too Large',
-};
 
 /** `answering` is the response that the connection is busy with, if there is one. Ends the connection. */
 export function refuseUnreadable(cause: NodeJS.ErrnoException, socket: Duplex, answering: ServerResponse | undefined): void {
@@ -27,7 +20,7 @@ export function refuseUnreadable(cause: NodeJS.ErrnoException, socket: Duplex, a
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy());
 }
 
 function refusalOf(code: string | undefined): Refusal {

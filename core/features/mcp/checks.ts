@@ -8,8 +8,12 @@ import { counted, unwell, warning, well, type Finding, type HealthSource } from 
 import { namesIn, type FoundName } from '../../contracts/named-things.ts';
 
 export function mcpChecks(list: () => readonly McpServerView[], settings: { readonly config: Config }): HealthSource {
-  const named = (): readonly FoundName[] => namesIn(configSchema, settings.config);
-  return { check: () => list().flatMap((server) => [...findingOf(server), ...unknownTools(server, named())]) };
+  return {
+    check: () => {
+      const named = namesIn(configSchema, settings.config);
+      return list().flatMap((server) => [...findingOf(server), ...unknownTools(server, named)]);
+    },
+  };
 }
 
 /** Names tools that the server does not have. Empty until the server was asked for its tools. */

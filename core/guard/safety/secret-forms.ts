@@ -54,7 +54,11 @@ export function secretForms(value: string): SecretForm[] {
 
 export const isRecognizable = (value: string): boolean => squeeze(value).length >= formLengthMin;
 
-const squeeze = (text: string): string => Array.from(text.split(''), (unit) => (passed.has(unit) ? '' : unit)).join('');
+const squeeze = (text: string): string =>
+  text
+    .split('')
+    .filter((unit) => !passed.has(unit))
+    .join('');
 
 /**
  * Returns the base64 of the bytes at each of the three offsets they can have in a longer encoding, in both alphabets. Each form is cut to

@@ -65,7 +65,8 @@ export class LineParser implements StreamParser {
   }
 
   #line(line: string): void {
-    if (!this.#isDone && line.trim() !== '') this.#isDone = this.#handler.event(line.trim(), 'message');
+    const text = line.trim();
+    if (!this.#isDone && text !== '') this.#isDone = this.#handler.event(text, 'message');
   }
 }
 

@@ -10,7 +10,7 @@ export const vectorMigrations: readonly Migration[] = sqlMigrations({
     CREATE TABLE IF NOT EXISTS embedding_model (
       only_row INTEGER PRIMARY KEY CHECK (only_row = 1), model TEXT NOT NULL, dimensions INTEGER NOT NULL
     ) STRICT;
-    -- Of one text, whoever has it: a byte for each dimension.
+    -- One vector per text, shared by all that contain it: one byte per dimension.
     CREATE TABLE IF NOT EXISTS embedding_vectors (text_hash TEXT PRIMARY KEY, vector BLOB NOT NULL) STRICT, WITHOUT ROWID;
   `,
   'embedding-002-floor': `
