@@ -23,8 +23,8 @@ const STEMS_MAX = 2_000;
 const K1 = 1.2;
 const B = 0.75;
 const weights = { name: 3, description: 2, topics: 1 } as const;
-/** A skill below this share of the best score matches only by chance. */
-const SHARE_MIN = 0.15;
+/** A skill below this share of the best score is a chance match, which would only fill the context. */
+const SHARE_MIN = 0.5;
 /** A lower score comes only from words that many skills share, such as "write" and "file". */
 const SCORE_MIN = 1.5;
 const COLLECTION_MIN = 12;

@@ -34,6 +34,12 @@ test('ranks the right skill first for 90 of 100 tasks, in the first three for 95
   expect(places.filter((at) => at >= 0 && at < 3).length).toBeGreaterThanOrEqual(95);
 });
 
+test('few other skills are offered with the right one', () => {
+  const index = bundledIndex();
+  const offered = sentences.reduce((sum, { task }) => sum + index.find(task, 5).length, 0);
+  expect(offered / sentences.length).toBeLessThanOrEqual(1.25);
+});
+
 test('messages unrelated to any skill match none', () => {
   const index = bundledIndex();
   for (const text of [
