@@ -84,11 +84,11 @@ export const promptsConfigSchema = z
         url: z.url({ protocol: /^https?$/ }).optional(),
         langfuse: z.string().min(1).max(200).optional().meta({
           title: 'Langfuse prompt',
-          description: 'The name of a text prompt on the server of telemetry.langfuse, in place of an address.',
+          description: 'The name of a text prompt on the server of telemetry.langfuse. Used instead of an address.',
         }),
         label: z.string().min(1).max(100).optional().meta({
           title: 'Langfuse label',
-          description: 'The label of the version to take; `production` unless told.',
+          description: 'The label of the version to take. Defaults to `production`.',
         }),
         /** Accepts only this content, without asking a person. */
         sha256: z
