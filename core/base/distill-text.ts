@@ -1,6 +1,8 @@
 // Shortens a long text by rules: keeps its start, its end, and lines in between that report an error or an outcome, and counts repeated
 // lines. For logs, listings and files that go into a summary. Pure.
 
+import { counted } from './counted.ts';
+
 const notable =
   /\b(error|errors|fail(ed|ure|s)?|exception|panic|fatal|warn(ing)?|denied|refused|not found|missing|timeout|total|summary|result|passed)\b/i;
 
@@ -36,7 +38,7 @@ export function distillText(text: string, charsMax: number): string {
 }
 
 function leftOut(lines: number): string {
-  return `[${lines} lines left out]`;
+  return `[${counted(lines, 'line')} left out]`;
 }
 
 /** Replaces consecutive lines that differ only in numbers with the first line and a count. */

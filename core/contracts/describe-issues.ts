@@ -1,6 +1,7 @@
 // Describes in plain English the problems that a schema found. The only module that turns issues of the schema library into sentences, for
 // settings, operations, commands and tools alike. An issue with a message of ours keeps it.
 
+import { counted } from '../base/counted.ts';
 import type * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';
 
@@ -105,7 +106,7 @@ function tooSmall({ origin, minimum, inclusive, ...issue }: z.core.$ZodIssueTooS
 function tooBig({ origin, maximum, inclusive, ...issue }: z.core.$ZodIssueTooBig): string {
   if (isOwn(issue)) return issue.message;
   if (origin === 'string') return `must have at most ${String(maximum)} characters`;
-  if (isCounted(origin)) return `must have at most ${String(maximum)} entries`;
+  if (isCounted(origin)) return `must have at most ${counted(Number(maximum), 'entry', 'entries')}`;
   return inclusive === false ? `must be less than ${String(maximum)}` : `must be at most ${String(maximum)}`;
 }
 

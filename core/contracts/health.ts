@@ -52,7 +52,3 @@ export function unwell(id: string, detail: string, fix: string, repair?: Plan): 
 export function harmless(will: readonly string[], run: Plan['run']): Plan {
   return { harmless: true, will, run };
 }
-
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

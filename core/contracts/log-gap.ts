@@ -1,5 +1,6 @@
 // A gap in the log: the events that were missing when the log was compared with its head file at the start, and the sentences about it.
 
+import { counted } from '../base/counted.ts';
 import * as z from 'zod';
 
 export const logGapReasons = ['rewound', 'other-log', 'power-cut', 'head-missing', 'head-damaged'] as const;
@@ -40,7 +41,7 @@ export const gapAdvice =
 
 export function describeGap({ reason, expectedSeq, foundSeq, missing, atMs }: LogGap): string {
   const when = atMs === null ? '' : ` at ${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  const events = missing === 1 ? '1 event is' : `${missing ?? 0} events are`;
+  const events = counted(missing ?? 0, 'event is', 'events are');
   const sentences: Readonly<Record<LogGap['reason'], string>> = {
     rewound: `${events} missing from the end of the log: it had reached event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`,
     'other-log': `The database holds another log: event ${expectedSeq ?? 0} is not the one that was recorded${when}.`,

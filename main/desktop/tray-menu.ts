@@ -1,5 +1,6 @@
 // The texts of the tray: its menu, its tooltip, and the title of the window. Pure, so that tests can check every state.
 
+import { counted } from '../../core/base/counted.ts';
 import type { MenuItemConstructorOptions } from 'electron';
 import { activityOf, type DesktopStatus, type Pausable } from './desktop-status.ts';
 
@@ -68,7 +69,7 @@ function approvalItems({ approvals, panic }: DesktopStatus, actions: TrayActions
   }));
   const heading: MenuItemConstructorOptions = {
     id: 'approvals',
-    label: approvals.length === 1 ? '1 approval is waiting for you' : `${approvals.length} approvals are waiting for you`,
+    label: `${counted(approvals.length, 'approval is', 'approvals are')} waiting for you`,
     click: () => actions.showApprovals(),
   };
   return [heading, ...named];

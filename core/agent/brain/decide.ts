@@ -1,6 +1,7 @@
 // The decision function: maps the state of a turn to the next step and the reason for it. interpret → plan → policy-gate → act → observe →
 // verify → reflect → respond. Pure: it performs nothing, and its only clock is the time of the events.
 
+import { counted } from '../../base/counted.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
 import type { FinishReason } from '../../contracts/llm.ts';
@@ -56,7 +57,7 @@ function decideCalls(state: TurnState): Intent | null {
   if (proposed.length > 0) {
     const repeated = proposed.filter((call) => repeatedTooOften(state, call));
     if (repeated.length > 0) return chosen('refuse', 'policy-gate', 'The same call with the same result was made too often.', repeated);
-    return chosen('authorize', 'policy-gate', `Ask the gate about ${count(proposed.length, 'call')}.`, proposed);
+    return chosen('authorize', 'policy-gate', `Ask the gate about ${counted(proposed.length, 'call')}.`, proposed);
   }
   const open = state.calls.filter((call) => !isResolved(call));
   const first = open[0];
@@ -65,7 +66,7 @@ function decideCalls(state: TurnState): Intent | null {
   if (first.status === 'unknown') return chosen('wait', 'act', 'It is unknown whether this call happened; a person decides.', [first]);
   if (first.status === 'waiting') {
     const waiting = open.filter((call) => call.status === 'waiting');
-    return chosen('wait', 'policy-gate', `Waiting for your approval of ${count(waiting.length, 'call')}.`, waiting);
+    return chosen('wait', 'policy-gate', `Waiting for your approval of ${counted(waiting.length, 'call')}.`, waiting);
   }
   const batch = readyBatch(open, state.limits.parallelReads);
   return chosen(
@@ -148,8 +149,4 @@ function chosen<K extends string>(kind: K, phase: Phase, reason: string, calls: 
 
 function respond(status: EndStatus, text: string, error: ErrorBody | null, reason: string): Intent {
   return { kind: 'respond', phase: 'respond', reason, callIds: [], status, text, error };
-}
-
-function count(number: number, noun: string): string {
-  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
 }

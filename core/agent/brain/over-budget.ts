@@ -1,5 +1,6 @@
 // The error of a turn that is over budget: states the limit as text, and as data the increase that a person may be offered. Pure.
 
+import { counted } from '../../base/counted.ts';
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 
@@ -8,7 +9,7 @@ export type OverBudget = EventBodies['budget.exceeded'];
 /** The `data` of the error contains scope, unit, limit, spent, and `suggested`: a sensible increase of the limit. */
 export function overBudgetError(over: OverBudget): ErrorBody {
   const { scope, unit, limit, spent, needed } = over;
-  const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
+  const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : counted(amount, 'token'));
   const message =
     scope === 'call'
       ? `One model call may cost ${show(limit)}; this one would cost at least ${show(needed ?? 0)}. Raise budget.perCall${unit === 'usd' ? 'Usd' : 'Tokens'}, or begin a shorter conversation.`

@@ -1,5 +1,6 @@
 // Parses and formats amounts of money and tokens for people.
 
+import { counted } from '../../base/counted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { BudgetUnit } from '../../contracts/policy.ts';
 import { money } from './table.ts';
@@ -16,5 +17,5 @@ export function parseAmount(text: string, unit: BudgetUnit): number {
 }
 
 export function showAmount(amount: number, unit: BudgetUnit): string {
-  return unit === 'usd' ? money(amount) : `${amount} tokens`;
+  return unit === 'usd' ? money(amount) : counted(amount, 'token');
 }

@@ -1,5 +1,6 @@
 // Formats one turn and one context pack for a terminal.
 
+import { counted } from '../../base/counted.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
 import type { Paint } from './output.ts';
@@ -107,7 +108,7 @@ export function describePack(pack: OpResult<'pack.get'>): string {
 
 function summary(held: OpResult<'pack.get'>['summary']): string {
   if (held === null || held === undefined) return '-';
-  return `${held.messages} messages from ${when(held.fromAtMs)} to ${when(held.toAtMs)}, in ${held.tokens} tokens`;
+  return `${counted(held.messages, 'message')} from ${when(held.fromAtMs)} to ${when(held.toAtMs)}, in ${held.tokens} tokens`;
 }
 
 function reported(usage: { readonly inputTokens: number; readonly cachedInputTokens: number } | null): string {

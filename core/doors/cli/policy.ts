@@ -1,5 +1,6 @@
 // Describes the gate's settings in config.yaml in words.
 
+import { counted } from '../../base/counted.ts';
 import type { Config, PolicyRule } from '../../contracts/config.ts';
 import { facts } from './table.ts';
 
@@ -21,7 +22,7 @@ export function describePolicy(policy: Config['policy'], path: string): string {
     ...policy.rules.map((rule, at) => [`Rule ${at + 1}`, describeRule(rule)] as const),
     ...lists.map(([name, entries]) => [name, entries.length === 0 ? 'none' : entries.join(', ')] as const),
     ...Object.entries(policy.limits.callsPerMinute).map(
-      ([name, limit]) => ['Limit', `${limit} calls of ${name} a minute, then it asks`] as const,
+      ([name, limit]) => ['Limit', `${counted(limit, 'call')} of ${name} a minute, then it asks`] as const,
     ),
     ['Kept in', `${path}; a change holds from the next start`],
   ]);

@@ -1,5 +1,6 @@
 // Attached files: validated, stored as artifacts, and labelled by their origin. Opens only files that a person named.
 
+import { counted } from '../../base/counted.ts';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute, join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
@@ -42,7 +43,7 @@ export function keepAttachments(
   place: AttachmentPlace,
 ): { files: ArtifactRef[]; sources: TaintSource[] } {
   const { filesMax, messageBytesMax } = deps.config.attachments;
-  if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${filesMax} files.`, 'attachments.filesMax');
+  if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${counted(filesMax, 'file')}.`, 'attachments.filesMax');
   const loaded = attachments.map((attachment) => load(deps, attachment, place));
   const sizeBytes = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (sizeBytes > messageBytesMax)

@@ -1,5 +1,6 @@
 // The operations on slash commands. Each command runs an operation and formats its result as text. Commands grant no further rights.
 
+import { counted } from '../../base/counted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
@@ -95,7 +96,9 @@ const runners: Readonly<Record<string, Run>> = {
   compact: async (line) => {
     const { summaryId, messages, method } = await line.ops['session.compact']({ sessionId: needSession(line) }, line.caller);
     const how = method === 'extract' ? ' by rule, without a model' : '';
-    return { text: summaryId === null ? 'There is nothing to sum up yet.' : `${messages} messages are summed up${how}.` };
+    return {
+      text: summaryId === null ? 'There is nothing to sum up yet.' : `${counted(messages, 'message is', 'messages are')} summed up${how}.`,
+    };
   },
   retry: async (line) => {
     const turnId = lastTurn(line);
@@ -290,7 +293,7 @@ async function status(line: Line): Promise<Outcome> {
       ...(session === null
         ? []
         : [`- This session: ${session.status ?? 'new'}, model ${session.model ?? deps.models.list().defaultModel ?? 'none'}.`]),
-      `- ${open} turns under way, ${approvals.length} approvals waiting.`,
+      `- ${counted(open, 'turn')} under way, ${counted(approvals.length, 'approval')} waiting.`,
     ].join('\n'),
   };
 }

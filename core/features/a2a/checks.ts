@@ -1,7 +1,8 @@
 // Health checks of the agents on other machines: peers that cannot be used, and the group. Reports nothing if there are none.
 
+import { counted } from '../../base/counted.ts';
 import { toAppError } from '../../contracts/errors.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { PeerView } from '../../contracts/features/a2a.ts';
 
 interface Looked {

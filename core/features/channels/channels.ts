@@ -1,13 +1,14 @@
 // Chat services: Telegram, Discord, email and those of plugins. Each service implements only its protocol. This feature adds people,
 // approvals, commands, state, pausing and health checks, and the operations about all services.
 
+import { counted } from '../../base/counted.ts';
 import { randomBytes, randomInt } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import { sleep } from '../../base/deferred.ts';
 import type { ChatService } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { counted, unwell, well, type Finding } from '../../contracts/health.ts';
+import { unwell, well, type Finding } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';

@@ -1,6 +1,7 @@
 // The health check of dead letters: reports failed turns that wait for a person.
 
-import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { counted } from '../../base/counted.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 interface Counts {
   readonly left: number;

@@ -1,7 +1,8 @@
 // The health check of the doors: reports tokens that are no longer used and tokens of closed doors. Reports nothing if there are no tokens.
 
+import { counted } from '../../base/counted.ts';
 import type { DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
-import { counted, warning, well, type HealthSource } from '../../contracts/health.ts';
+import { warning, well, type HealthSource } from '../../contracts/health.ts';
 
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 3600_000;

@@ -1,5 +1,6 @@
 // Grades an outcome by rules: the answer, the calls and the cost. Pure. A judge grades rubrics elsewhere.
 
+import { counted } from '../../base/counted.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -170,7 +171,7 @@ function plain(text: string): string {
 function checkCalls(value: unknown, { calls }: Outcome): Check {
   const { count, tools } = typeof value === 'number' ? { count: value } : (value as { count: number; tools?: readonly string[] });
   const made = calls.filter(({ tool }) => tools === undefined || tools.includes(tool));
-  return { type: 'calls', pass: made.length === count, reason: `Wanted ${count} calls, and ${made.length} were made.` };
+  return { type: 'calls', pass: made.length === count, reason: `Wanted ${counted(count, 'call')}, got ${made.length}.` };
 }
 
 function checkFile(type: 'file' | 'not-file', value: unknown, { files }: Outcome): Check {

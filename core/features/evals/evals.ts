@@ -1,8 +1,8 @@
 // Evals: runs cases through the program, grades them, and keeps and compares the runs. Spends nothing unless a run is requested.
 
+import { counted } from '../../base/counted.ts';
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
-import { counted } from '../../contracts/health.ts';
 import { doors } from '../../contracts/doors.ts';
 import type { EventType } from '../../contracts/events.ts';
 import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../contracts/features/evals.ts';

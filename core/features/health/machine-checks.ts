@@ -1,9 +1,10 @@
 // Checks of the machine: the disk, the owner of the folder, leftovers of another run, the clock, and programs that commands need.
 
+import { counted } from '../../base/counted.ts';
 import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { parseJson } from '../../base/json.ts';
-import { counted, harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { Spine } from '../feature.ts';
 
 export interface Machine {

@@ -1,6 +1,7 @@
 // Checks of models and providers: whether a model is set, whether its key resolves and its server can be reached, and whether its price is
 // known.
 
+import { counted } from '../../base/counted.ts';
 import { connect } from 'node:net';
 import { networkSentence } from '../../base/network-failure.ts';
 import { unpricedWords } from '../../contracts/turn-words.ts';
@@ -9,7 +10,7 @@ import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
 import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
 import { isRouteRef } from '../../contracts/route-name.ts';
-import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 

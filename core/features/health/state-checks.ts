@@ -1,8 +1,9 @@
 // Checks of the runtime: calls with an unknown outcome, undelivered messages, secrets, sandbox, panic stop, settings.
 
+import { counted } from '../../base/counted.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
-import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { namesIn } from '../../contracts/named-things.ts';
 import type { Sandbox } from '../../guard/sandbox/sandbox.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
@@ -40,7 +41,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
 function checkOutcomes({ log }: StateChecksDeps): Finding {
   const count = log.index.openCalls().filter((call) => call.state === 'unknown').length;
   if (count === 0) return well('outcomes', 'No call has an unknown outcome.');
-  return unwell('outcomes', `${count === 1 ? 'One call has' : `${count} calls have`} an unknown outcome.`, 'trayclaw outcomes list');
+  return unwell('outcomes', `${counted(count, 'call has', 'calls have')} an unknown outcome.`, 'trayclaw outcomes list');
 }
 
 function checkOutbox({ outbound }: StateChecksDeps): Finding {

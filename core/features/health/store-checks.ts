@@ -1,12 +1,13 @@
 // Checks of the stored data: the database, its hash chain, its indexes, artifacts, backups, and leftovers of an interrupted run.
 
+import { counted } from '../../base/counted.ts';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { counted, harmless, unwell, well, type Finding, type HealthSource, type Plan } from '../../contracts/health.ts';
+import { harmless, unwell, well, type Finding, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { openGaps, searchFault, verifyLog, verifyTail } from '../../store/session/session.ts';
 import { createBackup, listBackups } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
@@ -70,7 +71,7 @@ function checkStorage({ log }: Stored, full: boolean): Finding {
   const lines = log.storage.integrity(full);
   const ok = lines.length === 1 && lines[0] === 'ok';
   const detail = lines.join('; ');
-  if (ok) return well('storage', `The database is sound; ${log.lastSeq} events.`);
+  if (ok) return well('storage', `The database is sound; ${counted(log.lastSeq, 'event')}.`);
   // An index can be rebuilt from its table.
   const isIndexOnly = lines.length > 0 && lines.every((line) => /\bindex\b/.test(line) && !/database disk image/.test(line));
   if (!isIndexOnly) return unwell('storage', detail, restoreHint);
@@ -157,7 +158,8 @@ function checkBackups({ log, home, clock }: Stored): Finding {
   if (days === null && log.lastSeq < BACKUP_EVENTS_MIN) return well('backups', 'No backup yet, and not much to lose.');
   if (days !== null && days <= BACKUP_DAYS_MAX)
     return well('backups', `The newest backup is ${days < 1 ? 'of today' : `${counted(days, 'day')} old`}.`);
-  const detail = days === null ? `There is no backup of ${log.lastSeq} events.` : `The newest backup is ${days} days old.`;
+  const detail =
+    days === null ? `There is no backup of ${counted(log.lastSeq, 'event')}.` : `The newest backup is ${counted(days, 'day')} old.`;
   const make = harmless(['Makes a backup of the database.'], async () => [
     `Made the backup ${(await createBackup(log.storage.db, home, { nowMs: clock.nowMs() })).file}.`,
   ]);

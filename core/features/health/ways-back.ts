@@ -1,9 +1,10 @@
 // The larger recovery plans. A plan describes the changes and losses, and changes nothing itself.
 
+import { counted } from '../../base/counted.ts';
 import { existsSync } from 'node:fs';
 import { AppError, noSession } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import { counted, harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
+import { harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
 import { emptySearch } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';

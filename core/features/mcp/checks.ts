@@ -1,10 +1,11 @@
 // The health check of the MCP servers: reports those that wait for a person, those that cannot be reached, and settings that name a tool
 // which a server does not have. Reports nothing if none are configured; starts none.
 
+import { counted } from '../../base/counted.ts';
 import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
 import type { McpServerView } from '../../contracts/features/mcp.ts';
-import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { namesIn, type FoundName } from '../../contracts/named-things.ts';
 
 export function mcpChecks(list: () => readonly McpServerView[], settings: { readonly config: Config }): HealthSource {

@@ -1,6 +1,7 @@
 // Health checks of plugins: reports plugins that wait for approval or cannot be loaded. Without plugins there is no check.
 
-import { counted, unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
+import { counted } from '../../base/counted.ts';
+import { unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';
 
 export function pluginChecks(list: () => readonly PluginView[]): HealthSource {

@@ -1,7 +1,8 @@
 // The health check of schedules: a due time must not pass without an outcome.
 
+import { counted } from '../../base/counted.ts';
 import type { ScheduleView } from '../../contracts/features/schedule.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 const OVERDUE_MS = 600_000;
 

@@ -1,6 +1,7 @@
 // The hub of signals: converts every event from outside or from the clock to one form, compares it with earlier ones, and gives it the
 // configured attention. Owns deduplication and limits; the turn runtime starts turns, and the gate decides what they may do.
 
+import { counted } from '../../base/counted.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/features/signals.ts';
@@ -120,7 +121,10 @@ export class SignalHub {
     const { log, clock, book, limits, turns } = this.#deps;
     const { sessionId, title } = signal.session;
     if (isOutside && book.runsSince(clock.nowMs() - HOUR_MS) >= limits.runsPerHour) {
-      return this.#record(signal, 'limited', { sessionId, reason: `Signals have started ${limits.runsPerHour} turns within an hour.` });
+      return this.#record(signal, 'limited', {
+        sessionId,
+        reason: `Signals have started ${counted(limits.runsPerHour, 'turn')} within an hour.`,
+      });
     }
     const isNew = log.index.session(sessionId) === null;
     const created = { title, agentId: signal.agentId, channel: signal.source, forkedFrom: null };

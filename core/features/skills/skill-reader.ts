@@ -1,6 +1,7 @@
 // Returns a skill's instructions and files within bounds: how deep skills lead to other skills, how many a turn opens, and how much is
 // shown at once. Records what was returned and where it came from.
 
+import { counted } from '../../base/counted.ts';
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
@@ -114,7 +115,7 @@ export class SkillReader {
     if (depth > config.depth) {
       throw new AppError('denied', `Skills may lead to skills ${config.depth} levels deep, and ${name} would be level ${depth}.`, { hint });
     }
-    if (count > config.perTurn) throw new AppError('denied', `One turn opens ${config.perTurn} skills at most.`, { hint });
+    if (count > config.perTurn) throw new AppError('denied', `One turn opens at most ${counted(config.perTurn, 'skill')}.`, { hint });
   }
 
   #record(

@@ -1,10 +1,11 @@
 // Telemetry: sends finished turns as OpenTelemetry spans to the receivers named in config.yaml. Reads the log at idle moments, so a turn
 // pays nothing for it. Without a receiver, nothing is read.
 
+import { counted } from '../../base/counted.ts';
 import { createHash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
 import type { telemetryOps } from '../../contracts/features/telemetry.ts';
-import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { ExportQueue } from './export-queue.ts';

@@ -1,6 +1,7 @@
 // The rules in order, as a pure function from the known facts of a call to a decision with a rule id and a sentence. The first matching
 // rule wins. A call that no rule allows needs an approval.
 
+import { counted } from '../../base/counted.ts';
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
 import { ownDataProtection, readsOf, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
@@ -157,7 +158,9 @@ const questions: readonly Rule[] = [
     return askOnce('taint.three-way', `It sends something out, may follow words from ${from}, and private things were read before.`);
   },
   ({ overLimit }) =>
-    overLimit === null ? null : askOnce('rate.limit', `More than ${overLimit.limit} calls of ${overLimit.name} within a minute.`),
+    overLimit === null
+      ? null
+      : askOnce('rate.limit', `More than ${counted(overLimit.limit, 'call')} of ${overLimit.name} within a minute.`),
   ({ facts }) => (facts.beyond === undefined ? null : askOnce('skill.beyond', facts.beyond)),
   ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} requires your approval${because(rule)}`) : null),
 ];

@@ -1,6 +1,7 @@
 // Stores secrets in the keychain, or in the vault if the configuration says so, if a vault exists, or if there is no keychain. A keychain
 // that exists but is locked is reported as an error and never a reason to use the vault instead.
 
+import { counted } from '../../base/counted.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { Keychain } from './keychain.ts';
@@ -109,7 +110,7 @@ export class SecretStore {
     const { vault } = this.#options;
     if (!vault.exists) return { store: 'vault', locked: true, detail: makeVault };
     const count = vault.names().length;
-    const kept = `Secrets are kept in an encrypted vault in the data folder (${count === 1 ? '1 entry' : `${count} entries`}).`;
+    const kept = `Secrets are kept in an encrypted vault in the data folder (${counted(count, 'entry', 'entries')}).`;
     return { store: 'vault', locked: vault.isLocked, detail: vault.isLocked ? `${kept} It is locked: trayclaw secret unlock` : kept };
   }
 

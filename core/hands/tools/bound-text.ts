@@ -1,5 +1,7 @@
 // Cuts text to a number of bytes and keeps its head and tail. Pure: the caller stores the whole text.
 
+import { counted } from '../../base/counted.ts';
+
 export interface CutText {
   readonly head: string;
   readonly tail: string;
@@ -40,7 +42,7 @@ export function cutEnd(text: string, bytesMax: number): string {
 
 /** For example "182 KB", "3.4 MB", "12 bytes". */
 export function formatBytes(sizeBytes: number): string {
-  if (sizeBytes < 1000) return `${sizeBytes} ${sizeBytes === 1 ? 'byte' : 'bytes'}`;
+  if (sizeBytes < 1000) return counted(sizeBytes, 'byte');
   if (sizeBytes < 999_500) return `${Math.round(sizeBytes / 100) / 10} KB`.replace(/^(\d{3,})\.\d/, '$1');
   return `${Math.round(sizeBytes / 100_000) / 10} MB`;
 }

@@ -1,5 +1,6 @@
 // Runs one command to its end within a call: live output, a time limit, abort, and no process left behind.
 
+import { counted } from '../../base/counted.ts';
 import type { BackgroundCommands } from './background-commands.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -124,7 +125,7 @@ function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolRes
   const remarks = ending.stopped === null ? [] : [stopWords(ending.stopped, ending.timeoutMs)];
   if (ending.end !== null) remarks.push(...describeEnd(ending.end, output.text === ''));
   if (ending.strays > 0 && ending.stopped === null) {
-    const count = ending.strays === 1 ? '1 process it left behind was' : `${ending.strays} processes it left behind were`;
+    const count = counted(ending.strays, 'process it left behind was', 'processes it left behind were');
     remarks.push(`${count} ended; use background to keep a command running`);
   }
   remarks.push(...sandboxRemarks(ending));

@@ -1,5 +1,6 @@
 // The actions on a background command: list, poll, read, write, kill. Each returns a tool result.
 
+import { counted } from '../../base/counted.ts';
 import { Deferred } from '../../base/deferred.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import { plainText } from './command-output.ts';
@@ -62,7 +63,7 @@ export class ExecSessionActions {
     if (session.end !== null) return { forModel: `${id} was over already: it ${stateOf(session)}.` };
     const killed = await this.#sessions.kill(session);
     await settlesWithin(session.running.closed, KILL_WAIT_MS);
-    return { forModel: `Ended ${id} (${killed} ${killed === 1 ? 'process' : 'processes'}).` };
+    return { forModel: `Ended ${id} (${counted(killed, 'process', 'processes')}).` };
   }
 
   #piece(session: ExecSession, offset: number, context: ToolContext): { text: string; next: number } {

@@ -1,6 +1,7 @@
 // The grep tool: finds lines that match an expression, in one file or below a folder. Bounded, cancellable, skips binary and protected
 // files.
 
+import { counted } from '../../base/counted.ts';
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import * as z from 'zod';
@@ -210,7 +211,7 @@ function collect(reply: GrepReply, job: SearchJob): void {
 function present(job: SearchJob, stop: SearchStop | null): ToolResult {
   const remarks = walkRemarks(job.report);
   if (job.skippedProtected > 0) remarks.push(`${job.skippedProtected} protected files were left out`);
-  if (job.unreadable > 0) remarks.push(`${job.unreadable} files could not be read`);
+  if (job.unreadable > 0) remarks.push(`${counted(job.unreadable, 'file')} could not be read`);
   if (job.more) remarks.unshift(`stopped after ${MATCHES_MAX} matching lines; use a narrower pattern, path or glob`);
   if (stop?.kind === 'stalled') {
     remarks.unshift(

@@ -1,6 +1,7 @@
 // The merge_copy tool: merges the differences of a workspace copy into the workspace. Only the program calls it; the gate sees every path,
 // and a checkpoint saves the previous files. Idempotent, so it may be repeated after a crash.
 
+import { counted } from '../../base/counted.ts';
 import { chmod, readFile, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -29,10 +30,10 @@ export function createMergeCopy({ paths }: { readonly paths: CheckedPaths }): To
       command: null,
       hosts: [],
     }),
-    summarize: ({ changes }) => `take over ${changes.length} changed ${changes.length === 1 ? 'file' : 'files'} of the chosen candidate`,
+    summarize: ({ changes }) => `take over ${counted(changes.length, 'changed file')} of the chosen candidate`,
     async run({ from, changes }, context) {
       for (const change of changes) await takeOver(paths, from, change, context);
-      return { forModel: `Took over ${changes.length} files.` };
+      return { forModel: `Took over ${counted(changes.length, 'file')}.` };
     },
   });
 }

@@ -1,6 +1,7 @@
 // The message tool: sends text and files to a chat that the person is known to use. It only queues; the outbox sends in order and once. The
 // port lists the chats: an address that is not bound is refused regardless of approvals.
 
+import { counted } from '../../base/counted.ts';
 import { basename } from 'node:path';
 import * as z from 'zod';
 import type { ChatAddress, NewOutbound } from '../../contracts/channels.ts';
@@ -80,7 +81,7 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
         sessionId: context.sessionId,
         turnId: context.turnId,
       });
-      const what = files.length === 0 ? 'Queued' : `Queued with ${files.length} ${files.length === 1 ? 'file' : 'files'}`;
+      const what = files.length === 0 ? 'Queued' : `Queued with ${counted(files.length, 'file')}`;
       return { forModel: `${what} for ${shown(to, title)} as ${outboundId}. It leaves in order as soon as the channel can send.` };
     },
   });

@@ -1,5 +1,6 @@
 // The read_file tool: returns lines of a text file, bounded, and always tells the model how to continue reading.
 
+import { counted } from '../../base/counted.ts';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
@@ -59,7 +60,7 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
   const from = args.offset ?? 1;
   const start = startOfLine(bytes, from);
   if (start === null) {
-    return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${from} is beyond its end.`, isError: true };
+    return { forModel: `${args.path} has only ${counted(countLines(bytes), 'line')}; offset ${from} is beyond its end.`, isError: true };
   }
   const room = shown.outputBytesMax - NOTE_BYTES_MAX;
   const { text, line, at } = takeLines(bytes, start, args, { room, redact: shown.redact });

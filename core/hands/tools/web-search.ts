@@ -1,6 +1,7 @@
 // The web_search tool: queries the one service that the person chose. There is no default, because a query reveals something to the
 // service.
 
+import { counted } from '../../base/counted.ts';
 import * as z from 'zod';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import type { FetchAnswer } from '../../guard/egress/egress.ts';
@@ -77,5 +78,5 @@ function present(results: readonly SearchResult[], name: string, query: string):
       .filter((line) => line !== '')
       .join('\n   '),
   );
-  return `${results.length} ${results.length === 1 ? 'result' : 'results'} from ${name} for ${JSON.stringify(query)}:\n${fenceText(items.join('\n'), `the sites ${name} found`)}`;
+  return `${counted(results.length, 'result')} from ${name} for ${JSON.stringify(query)}:\n${fenceText(items.join('\n'), `the sites ${name} found`)}`;
 }

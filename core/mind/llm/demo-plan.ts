@@ -1,6 +1,7 @@
 // Decides the offline demo's next step from the conversation alone: which tool to call, or what to say. Pure. It invents nothing: its
 // reports come from tool results, and every answer says that no language model is in use.
 
+import { counted } from '../../base/counted.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { readDemoIntent, type DemoIntent } from './demo-intent.ts';
@@ -94,14 +95,14 @@ function say(text: string): DemoStep {
 function createNotes(folder: string, listing: string): string {
   const lines = listing.split('\n').filter((line) => line.trim() !== '');
   const heading = folder === '.' ? 'this folder' : folder;
-  return `# Notes on ${heading}\n\nWritten by the offline demo (no language model). The listing had ${lines.length} ${lines.length === 1 ? 'line' : 'lines'}:\n\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
+  return `# Notes on ${heading}\n\nWritten by the offline demo (no language model). The listing had ${counted(lines.length, 'line')}:\n\n${lines.map((line) => `    ${line}`).join('\n')}\n`;
 }
 
 function describeFile(file: string, content: string): string {
   const lines = content.split('\n');
   const sizeBytes = Buffer.byteLength(content, 'utf8');
   const first = lines.slice(0, FIRST_LINES).join('\n');
-  return `The tool returned ${sizeBytes} bytes in ${lines.length} lines for ${file}. The first lines:\n\n${quote(first)}`;
+  return `The tool returned ${counted(sizeBytes, 'byte')} in ${counted(lines.length, 'line')} for ${file}. The first lines:\n\n${quote(first)}`;
 }
 
 function whatItCan(tools: readonly string[]): string {

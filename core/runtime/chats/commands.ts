@@ -1,6 +1,7 @@
 // The slash commands of a chat. Each is answered at once; commands that decide something use the same operations as every other door. The
 // panic stop needs no approval and waits for nothing; it can be released only at the desktop.
 
+import { counted } from '../../base/counted.ts';
 import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -117,7 +118,7 @@ async function describeStatus({ claw, approvals, servers, names }: CommandDeps, 
         : `${running} at work.`,
     pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
     ...(servers.list().length === 0 ? [] : ['An MCP server asks you something: /answer.']),
-    `Today: ${today.turns} turns, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
+    `Today: ${counted(today.turns, 'turn')}, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
     title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
   ].join('\n');
 }
@@ -196,7 +197,7 @@ async function showBudget(
       ? await claw.op('budget.get', {}, caller)
       : await claw.op('budget.allow', { scope: 'day', usd: Number(amount) }, caller);
   const lines = budgets.map(({ scope, unit, limit, spent }) => {
-    const show = (value: number): string => (unit === 'usd' ? `$${value.toFixed(2)}` : `${value} tokens`);
+    const show = (value: number): string => (unit === 'usd' ? `$${value.toFixed(2)}` : counted(value, 'token'));
     return `${scope}: ${show(spent)} of ${limit === null ? 'no limit' : show(limit)}`;
   });
   return { text: lines.length === 0 ? 'No limits are set.' : lines.join('\n') };

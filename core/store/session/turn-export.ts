@@ -1,5 +1,6 @@
 // Exports one turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
+import { counted } from '../../base/counted.ts';
 import { applyByType, type EventTable } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
@@ -16,7 +17,7 @@ const parts: EventTable<[], string | null> = {
   'brain.decided': ({ body, step }) => `- Step ${step}: ${body.intent}. ${body.reason}`,
   'pack.built': ({ body }) => {
     const dropped = body.dropped.reduce((sum, { count }) => sum + count, 0);
-    return `- The model saw ${body.tokens} of at most ${body.budgetTokens} tokens${dropped === 0 ? '' : `; ${dropped} parts were left out`}.`;
+    return `- The model saw ${body.tokens} of at most ${body.budgetTokens} tokens${dropped === 0 ? '' : `; ${counted(dropped, 'part was', 'parts were')} left out`}.`;
   },
   'model.finished': ({ body }) =>
     `- The model answered after ${Math.round(body.tookMs)} ms: ${body.usage.inputTokens} tokens in, ${body.usage.outputTokens} out, ${money(body.costUsd)}.`,
@@ -73,7 +74,7 @@ function heading(events: readonly AnyEvent[]): string {
   lines.push(
     `- Ended: ${endWordsOf(status)}${error === null ? '' : `. ${error.message}`}`,
     `- Took: ${finishedAtMs - beganAtMs} ms`,
-    `- ${requests.length} model calls, ${calls.length} tool calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(costUsd)}`,
+    `- ${counted(requests.length, 'model call')}, ${counted(calls.length, 'tool call')}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(costUsd)}`,
   );
   return lines.join('\n');
 }

@@ -1,5 +1,6 @@
 // Views of activity, usage, the log, failed turns and backups.
 
+import { counted } from '../../../base/counted.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
@@ -43,7 +44,7 @@ export const deadLetterViews: ViewsOf<'dlq'> = {
 };
 
 export const backupViews: ViewsOf<'backup'> = {
-  'backup.verify': { show: ({ ok, detail, events }) => `${ok ? 'Intact' : 'Damaged'}: ${detail} (${events} events)` },
+  'backup.verify': { show: ({ ok, detail, events }) => `${ok ? 'Intact' : 'Damaged'}: ${detail} (${counted(events, 'event')})` },
 };
 
 function describeUsage({ rows, today, budget }: OpResult<'usage.get'>): string {
@@ -61,7 +62,7 @@ function describeUsage({ rows, today, budget }: OpResult<'usage.get'>): string {
 }
 
 function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'audit.verify'>, paint: Paint): string {
-  if (ok) return `${paint('green', 'Intact')}: ${events} events in ${sessions} sessions.`;
+  if (ok) return `${paint('green', 'Intact')}: ${counted(events, 'event')} in ${counted(sessions, 'session')}.`;
   const bad =
     firstBad === undefined
       ? []

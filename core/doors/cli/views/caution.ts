@@ -1,5 +1,6 @@
 // Views of the governor and of second opinions.
 
+import { counted } from '../../../base/counted.ts';
 import type { Opinion } from '../../../contracts/features/opinions.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -34,7 +35,7 @@ export const opinionViews: ViewsOf<'opinion'> = {
 
 function describeTry({ turns, calls, tightened, rules, lookedBackToMs }: OpResult<'governor.try'>): string {
   const since = lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`;
-  return `${tightened} of ${calls} calls in ${turns} turns would have been asked about, verified or denied.${since}\n${table(
+  return `${tightened} of ${counted(calls, 'call')} in ${counted(turns, 'turn')} would have been asked about, verified or denied.${since}\n${table(
     ['RULE', 'DIRECTIVE', 'FIRED', 'TURNS', 'LAST TURN'],
     rules.map((one) => [one.ruleId, one.directive, String(one.findings), String(one.turns), one.lastTurnId]),
     'No rule would have fired.',

@@ -1,5 +1,6 @@
 // Views of the Telegram bot, chats and deliveries.
 
+import { counted } from '../../../base/counted.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
 import type { ChatInfo, OutboundInfo } from '../../../contracts/outbox-ops.ts';
@@ -56,7 +57,7 @@ function describeStatus({ state, problem, bot, people, pairings, strangers, last
     `Telegram is ${states[state]}.`,
     ...(problem === null ? [] : [problem]),
     ...(bot === null ? [] : [`The bot is @${bot.username}.`]),
-    `${people === 1 ? '1 person is' : `${people} people are`} paired${pairings === 0 ? '' : `; ${pairings === 1 ? '1 code waits' : `${pairings} codes wait`}`}.`,
+    `${counted(people, 'person is', 'people are')} paired${pairings === 0 ? '' : `; ${counted(pairings, 'code waits', 'codes wait')}`}.`,
     ...(lastUpdateMs === null ? [] : [`Last heard of at ${when(lastUpdateMs)}.`]),
     ...(strangers === 0 ? [] : [`Messages of strangers, ignored: ${strangers}.`]),
   ];

@@ -1,5 +1,6 @@
 // Views of document sources and passages. Adding a source asks for confirmation if needed and waits until it is indexed.
 
+import { counted } from '../../../base/counted.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Claw } from '../../../contracts/claw.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
@@ -108,7 +109,6 @@ async function whenRead(context: CommandContext, claw: Claw, name: string): Prom
 }
 
 function factsOf({ documents, chunks, failed, problem }: Sources[number]): string {
-  const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
   return `${counted(documents, 'document')}, ${counted(chunks, 'passage')}${failed === 0 ? '' : `, ${failed} could not be read`}.${problem === null ? '' : ` ${problem}`}`;
 }
 
@@ -119,10 +119,7 @@ function describeProgress(sources: Sources): string {
 
 function describePreview({ path, kind, files, more, outside, problem }: OpResult<'knowledge.preview'>): string {
   if (problem !== null) return problem;
-  const what =
-    kind === 'file'
-      ? `${path}: one file.`
-      : `${path}: ${more ? 'more than ' : ''}${files} ${files === 1 ? 'file' : 'files'} that can be read.`;
+  const what = kind === 'file' ? `${path}: one file.` : `${path}: ${more ? 'more than ' : ''}${counted(files, 'file')} that can be read.`;
   return outside ? `${what}\nIt is outside the folders that are open to the agent; as a source it is opened for reading.` : what;
 }
 

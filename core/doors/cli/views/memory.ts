@@ -1,5 +1,6 @@
 // Views, export and import of memories.
 
+import { counted } from '../../../base/counted.ts';
 import { givenPath } from '../../../base/given-path.ts';
 import type { MemoryView } from '../../../contracts/features/memory.ts';
 import { cliCaller } from '../caller.ts';
@@ -30,7 +31,7 @@ function exportAll(context: CommandContext, out: string | null): Promise<number>
     // With --json the output is the document itself, not a file.
     if (out !== null && !context.output.isJson) writeNewResult(out, exported.text);
     const { text, count } = exported;
-    context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
+    context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${counted(count, 'memory', 'memories')} to ${out}.`));
     return exitCodes.done;
   });
 }

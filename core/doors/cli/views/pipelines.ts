@@ -1,5 +1,6 @@
 // Views of pipelines and comparisons.
 
+import { counted } from '../../../base/counted.ts';
 import { givenPath } from '../../../base/given-path.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
@@ -107,7 +108,7 @@ function describePipeline(view: PipelineView, program: string): string {
       nodes.map((one) => [one.node, one.status, String(one.rounds)]),
       '',
     ),
-    `${pipelineId}: ${status}, ${modelCalls} model calls, ${toolCalls} tool calls, ${tokens} tokens${cost}${judged}`,
+    `${pipelineId}: ${status}, ${counted(modelCalls, 'model call')}, ${counted(toolCalls, 'tool call')}, ${counted(tokens, 'token')}${cost}${judged}`,
     ...waitsFor.map((one) => `Waits for approval: ${one.text}\n  ${program} approvals approve ${one.approvalId} --scope once`),
     ...(waitsFor.length === 0 ? [] : [`Then: ${program} pipeline continue ${pipelineId}`]),
   ].join('\n');

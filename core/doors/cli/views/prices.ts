@@ -1,5 +1,6 @@
 // Views of the price list.
 
+import { counted } from '../../../base/counted.ts';
 import type { CheckedPrices, ListedPrice, PricesInUse } from '../../../contracts/features/prices.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 
@@ -8,12 +9,12 @@ const SHOWN_MAX = 40;
 const inUse = ({ source, builtInOn, loaded }: PricesInUse): string =>
   loaded === null
     ? `The prices of ${builtInOn} that come with the program are in use. To look at newer ones: trayclaw model refresh-prices`
-    : `Prices of ${loaded.models} models from ${source} are in use, loaded on ${new Date(loaded.atMs).toISOString().slice(0, 10)}. To go back: trayclaw model forget-prices`;
+    : `Prices of ${counted(loaded.models, 'model')} from ${source} are in use, loaded on ${new Date(loaded.atMs).toISOString().slice(0, 10)}. To go back: trayclaw model forget-prices`;
 
 const priceOf = ({ inputUsdPerMillion, outputUsdPerMillion }: ListedPrice): string => `${inputUsdPerMillion} / ${outputUsdPerMillion}`;
 
 export function changesText({ source, models, added, changed, changes }: CheckedPrices): string {
-  const head = `${source} lists ${models} models: ${changed} with another price or window, ${added} that had none.`;
+  const head = `${source} lists ${counted(models, 'model')}: ${changed} with another price or window, ${added} that had none.`;
   const lines = changes
     .slice(0, SHOWN_MAX)
     .map(({ vendor, model, before, after }) => `  ${vendor}/${model}  ${before === null ? 'new' : priceOf(before)} → ${priceOf(after)}`);

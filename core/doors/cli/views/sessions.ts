@@ -1,5 +1,6 @@
 // Views of sessions.
 
+import { counted } from '../../../base/counted.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -39,5 +40,5 @@ function eventText(body: unknown): string {
 
 function describeCompacted({ summaryId, messages, text, method }: OpResult<'session.compact'>): string {
   if (summaryId === null) return 'There is nothing to sum up yet.';
-  return `${messages} messages are summed up${method === 'extract' ? ' by rule, without a model' : ''}.\n\n${text}`;
+  return `${counted(messages, 'message is', 'messages are')} summed up${method === 'extract' ? ' by rule, without a model' : ''}.\n\n${text}`;
 }

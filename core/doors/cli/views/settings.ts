@@ -1,5 +1,6 @@
 // Views of models, settings and secrets. A secret is never typed on the command line.
 
+import { counted } from '../../../base/counted.ts';
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
@@ -100,7 +101,7 @@ function describeRoute({ ref, tokens, candidates, chosen, reason }: OpResult<'mo
   ]);
   const end = chosen === null ? `No model: ${reason}.` : `${chosen}: ${reason}.`;
   const listed = table(['MODEL', 'ALLOWED', 'HEALTH', 'FIRST WORD', 'EXPECTED', 'WHY'], rows, 'No candidates.');
-  return `${ref}, a request of about ${tokens} tokens\n\n${listed}\n\n${end}`;
+  return `${ref}, a request of about ${counted(tokens, 'token')}\n\n${listed}\n\n${end}`;
 }
 
 function wantedOf(models: readonly Listing[], provider: string | undefined): readonly Listing[] {
@@ -119,6 +120,7 @@ function describeModels({ models, failed, problem }: OpResult<'model.list'>, pro
 
 function describeTest({ ok, tookMs, error, toolsLeftOut = 0 }: OpResult<'model.test'>): string {
   if (!ok) return [error?.message ?? '', error?.hint ?? ''].join('\n').trim();
-  const leftOut = toolsLeftOut === 0 ? '' : ` ${toolsLeftOut} tools were left out: a request takes no more than ${TOOLS_MAX}.`;
+  const leftOut =
+    toolsLeftOut === 0 ? '' : ` ${counted(toolsLeftOut, 'tool was', 'tools were')} left out: a request takes no more than ${TOOLS_MAX}.`;
   return `It answers (${tookMs} ms).${leftOut}`;
 }

@@ -1,5 +1,6 @@
 // Views of the skill store: the effect of a plan, shown before anything is installed; search, origin, tests.
 
+import { counted } from '../../../base/counted.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
@@ -94,7 +95,7 @@ function skillText(skill: PlannedSkill): string {
     ...(because.length === 0 ? [] : [['needed by', because.join(' → ')] as const]),
     ...(source.commit === null ? [] : [['commit', source.commit] as const]),
     ...(license === null ? [] : [['license', license] as const]),
-    ['content', `${skill.files.length} files, sha256 ${skill.sha256}`],
+    ['content', `${counted(skill.files.length, 'file')}, sha256 ${skill.sha256}`],
     ['can', effectsText(skill.effects)],
   ]);
   const findings = skill.findings.filter(({ severity }) => severity !== 'note').map(({ severity, message }) => `  ${severity}: ${message}`);

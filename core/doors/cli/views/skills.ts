@@ -1,5 +1,6 @@
 // Views of skills, and the parser of the name or folder to check.
 
+import { counted } from '../../../base/counted.ts';
 import { resolve } from 'node:path';
 import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/features/skills.ts';
@@ -106,5 +107,5 @@ function describeImport({ imported, skipped }: OpResult<'skill.import'>): string
 
 function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>): string {
   const part = (what: string, names: readonly string[]): string => (names.length === 0 ? '' : ` ${what}: ${names.join(', ')}.`);
-  return `${skills} skills.${part('New', added)}${part('Changed', changed)}${part('Gone', removed)}`;
+  return `${counted(skills, 'skill')}.${part('New', added)}${part('Changed', changed)}${part('Gone', removed)}`;
 }

@@ -1,5 +1,6 @@
 // Views of work with criteria.
 
+import { counted } from '../../../base/counted.ts';
 import type { WorkView } from '../../../contracts/features/work.ts';
 import type { Claw } from '../../../contracts/claw.ts';
 import type { Caller } from '../../../contracts/ops.ts';
@@ -53,7 +54,7 @@ function describeWork(work: WorkView, { program }: { readonly program: string })
   const cost = work.costUsd === null ? '' : `, ${work.costUsd.toFixed(4)} US dollars`;
   return [
     ...(text === '' ? [] : [text, '']),
-    `${head} (${taskId}, attempt ${work.attempts}, ${work.tokens} tokens${cost})`,
+    `${head} (${taskId}, attempt ${work.attempts}, ${counted(work.tokens, 'token')}${cost})`,
     table(
       ['', 'CRITERION', 'EVIDENCE'],
       criteria.map((one) => [verdicts[one.verdict], one.text, shorten(one.evidence)]),

@@ -1,6 +1,7 @@
 // Updates the index of one source: reads new and changed documents and removes deleted ones. Each document is indexed in one transaction,
 // so that an interruption leaves only whole documents.
 
+import { counted } from '../../../base/counted.ts';
 import { hash } from 'node:crypto';
 import { join, sep } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
@@ -114,7 +115,13 @@ async function indexDirectory(
   throwIfAborted(signal);
   const removed = more ? 0 : await removeAll([...known.keys()]);
   const { documents, failed } = store.counts(name);
-  return { documents, changed, removed, failed, problem: more ? `There are more than ${filesMax} files; the rest is left out.` : null };
+  return {
+    documents,
+    changed,
+    removed,
+    failed,
+    problem: more ? `There are more than ${counted(filesMax, 'file')}; the rest is left out.` : null,
+  };
 }
 
 function isAsBefore(file: FoundFile, before: SeenFile): boolean {

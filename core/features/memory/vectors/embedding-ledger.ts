@@ -1,6 +1,7 @@
 // The cost of embedding: checks the budget of the day before texts are sent, and records the cost afterwards. Each batch of texts is one
 // event. Questions, which are short and many, are combined until they are flushed.
 
+import { counted } from '../../../base/counted.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
@@ -37,7 +38,7 @@ export class EmbeddingLedger implements EmbeddingSpending {
   get problem(): string | null {
     const breach = this.#breach(0);
     if (breach === null) return null;
-    const limit = breach.unit === 'usd' ? `$${breach.limit}` : `${breach.limit} tokens`;
+    const limit = breach.unit === 'usd' ? `$${breach.limit}` : counted(breach.limit, 'token');
     return `The budget of the day (${limit}) has no room for embedding; words alone are searched.`;
   }
 

@@ -1,6 +1,7 @@
 // Chooses among the candidates of a route: a pure function of a snapshot. Conditions come first, then health, then the route's preference.
 // Must not read a clock, draw a random number, or know how a snapshot is made.
 
+import { counted } from '../../../base/counted.ts';
 import type { CandidateVerdict, RouteConfig, RouteWhen } from '../../../contracts/model-routes.ts';
 import { failureWords } from './failover-table.ts';
 import type { Health } from './model-health.ts';
@@ -128,8 +129,8 @@ function barrierTo(facts: CandidateFacts, localOnly: boolean, request: RequestFa
 }
 
 function sizeBarrier({ contextOver, contextUnder }: RouteWhen, { tokens }: RequestFacts): string | null {
-  if (contextOver !== undefined && tokens <= contextOver) return `only for requests of more than ${contextOver} tokens`;
-  return contextUnder !== undefined && tokens >= contextUnder ? `only for requests of fewer than ${contextUnder} tokens` : null;
+  if (contextOver !== undefined && tokens <= contextOver) return `only for requests of more than ${counted(contextOver, 'token')}`;
+  return contextUnder !== undefined && tokens >= contextUnder ? `only for requests of fewer than ${counted(contextUnder, 'token')}` : null;
 }
 
 function kindBarrier({ tools, vision, private: wantsPrivate }: RouteWhen, request: RequestFacts): string | null {
