@@ -61,7 +61,7 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   /** Fails for a name that nothing has. */
   readonly names: NameChecks;
   readonly settings: Settings;
-  readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
+  readonly outbox: Pick<Outbox, 'queue' | 'tell' | 'knows'>;
   readonly turns: TurnPort;
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;

@@ -302,6 +302,18 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    name: 'a heartbeat that reports to a chat nobody knows',
+    id: 'heartbeat',
+    quick: true,
+    plant: () => open({ heartbeat: { deliver: 'loopback:7' } }),
+    mend: async () => {
+      const channel = new LoopbackChannel();
+      const running = await open({ heartbeat: { deliver: 'loopback:7' } }, { channels: [channel] });
+      channel.write('hello');
+      await until(async () => (await running.op('chat.list', {})).chats.length === 1, 'the chat is known');
+    },
+  },
+  {
     name: 'a clock that was set back',
     id: 'clock',
     quick: true,

@@ -107,11 +107,11 @@ async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> 
   if (error?.code === 'model_auth')
     return unwell('model.turn', `${ref}: ${error.message}`, error.hint ?? 'Check the key of this provider.');
   if (isMissing) return warning('model.turn', `The server of ${ref} does not list this model.`, 'See what it offers: trayclaw models');
-  const ask = 'Ask it, which costs one small request with all tools: trayclaw doctor --full';
+  const ask = 'Check it with one small request: trayclaw doctor --full';
   const newest = deps.newestCall(ref);
   if (newest?.ok === false) return warning('model.turn', `The newest request of a turn to ${ref} failed.`, ask);
   const ageMs = newest === null ? Number.POSITIVE_INFINITY : deps.clock.nowMs() - newest.atMs;
-  if (ageMs > RECENT_MS) return warning('model.turn', `Whether ${ref} answers a turn was not asked.`, ask);
+  if (ageMs > RECENT_MS) return warning('model.turn', `Not checked: whether ${ref} answers a turn.`, ask);
   return well('model.turn', `${ref} answered a turn ${counted(Math.floor(ageMs / 60_000), 'minute')} ago.`);
 }
 

@@ -124,7 +124,8 @@ function checkSearch({ log }: Stored, full: boolean): Finding {
 
 async function checkArtifacts(spine: Stored, full: boolean): Promise<Finding> {
   const { damaged, looked, hashed } = await lookAtArtifacts(spine, full);
-  if (damaged.length === 0) return well('artifacts', `${counted(looked, 'artifact')} there, ${hashed} of them read through.`);
+  if (looked === 0) return well('artifacts', 'There are no artifacts.');
+  if (damaged.length === 0) return well('artifacts', `${counted(looked, 'artifact')} there, ${hashed} of them compared with their hash.`);
   const missing = damaged.filter(({ state }) => state === 'missing').length;
   const detail = `${counted(missing, 'artifact is missing', 'artifacts are missing')}, ${counted(damaged.length - missing, 'was changed', 'were changed')} behind TrayClaw's back.`;
   const fix = 'Put the files back from a copy of the folder, or drop them: trayclaw recover quarantine-artifacts';

@@ -1,4 +1,4 @@
-// The health check of schedules: a due time must not pass without an outcome.
+// The health checks of schedules: a due time must not pass without an outcome, and a report needs a chat that exists.
 
 import { counted } from '../../base/counted.ts';
 import type { ScheduleView } from '../../contracts/features/schedule.ts';
@@ -9,10 +9,26 @@ const OVERDUE_MS = 600_000;
 interface Checked {
   readonly schedules: () => readonly ScheduleView[];
   readonly nowMs: () => number;
+  /** `heartbeat.deliver` of the settings; null if the heartbeat is off. */
+  readonly deliver: string | null;
+  readonly knowsChat: (name: string) => boolean;
 }
 
 export function scheduleChecks(checked: Checked): HealthSource {
-  return { check: () => [checkSchedules(checked)] };
+  return { check: () => [checkSchedules(checked), checkHeartbeat(checked)] };
+}
+
+function checkHeartbeat({ deliver, knowsChat }: Checked): Finding {
+  if (deliver === null) return well('heartbeat', 'The heartbeat is off.');
+  if (deliver === 'none') return well('heartbeat', 'The heartbeat reports to no chat.');
+  // Before the first message of a channel there is none, which is no fault.
+  if (deliver === 'last') return well('heartbeat', 'The heartbeat reports to the chat used last.');
+  if (knowsChat(deliver)) return well('heartbeat', `The heartbeat reports to ${deliver}.`);
+  return unwell(
+    'heartbeat',
+    `There is no chat ${deliver}, so the reports of the heartbeat go nowhere.`,
+    'Set heartbeat.deliver to a chat of trayclaw chats list, such as telegram:42, or to last or none.',
+  );
 }
 
 function checkSchedules({ schedules, nowMs }: Checked): Finding {

@@ -116,7 +116,14 @@ export const schedule = defineBuiltInFeature({
     return {
       handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work }),
       tools: createAgendaTools(agenda),
-      checks: [scheduleChecks({ schedules: () => schedules.list(), nowMs: () => clock.nowMs() })],
+      checks: [
+        scheduleChecks({
+          schedules: () => schedules.list(),
+          nowMs: () => clock.nowMs(),
+          deliver: spine.config.heartbeat.everyMinutes === 0 ? null : spine.config.heartbeat.deliver,
+          knowsChat: (name) => outbox.knows(name),
+        }),
+      ],
       begin: () => {
         heartbeat.settle();
         deliveries.settle();

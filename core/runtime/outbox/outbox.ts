@@ -95,14 +95,23 @@ export class Outbox {
    * if there is none.
    */
   tell(to: string, { text, sessionId, turnId, key }: Notice): string | null {
-    const { chats } = this.#deps;
-    const [channel = '', chatId = '', threadId] = to.split(':');
-    const named = { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
-    const chat = to === 'last' ? chats.lastUsed() : chats.chat(named);
+    const chat = this.#chat(to);
     if (chat === null) return null;
     const address = { channel: chat.channel, chatId: chat.chatId, ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }) };
     this.queue({ to: address, kind: 'notice', text, files: [], idempotencyKey: key, sessionId, turnId });
     return `${address.channel}:${address.chatId}`;
+  }
+
+  /** Returns whether `tell` would find a chat under this name. */
+  knows(to: string): boolean {
+    return this.#chat(to) !== null;
+  }
+
+  #chat(to: string): ReturnType<OutboxDeps['chats']['chat']> {
+    const { chats } = this.#deps;
+    if (to === 'last') return chats.lastUsed();
+    const [channel = '', chatId = '', threadId] = to.split(':');
+    return chats.chat({ channel, chatId, ...(threadId === undefined ? {} : { threadId }) });
   }
 
   list(query: OutboundQuery): OutboundInfo[] {

@@ -6,8 +6,17 @@ test('a check has a name, an explanation and a next step; an unknown one keeps i
   expect(guideOf('model', english.health)).toMatchObject({ title: 'Model', link: { href: '#/settings/models', name: 'Choose a model' } });
   expect(guideOf('config.2', english.health)).toMatchObject({ title: 'Configuration', link: { href: '#/settings/file' } });
   expect(guideOf('panic', english.health)).toMatchObject({ link: null, canReleasePanic: true });
-  expect(guideOf('tray', english.health)).toEqual({ title: 'tray', meaning: '', link: null, canReleasePanic: false });
-  expect(guideOf('constructor', english.health).title).toBe('constructor');
+  expect(guideOf('tray', english.health)).toEqual({ title: 'Tray', meaning: '', link: null, canReleasePanic: false });
+  expect(guideOf('constructor', english.health).title).toBe('Constructor');
+  for (const [id, title] of [
+    ['provider.lab', 'Model server: lab'],
+    ['mcp.files.tools.1', 'MCP server: files tools'],
+    ['config.tools.2', 'Configuration: tools'],
+    ['dead-letters', 'Failed turns'],
+    ['new-check.x', 'New check: x'],
+  ] as const)
+    expect(guideOf(id, english.health).title).toBe(title);
+  expect(guideOf('provider.lab', english.health).meaning).toContain('reached');
 });
 
 test('a command inside an instruction is shown separately', () => {

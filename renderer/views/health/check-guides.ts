@@ -22,14 +22,28 @@ const links: Readonly<Record<string, (words: HealthWords) => { href: string; nam
   config: (words) => ({ href: hrefOf('settings', 'file'), name: words.openFile }),
 };
 
-/** An unknown check is named by its id. Checks of the configuration are numbered. */
+/**
+ * The words of the check itself, else those of its first part with the rest behind: `provider.lab` is "Model server: lab". Checks of the
+ * configuration are numbered.
+ */
 export function guideOf(id: string, words: HealthWords): Guide {
   const kind = id.replace(/\.\d+$/, '');
-  const titles: Readonly<Record<string, string>> = words.titles;
-  const meanings: Readonly<Record<string, string>> = words.meanings;
-  const own = (record: Readonly<Record<string, string>>): string | undefined => (Object.hasOwn(record, kind) ? record[kind] : undefined);
-  const link = Object.hasOwn(links, kind) ? links[kind] : undefined;
-  return { title: own(titles) ?? id, meaning: own(meanings) ?? '', link: link?.(words) ?? null, canReleasePanic: kind === 'panic' };
+  const [head = '', ...rest] = kind.split('.');
+  const own = <T>(record: Readonly<Record<string, T>>): T | undefined => [kind, head].map((key) => ownOf(record, key)).find(isGiven);
+  const title = ownOf(words.titles, kind) ?? [ownOf(words.titles, head) ?? capitalised(head), rest.join(' ')].filter(isGiven).join(': ');
+  return { title, meaning: own(words.meanings) ?? '', link: own(links)?.(words) ?? null, canReleasePanic: kind === 'panic' };
+}
+
+function ownOf<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+function isGiven<T>(value: T | undefined): value is T {
+  return value !== undefined && value !== '';
+}
+
+function capitalised(id: string): string {
+  return `${id.slice(0, 1).toUpperCase()}${id.slice(1).replaceAll('-', ' ')}`;
 }
 
 /** Splits a text into the part before a command, and the command; null if there is no command. */
