@@ -187,3 +187,28 @@ test('decided approvals are listed, and a revoked grant says that this is final'
   await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);
 });
+
+test('the queue names the sessions only if there are several', async () => {
+  const one = { calls: [write('a.md'), write('b.md')] };
+  const window = await openWindow(browser, { replies: [one, { calls: [write('a.md')] }] });
+  const { page, host } = window;
+  const rows = page.getByRole('list', { name: 'Queue' }).getByRole('listitem');
+  await window.send('Plant the garden');
+  await expect.poll(() => pending(window), patience).toBe(2);
+  await window.go('Approvals');
+  await rows.nth(1).waitFor();
+  expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(0);
+  await host.op('message.send', { text: 'Clean the kitchen' });
+  await rows.nth(2).getByText('Clean the kitchen').waitFor();
+  expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(2);
+});
+
+test('a turn that waits says so once in the conversation', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [write('a.md')] }] });
+  await window.send('Write it');
+  await window.approval.waitFor();
+  const said = window.conversation.getByText(/^waiting for you$/i);
+  const boxes = await Promise.all((await said.all()).map((place) => place.boundingBox()));
+  // The word for screen readers has one pixel.
+  expect(boxes.filter((box) => (box?.width ?? 0) > 1)).toHaveLength(1);
+});
