@@ -1,3 +1,3 @@
-// What every answer of the offline demo begins with. Lists that show only the beginning of a text leave it out.
+// The beginning of every answer of the offline demo. Lists that show only the first words of a text leave it out.
 
 export const demoLabel = '[Offline demo, no language model]';

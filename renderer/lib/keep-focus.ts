@@ -1,4 +1,4 @@
-// Returns the keyboard focus when what had it disappears or is disabled: a page without focus makes the next Tab start at the top, and a
+// Returns the keyboard focus when its element disappears or is disabled: a page without focus makes the next Tab start at the top, and a
 // screen reader loses its place. A view that knows a better place moves the focus itself.
 
 /** Places that a screen reader names when they get the focus. */
@@ -11,7 +11,7 @@ export function hasNoFocus({ activeElement, body }: Document): boolean {
 
 /** Follows the focus until the returned function is called. */
 export function keepFocus(page: Document): () => void {
-  /** What had the focus last, and everything around it; empty once the person has left it. */
+  /** The element that had the focus last, and everything around it; empty once the person has left it. */
   let path: readonly HTMLElement[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -203,6 +203,24 @@ test('the queue names the sessions only if there are several', async () => {
   expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(2);
 });
 
+/** Notes each text that a polite region gets. */
+const noteSaid = `(() => {
+  window.said = [];
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes)
+      if (target.nodeType === 1 && target.closest('[aria-live=polite]')) window.said.push(...[...addedNodes].map((node) => node.textContent));
+  }).observe(document, { subtree: true, childList: true });
+})()`;
+
+test('each approval of a turn is announced', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions, initScript: noteSaid });
+  await window.send('Write three files');
+  const said = (): Promise<string[]> => window.page.evaluate<string[]>('window.said');
+  for (const path of ['one/a.md', 'two/b.md', 'three/c.md']) {
+    await expect.poll(said, patience).toContainEqual(expect.stringMatching(`^Approval needed: Wants to write ${path}`));
+  }
+});
+
 test('a turn that waits says so once in the conversation', async () => {
   const window = await openWindow(browser, { replies: [{ calls: [write('a.md')] }] });
   await window.send('Write it');
