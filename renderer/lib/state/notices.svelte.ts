@@ -19,7 +19,7 @@ const noticesMax = 4;
 
 export class Notices {
   list = $state.raw<readonly Notice[]>([]);
-  /** Announced politely, each by itself: two of the same moment are both read, and so is the same text again. */
+  /** Announced politely as separate texts, so that two of the same moment are both read, and the same text is read again. */
   spoken = $state.raw<readonly { readonly id: number; readonly text: string }[]>([]);
   /** Failures that the open page explains in its place. */
   readonly #inPlace = new Set<OpFailure>();
