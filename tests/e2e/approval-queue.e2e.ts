@@ -99,7 +99,7 @@ test('a held key and Enter approve nothing; A approves once and focuses the next
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing is waiting for you.');
   await expect.poll(() => window.host.readFile('one/a.md'), patience).toBe('one/a.md\n');
   expect([await window.host.readFile('two/b.md'), await window.host.readFile('three/c.md')]).toEqual([null, null]);
-  await page.getByText(/^Denied: Wants to write three\/c\.md/).waitFor({ state: 'attached' });
+  await page.getByText(/^Denied: write three\/c\.md/).waitFor({ state: 'attached' });
   expect(window.incidents).toEqual([]);
 });
 
@@ -200,6 +200,7 @@ test('the queue names the sessions only if there are several', async () => {
   expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(0);
   await host.op('message.send', { text: 'Clean the kitchen' });
   await rows.nth(2).getByText('Clean the kitchen').waitFor();
+  await page.getByText('Details · Plant the garden', { exact: true }).waitFor();
   expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(2);
 });
 
