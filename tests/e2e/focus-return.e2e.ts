@@ -169,3 +169,18 @@ test('a schedule that is paused keeps the focus, and one that is removed leaves 
   await page.keyboard.press('Tab');
   expect(await focused(page)).toMatch(/^Undo/);
 });
+
+test('at the end of the queue the focus stays on the button that led there', async () => {
+  const calls = ['a.md', 'b.md'].map((path) => ({ tool: 'write_file', args: { path, content: 'x' } }));
+  const window = await openWindow(browser, { replies: [{ calls }] });
+  const { page } = window;
+  await window.send('Write both');
+  await window.approval.nth(1).waitFor();
+  await window.go('Approvals');
+  await page.getByRole('button', { name: 'Next', exact: true }).press('Enter');
+  await page.getByText('2 of 2', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  expect(await focused(page)).toBe('Previous');
+});
