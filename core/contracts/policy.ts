@@ -112,7 +112,7 @@ export const approvalSchema = z.object({
   approvalId: z.string(),
   callId: z.string(),
   tool: z.string(),
-  /** For example "Wants to write notes.md (1.2 KB)". */
+  /** For example "Wants to write notes.md (1.2 kB)". */
   summary: z.string(),
   /** Describes the risk. */
   risk: z.string(),

@@ -319,7 +319,7 @@ export interface ToolDefinition<A = unknown> {
   readonly isForPlans?: true;
   /** Describes what the call would touch. May read the file system, but must not change it. */
   facts(args: A, context: FactContext): CallFacts;
-  /** One plain sentence without the subject, such as "write notes.md (1.2 KB)". */
+  /** One plain sentence without the subject, such as "write notes.md (1.2 kB)". */
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
   /** The future content of a path that it writes, if that is known in advance. Read-only; null if the call would fail. */

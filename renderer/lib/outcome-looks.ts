@@ -14,7 +14,8 @@ export const outcomeLooks: Readonly<Record<CallState, OutcomeLook>> = {
   ok: { icon: 'check', tone: 'good', isShown: false },
   running: { icon: 'clock', tone: 'good', isShown: true },
   proposed: { icon: 'circle', tone: 'quiet', isShown: false },
-  waiting: { icon: 'approvals', tone: 'wait', isShown: true },
+  // The line of the turn says it, and the card below asks.
+  waiting: { icon: 'approvals', tone: 'wait', isShown: false },
   error: { icon: 'cross', tone: 'bad', isShown: true },
   denied: { icon: 'cross', tone: 'wait', isShown: true },
   cancelled: { icon: 'stop', tone: 'quiet', isShown: true },

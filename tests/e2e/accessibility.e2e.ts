@@ -150,3 +150,29 @@ test('forced colours show the current view, session and menu entry', async () =>
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(window.incidents).toEqual([]);
 });
+
+/** Notes what changes inside an alert; a screen reader says only that. */
+const noteAlerts = `(() => {
+  window.heard = [];
+  const note = (node) => {
+    if (node.parentElement?.closest('[role=alert], [role=alert] *') && node.textContent.trim() !== '') window.heard.push(node.textContent.trim());
+  };
+  new MutationObserver((changes) => {
+    for (const { type, target, addedNodes } of changes) for (const node of type === 'characterData' ? [target] : addedNodes) note(node);
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+})()`;
+
+test('the banner of a stop says each sentence once, and the release is announced', async () => {
+  const calls = [{ tool: 'exec', args: { command: 'sleep 60' } }];
+  const window = await openWindow(browser, { replies: [{ calls }], initScript: noteAlerts });
+  const { page } = window;
+  await window.send('Sleep');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('running', { exact: true }).waitFor();
+  await page.keyboard.press('Control+Shift+Period');
+  await page.getByRole('alert').getByText('Stopped: Sleep.').waitFor();
+  const heard = await page.evaluate<string[]>('window.heard');
+  expect(heard.filter((text) => text.includes('Nothing runs until you release it.')).length).toBeLessThan(2);
+  await page.getByRole('button', { name: 'Release panic stop' }).click();
+  await page.locator('[aria-live="polite"]').getByText('The panic stop is released.').waitFor();
+});

@@ -99,7 +99,7 @@ test('a held key and Enter approve nothing; A approves once and focuses the next
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing is waiting for you.');
   await expect.poll(() => window.host.readFile('one/a.md'), patience).toBe('one/a.md\n');
   expect([await window.host.readFile('two/b.md'), await window.host.readFile('three/c.md')]).toEqual([null, null]);
-  await page.getByText(/^Denied: Wants to write three\/c\.md/).waitFor({ state: 'attached' });
+  await page.getByText(/^Denied: write three\/c\.md/).waitFor({ state: 'attached' });
   expect(window.incidents).toEqual([]);
 });
 
@@ -186,4 +186,48 @@ test('decided approvals are listed, and a revoked grant says that this is final'
     .click();
   await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);
+});
+
+test('the queue names the sessions only if there are several', async () => {
+  const one = { calls: [write('a.md'), write('b.md')] };
+  const window = await openWindow(browser, { replies: [one, { calls: [write('a.md')] }] });
+  const { page, host } = window;
+  const rows = page.getByRole('list', { name: 'Queue' }).getByRole('listitem');
+  await window.send('Plant the garden');
+  await expect.poll(() => pending(window), patience).toBe(2);
+  await window.go('Approvals');
+  await rows.nth(1).waitFor();
+  expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(0);
+  await host.op('message.send', { text: 'Clean the kitchen' });
+  await rows.nth(2).getByText('Clean the kitchen').waitFor();
+  await page.getByText('Details · Plant the garden', { exact: true }).waitFor();
+  expect(await rows.filter({ hasText: 'Plant the garden' }).count()).toBe(2);
+});
+
+/** Notes each text that a polite region gets. */
+const noteSaid = `(() => {
+  window.said = [];
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes)
+      if (target.nodeType === 1 && target.closest('[aria-live=polite]')) window.said.push(...[...addedNodes].map((node) => node.textContent));
+  }).observe(document, { subtree: true, childList: true });
+})()`;
+
+test('each approval of a turn is announced', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions, initScript: noteSaid });
+  await window.send('Write three files');
+  const said = (): Promise<string[]> => window.page.evaluate<string[]>('window.said');
+  for (const path of ['one/a.md', 'two/b.md', 'three/c.md']) {
+    await expect.poll(said, patience).toContainEqual(expect.stringMatching(`^Approval needed: Wants to write ${path}`));
+  }
+});
+
+test('a turn that waits says so once in the conversation', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [write('a.md')] }] });
+  await window.send('Write it');
+  await window.approval.waitFor();
+  const said = window.conversation.getByText(/^waiting for you$/i);
+  const boxes = await Promise.all((await said.all()).map((place) => place.boundingBox()));
+  // The word for screen readers has one pixel.
+  expect(boxes.filter((box) => (box?.width ?? 0) > 1)).toHaveLength(1);
 });

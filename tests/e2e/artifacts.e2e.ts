@@ -192,3 +192,17 @@ test('a PDF is shown by page, its scripts and links do nothing, a broken one say
   expect(seen).toEqual([]);
   expect(window.incidents).toEqual([]);
 });
+
+test('a kept output is named after what it is, with its session', async () => {
+  const calls = [{ tool: 'exec', args: { command: 'for i in $(seq 1 30000); do echo "line $i"; done' } }];
+  const window = await openWindow(browser, { replies: [{ calls }, { text: 'Printed.' }] });
+  const { page } = window;
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.go('Artifacts');
+  const row = page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first();
+  expect(await row.innerText()).toMatch(/^Output of a command\s+Print a lot/);
+  await row.click();
+  await page.getByRole('heading', { name: 'Output of a command' }).waitFor();
+});

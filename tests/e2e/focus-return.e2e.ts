@@ -127,3 +127,60 @@ test('a stop from elsewhere is an alert, and what is spent is no news', async ()
   await window.host.op('panic.engage', { reason: 'From another window' });
   await page.getByRole('alert').filter({ hasText: 'Everything is stopped.' }).waitFor();
 });
+
+test('a retry and an edited message leave the focus in the conversation', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }] });
+  const { page, conversation } = window;
+  const isInConversation = (): Promise<boolean> => conversation.evaluate((log) => log.contains(log.ownerDocument.activeElement));
+  await window.send('Count');
+  await conversation.getByText('One.', { exact: true }).waitFor();
+  await conversation.getByRole('button', { name: 'Retry', exact: true }).press('Enter');
+  await conversation.getByText('Two.', { exact: true }).waitFor();
+  await expect.poll(isInConversation).toBe(true);
+  await conversation.getByRole('button', { name: 'Actions for your message' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Edit' }).press('Enter');
+  await page.keyboard.type(' on');
+  await page.keyboard.press('Enter');
+  await conversation.getByText('Three.', { exact: true }).waitFor();
+  await expect.poll(isInConversation).toBe(true);
+});
+
+test('a step of the tour keeps the focus in the tour, and its end gives it to the message', async () => {
+  const window = await openWindow(browser, { usesDemo: true });
+  const { page } = window;
+  await page.getByRole('button', { name: 'Take the one-minute tour' }).press('Enter');
+  await page.getByRole('button', { name: 'Send it' }).press('Enter');
+  await window.approval.waitFor();
+  await expect.poll(() => focused(page)).toBe('One-minute tour');
+  await page.getByRole('button', { name: 'Leave the tour' }).press('Enter');
+  await expect.poll(() => focused(page)).toBe('Message');
+});
+
+test('a schedule that is paused keeps the focus, and one that is removed leaves it nearby', async () => {
+  const window = await openWindow(browser);
+  const { page, host } = window;
+  const spec = { kind: 'cron', expr: '0 8 * * *', zone: 'UTC' };
+  await host.op('schedule.create', { name: 'Morning', prompt: 'Read', spec });
+  await window.go('Schedules');
+  await page.getByRole('button', { name: 'Pause Morning' }).press('Enter');
+  await expect.poll(() => focused(page)).toBe('Resume Morning');
+  await page.getByRole('button', { name: 'Remove Morning' }).press('Enter');
+  await expect.poll(() => focused(page)).not.toBe('nothing');
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toMatch(/^Undo/);
+});
+
+test('at the end of the queue the focus stays on the button that led there', async () => {
+  const calls = ['a.md', 'b.md'].map((path) => ({ tool: 'write_file', args: { path, content: 'x' } }));
+  const window = await openWindow(browser, { replies: [{ calls }] });
+  const { page } = window;
+  await window.send('Write both');
+  await window.approval.nth(1).waitFor();
+  await window.go('Approvals');
+  await page.getByRole('button', { name: 'Next', exact: true }).press('Enter');
+  await page.getByText('2 of 2', { exact: true }).waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  expect(await focused(page)).toBe('Previous');
+});

@@ -103,9 +103,13 @@ test("a restart keeps the open window's session, scroll position and draft", asy
   const token = window.host.token;
   await window.host.stop();
   await page.getByText('TrayClaw is not responding. Retrying…').waitFor();
+  // A message that cannot be sent stays in its field, and the banner says why.
+  await message.press('Enter');
+  await page.locator('[aria-live="polite"]').getByText('TrayClaw is not responding.', { exact: true }).waitFor();
+  expect(await page.getByRole('region', { name: 'Notices' }).innerText()).toBe('');
   // An operation that fails in between shows a notice, which disappears once the program responds.
   await page.getByRole('button', { name: 'Panic stop' }).click();
-  await page.getByText('TrayClaw is not responding.', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Notices' }).getByText('TrayClaw is not responding.', { exact: true }).waitFor();
   await window.host.start();
   await expect.poll(() => page.getByText('TrayClaw is not responding').count(), { timeout: 15_000 }).toBe(0);
   expect(window.host.token).not.toBe(token);

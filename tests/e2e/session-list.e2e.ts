@@ -211,3 +211,11 @@ test('a window that becomes narrow keeps the draft and the focus', async () => {
   await rowsOf(window).getByText('Earlier work').waitFor();
   expect(await window.message.isVisible()).toBe(false);
 });
+
+test('a row shows what the offline demo said, not its label', async () => {
+  const window = await openWindow(browser, { usesDemo: true });
+  await window.send('Calculate 6 * 7');
+  const row = rowsOf(window).filter({ hasText: 'Calculate 6 * 7' });
+  await row.getByText('42').waitFor();
+  expect(await row.innerText()).not.toContain('Offline demo');
+});

@@ -240,3 +240,15 @@ test('a change made elsewhere is shown, and a section has an address', async () 
   expect(window.page.url()).toMatch(/#\/settings\/retention$/);
   expect(await rowOf(window, 'retention.undoDays').isVisible()).toBe(true);
 });
+
+test('a row keeps no empty line for buttons that it does not show', async () => {
+  const window = await openSettings('models');
+  const row = rowOf(window, 'models.timeouts.idleMs');
+  const spare = async (): Promise<number> => {
+    const [box, control] = [await row.boundingBox(), await row.getByRole('spinbutton').boundingBox()];
+    return (box?.height ?? 0) - (control?.height ?? 0);
+  };
+  expect(await spare()).toBeLessThan(35);
+  await row.getByRole('spinbutton').fill('11');
+  await row.getByRole('button', { name: 'Save' }).waitFor();
+});

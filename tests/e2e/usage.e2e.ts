@@ -50,6 +50,8 @@ test("two turns are listed by day, model and session, with the host's figures", 
   expect(cells[4]).toBe(`$${row?.costUsd.toFixed(4)}`);
   expect(cells[5]).toMatch(/^\d.* (?:ms|s) \/ \d.* (?:ms|s)$/);
   await page.getByRole('table', { name: 'Per session' }).getByRole('link', { name: 'First question' }).waitFor();
+  // The head of a figure names its unit.
+  expect(await page.getByRole('definition').first().innerText()).toMatch(/^[\d,]+$/);
 
   // The arrow keys move along the days, and each value is announced.
   const said = page.getByRole('status', { name: 'Value' });

@@ -40,10 +40,10 @@ export function cutEnd(text: string, bytesMax: number): string {
   return bytes.toString('utf8', 0, characterStart(bytes, Math.min(bytesMax, bytes.length)));
 }
 
-/** For example "182 KB", "3.4 MB", "12 bytes". */
+/** For example "182 kB", "3.4 MB", "12 bytes". */
 export function formatBytes(sizeBytes: number): string {
   if (sizeBytes < 1000) return counted(sizeBytes, 'byte');
-  if (sizeBytes < 999_500) return `${Math.round(sizeBytes / 100) / 10} KB`.replace(/^(\d{3,})\.\d/, '$1');
+  if (sizeBytes < 999_500) return `${Math.round(sizeBytes / 100) / 10} kB`.replace(/^(\d{3,})\.\d/, '$1');
   return `${Math.round(sizeBytes / 100_000) / 10} MB`;
 }
 

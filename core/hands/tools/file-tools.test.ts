@@ -80,7 +80,7 @@ test('read_file describes content that it cannot show', async () => {
   );
   put('wide.txt', 'x'.repeat(20_000));
   const wide = await bench.call('read_file', { path: 'wide.txt' });
-  expect(wide.forModel).toMatch(/^x{7000,}\n\[line 1 of wide.txt has 20 KB and is cut here/);
+  expect(wide.forModel).toMatch(/^x{7000,}\n\[line 1 of wide.txt has 20 kB and is cut here/);
   put('huge.txt', '');
   execFileSync('truncate', ['-s', '11M', at('huge.txt')]);
   expect((await bench.call('read_file', { path: 'huge.txt' })).forModel).toMatch(/over the limit of 10 MB.*Use grep/);
@@ -219,7 +219,7 @@ test('list_dir shows kinds and sizes, sorted and bounded', async () => {
   put('a/inner', '');
   symlinkSync('b.txt', at('c'));
   put('odd\nname', '');
-  expect((await bench.call('list_dir', {})).forModel).toBe('a/\nb.txt  1.5 KB\nc -> b.txt\n"odd\\nname"  0 bytes');
+  expect((await bench.call('list_dir', {})).forModel).toBe('a/\nb.txt  1.5 kB\nc -> b.txt\n"odd\\nname"  0 bytes');
   mkdirSync(at('many'));
   for (let i = 0; i < 1003; i++) writeFileSync(at('many', `f${i}`), '');
   expect((await bench.call('list_dir', { path: 'many' }, {})).artifacts.length).toBe(1);
@@ -236,7 +236,7 @@ test('facts and summaries describe a call', () => {
     const { tool: definition, args: checked } = parsed.value;
     return `${definition.facts(checked, bench.context()).class} ${definition.idempotency(checked)}: ${definition.summarize(checked)}`;
   };
-  expect(describe('write_file', { path: 'notes.md', content: 'x'.repeat(1234) })).toBe('write idempotent: write notes.md (1.2 KB)');
+  expect(describe('write_file', { path: 'notes.md', content: 'x'.repeat(1234) })).toBe('write idempotent: write notes.md (1.2 kB)');
   expect(describe('edit_file', { path: 'a', old: 'b', new: 'c' })).toBe('write unsafe: edit a');
   expect(describe('append_file', { path: 'a', content: 'bc' })).toBe('write unsafe: append 2 bytes to a');
   expect(describe('read_file', { path: 'a' })).toBe('read pure: read a');

@@ -84,7 +84,7 @@ export function hostResult(
   };
 }
 
-/** "… 182 KB more in artifact NAME; read it with artifact_read …": describes the missing part and how to get it. */
+/** "… 182 kB more in artifact NAME; read it with artifact_read …": describes the missing part and how to get it. */
 export function missingNote(droppedBytes: number, ref: ArtifactRef | null): string {
   const size = formatBytes(droppedBytes);
   if (ref === null) return `… ${size} more were cut and could not be kept …`;

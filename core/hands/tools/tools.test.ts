@@ -265,7 +265,7 @@ test('cuts long output in the middle and stores the whole', async () => {
   const [ref] = result.artifacts;
   expect(result.forModel).toMatch(/^line 0\nline 1\n/);
   expect(result.forModel).toMatch(/\nline 2999$/);
-  expect(result.forModel).toContain(`KB more in artifact ${ref?.name}; read it with artifact_read {"artifact":"${ref?.sha256}"}`);
+  expect(result.forModel).toContain(`kB more in artifact ${ref?.name}; read it with artifact_read {"artifact":"${ref?.sha256}"}`);
   expect(Buffer.from(bench.artifacts.read(ref?.sha256 ?? '')).toString()).toBe(whole);
   expect(result.resultHash).toBe(hash('sha256', `ok\n${whole}`, 'hex'));
 });

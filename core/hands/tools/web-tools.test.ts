@@ -142,7 +142,7 @@ test('a long page is cut, and the whole is an artifact that names its source', a
   const text = Array.from({ length: 9_000 }, (_, index) => `line ${index} ü`).join('\n');
   serve(text, { 'content-type': 'text/plain' });
   const { forModel, artifacts } = await bench.run('web_fetch', { url: 'http://test.invalid/long.txt', maxChars: 1_000 });
-  expect(forModel).toMatch(/\[… 114 KB more in artifact long\.txt; read it with artifact_read/);
+  expect(forModel).toMatch(/\[… 114 kB more in artifact long\.txt; read it with artifact_read/);
   expect(forModel.length).toBeLessThan(1_800);
   expect(artifacts?.[0]).toMatchObject({ name: 'long.txt', mediaType: 'text/plain; charset=utf-8' });
   expect(bench.artifactTexts()).toEqual([fenceText(text, 'test.invalid')]);
@@ -150,7 +150,7 @@ test('a long page is cut, and the whole is an artifact that names its source', a
   expect(Buffer.byteLength(widest.forModel)).toBeLessThan(40_000);
   serve('x'.repeat(400_000), { 'content-type': 'text/plain' });
   expect((await bench.run('web_fetch', { url: 'http://test.invalid/' })).forModel).toContain(
-    '[The answer was longer; reading stopped after 300 KB.]',
+    '[The answer was longer; reading stopped after 300 kB.]',
   );
 });
 

@@ -3,10 +3,10 @@
 
 import { counted } from '../../base/counted.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
+import { demoLabel } from '../../contracts/demo-label.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { readDemoIntent, type DemoIntent } from './demo-intent.ts';
 
-const LABEL = '[Offline demo, no language model]';
 const QUOTED_CHARS_MAX = 4_000;
 const FIRST_LINES = 5;
 
@@ -89,7 +89,7 @@ function ask(turn: Turn, tool: string, args: DoneCall['args'], text: string): De
 }
 
 function say(text: string): DemoStep {
-  return { text: `${LABEL} ${text}`, call: null };
+  return { text: `${demoLabel} ${text}`, call: null };
 }
 
 function createNotes(folder: string, listing: string): string {

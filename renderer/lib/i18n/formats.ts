@@ -13,6 +13,7 @@ export class Formats {
   readonly #smallMoney: Intl.NumberFormat;
   readonly #clock: Intl.DateTimeFormat;
   readonly #moment: Intl.DateTimeFormat;
+  readonly #instant: Intl.DateTimeFormat;
   readonly #weekday: Intl.DateTimeFormat;
   readonly #date: Intl.DateTimeFormat;
   readonly #day: Intl.DateTimeFormat;
@@ -33,14 +34,9 @@ export class Formats {
       maximumFractionDigits: 4,
     });
     this.#clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
-    this.#moment = new Intl.DateTimeFormat(locale, {
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-    });
+    const moment = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+    this.#moment = new Intl.DateTimeFormat(locale, moment);
+    this.#instant = new Intl.DateTimeFormat(locale, { ...moment, second: '2-digit' });
     this.#weekday = new Intl.DateTimeFormat(locale, { weekday: 'short' });
     this.#date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' });
     this.#day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
@@ -114,6 +110,11 @@ export class Formats {
 
   moment(atMs: number): string {
     return this.#moment.format(atMs);
+  }
+
+  /** With seconds, for comparing it with a log. */
+  instant(atMs: number): string {
+    return this.#instant.format(atMs);
   }
 
   /** A recurring time: its weekday, day and time. */

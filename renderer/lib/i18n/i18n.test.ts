@@ -77,3 +77,9 @@ test('numbers and money follow the locale of the formats', () => {
   expect(said(british)).toEqual(['1.5 s', '1.2 kB', '1.8k tokens', '$1.50', '1,234.5']);
   expect(said(swedish)).toEqual(['1,5 s', '1,2 kB', '1,8k tokens', '1,50\u{a0}$', '1\u{a0}234,5']);
 });
+
+test('a moment has no seconds, an instant has them', () => {
+  const format = new Formats('en-GB', english.common);
+  const atMs = new Date(2026, 10, 28, 15, 31, 4).getTime();
+  expect([format.moment(atMs), format.instant(atMs)]).toEqual(['28 Nov 2026, 15:31', '28 Nov 2026, 15:31:04']);
+});

@@ -6,7 +6,7 @@ import type { AnyEvent, DeltaNotice, EventOf } from '../../../core/contracts/eve
 import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
 import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
 import type { Words } from '../i18n/words.ts';
-import { OpFailure, type LinkState, type OpClient } from '../client.ts';
+import { OpFailure, toOpFailure, type LinkState, type OpClient } from '../client.ts';
 import type { DraftFile } from '../draft-files.ts';
 import { mentionedFiles } from '../mentions.ts';
 import { ChatServices } from './chat-services.svelte.ts';
@@ -273,12 +273,19 @@ export class App {
         this.#tellEnd(sent.sessionId);
         this.route.go('chat', sent.sessionId);
       } else if (view !== 'chat') this.route.lastSessionId = sent.sessionId;
-    });
+    }, this.#tellUnsent);
     if (taken) this.sentCount += 1;
     // The result of an earlier command would cover the conversation.
     if (taken) this.commands.dismiss(sessionId);
     return taken;
   }
+
+  /** While the banner says that the connection is lost, and the text is still in its field, a notice would repeat it. */
+  readonly #tellUnsent = (cause: unknown): void => {
+    const { code, message } = toOpFailure(cause);
+    if (code === 'offline' && this.system.link === 'reconnecting') this.notices.say(message);
+    else this.notices.fail(cause);
+  };
 
   /** Extends the budget that ended a turn, and continues the turn. */
   allowMore(turnId: string, sessionId: string, more: { scope: BudgetScope; unit: BudgetUnit; amount: number }): Promise<boolean> {
@@ -321,7 +328,10 @@ export class App {
       this.#tellEnd(this.lookedAt);
     }
     this.#conversations.get(event.sessionId)?.take(event);
-    if (event.type === 'panic.released') this.notices.isOver('panic_engaged');
+    if (event.type === 'panic.released') {
+      this.notices.isOver('panic_engaged');
+      this.notices.say(this.#words().released);
+    }
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'mcp.asked') this.notices.say(this.#words().serverAsks(event.body.server));
   }

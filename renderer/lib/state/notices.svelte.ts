@@ -1,6 +1,6 @@
 // Short messages to the person: errors with the next step, and texts for screen readers. Nothing is stored.
 
-import { untrack } from 'svelte';
+import { tick, untrack } from 'svelte';
 import { toOpFailure, type OpFailure } from '../client.ts';
 
 export interface Notice {
@@ -19,10 +19,12 @@ const noticesMax = 4;
 
 export class Notices {
   list = $state.raw<readonly Notice[]>([]);
-  /** Announced politely when it changes. */
-  spoken = $state('');
+  /** Announced politely as separate texts, so that two of the same moment are both read, and the same text is read again. */
+  spoken = $state.raw<readonly { readonly id: number; readonly text: string }[]>([]);
   /** Failures that the open page explains in its place. */
   readonly #inPlace = new Set<OpFailure>();
+  /** Until the page shows the texts of this moment. */
+  #isSaying = false;
   #nextId = 1;
 
   fail(cause: unknown): void {
@@ -75,7 +77,8 @@ export class Notices {
   }
 
   say(text: string): void {
-    // A changed string is announced, but the same one twice in a row would not be.
-    this.spoken = this.spoken === text ? text + '\u200b' : text;
+    this.spoken = [...this.spoken.filter(() => this.#isSaying), { id: this.#nextId++, text }];
+    this.#isSaying = true;
+    void tick().then(() => (this.#isSaying = false));
   }
 }

@@ -66,8 +66,8 @@ export const approvals = {
     keyDeny: 'deny',
     edit: 'Edit…',
     asksAgain: 'The changed call can do more than the first one. It is asked about again.',
-    approved: (summary: string) => `Approved: ${summary}`,
-    denied: (summary: string) => `Denied: ${summary}`,
+    approved: (call: string) => `Approved: ${call}`,
+    denied: (call: string) => `Denied: ${call}`,
   },
   edited: {
     label: 'Change this call',

@@ -271,6 +271,8 @@ export const chat = {
     noPack: 'No model was called in this turn.',
   },
 
+  outputOf: (tool: string) => (tool === 'exec' ? 'Output of a command' : `Result of ${tool}`),
+
   pack: {
     sectionNames: {
       system: 'instructions',

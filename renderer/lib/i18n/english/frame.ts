@@ -42,6 +42,7 @@ export const frame = {
   panicStop: 'Panic stop',
   panicShort: 'Stop',
   releaseStop: 'Release panic stop',
+  released: 'The panic stop is released.',
   keepStopped: 'Keep stopped',
   yesRelease: 'Yes, release panic stop',
   seeStopped: 'See what was stopped',

@@ -121,7 +121,6 @@ export const schedules = {
     next: (moment: string) => `Next check ${moment}.`,
     last: (moment: string, outcome: string) => `Last check ${moment}: ${outcome}`,
     never: 'Never checked.',
-    idle: (count: number) => (count === 1 ? '1 check without a model' : `${count} checks without a model`),
     file: 'File',
     copyFile: 'Copy path of HEARTBEAT.md',
     run: 'Check now',
