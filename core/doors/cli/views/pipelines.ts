@@ -20,7 +20,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
   'pipeline.get': { show: (view, { program }) => describePipeline(view, program) },
   'pipeline.wait': { show: (view, { program }) => describePipeline(view, program), exitCode: exitCodeOf },
   'pipeline.compare': {
-    // What is missing is refused by the operation.
+    // The operation refuses a missing list.
     params: (read) => ({ ...read, with: read.with?.flatMap((one) => one.split(',')) }) as OpParams<'pipeline.compare'>,
     show: describeComparison,
   },
