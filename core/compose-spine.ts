@@ -215,7 +215,7 @@ type Guard = ReturnType<typeof composeGuard>;
 export function composeHands(guard: Guard) {
   const { home, config, clock, logger, safetyOf, options, lifetimes, storage, log, facts, environment, platform } = guard;
   const instanceMarker = instanceMarkerOf(facts.home);
-  const processes = new ProcessTrees({ ...guard, table: createProcessTable(platform), instanceMarker });
+  const processes = new ProcessTrees({ ...guard, table: createProcessTable(platform, facts.home), instanceMarker });
   const redactDeep = <T>(value: T): Redacted<T> => safetyOf('channels').redactDeep(value);
   const outbox = lifetimes.add(new Outbox({ ...guard, rows: guard.outbound, after: systemLater, redactDeep }));
   const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;

@@ -135,6 +135,11 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       return claw;
     },
     findInstance: async (home) => (await import('../core/doors/http/http.ts')).findInstance(home),
+    endOwner: async (home) => {
+      const record = (await import('../core/store/home/home.ts')).readInstanceFile(home);
+      if (record === null) return null;
+      return (await (await import('../core/store/storage/storage.ts')).endOwner(home, record.pid)) ? record.pid : null;
+    },
     openDoors: async ({ home, claw }) => {
       const { InstanceDoor } = await import('../core/doors/http/http.ts');
       const door = new InstanceDoor({

@@ -119,6 +119,7 @@ export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}):
       return Promise.resolve(claw);
     },
     findInstance: () => Promise.resolve(null),
+    endOwner: () => Promise.resolve(null),
     openDoors: () => Promise.resolve(doors),
     restoreBackup: ({ file }) => Promise.resolve({ from: file }),
     openWindow: () => Promise.resolve('an app window'),

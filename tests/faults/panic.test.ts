@@ -1,10 +1,13 @@
 // The panic stop of a served runtime: everything is killed, nothing starts again, and only a person releases it, whatever happens to the
 // process.
 
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '../../core/contracts/errors.ts';
+import { isRunning, readInstanceFile } from '../../core/store/home/home.ts';
+import { endOwner } from '../../core/store/storage/storage.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
 import { countProcesses, PanicRig } from './panic-rig.ts';
@@ -66,6 +69,37 @@ test('trees, an endless turn, queued messages and approvals stop and stay stoppe
   const asked = await rig.home.cli(['ask', 'hello']);
   expect([asked.code, (asked.json as { text: string }).text]).toEqual([0, 'Hello.']);
   expect((await rig.op('audit.verify', {})).ok).toBe(true);
+});
+
+test('a process that does not answer is ended, with all it started, and stays stopped', { ...onLinux, timeout: 90_000 }, async () => {
+  await using rig = await PanicRig.start();
+  const mark = await rig.startTrees();
+  const turns = await rig.startTurns();
+  const pid = readInstanceFile(rig.home.path)?.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  const { code, json, stderr } = await rig.home.cli(['panic', '--reason', 'it hangs']);
+  expect([code, json]).toEqual([0, expect.objectContaining({ engaged: true, reason: 'it hangs' })]);
+  expect(stderr).toContain(`TrayClaw (process ${pid}) did not answer and was ended.`);
+  expect({ alive: countProcesses(mark), isRunning: isRunning(pid) }).toEqual({ alive: 0, isRunning: false });
+  await rig.restart('SIGKILL');
+  expect((await rig.op('panic.status', {})).engaged).toBe(true);
+  const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId, timeoutMs: 5_000 })).status;
+  expect(await Promise.all([turns.endless, ...turns.queued].map(statusOf))).toEqual(['stopped', 'stopped', 'stopped']);
+  expect((await rig.op('audit.verify', {})).ok).toBe(true);
+});
+
+test('only the process that has the data folder open is ended', onLinux, async () => {
+  await using home = new TestHome();
+  const claw = await home.open({ config: {} });
+  const other = spawn('sleep', ['60']);
+  try {
+    expect(await endOwner(home.path, other.pid ?? 0)).toBe(false);
+    expect(await endOwner(home.path, process.pid)).toBe(false);
+    expect(other.exitCode).toBe(null);
+  } finally {
+    other.kill();
+    await home.close(claw);
+  }
 });
 
 test('a process killed during the stop restarts stopped, with its turns ended', { ...onLinux, timeout: 90_000 }, async () => {

@@ -1,20 +1,29 @@
 // A live test of a model: an answer, and a clear message for each failure; counted in the usage, and limited in time.
 
 import { expect, onTestFinished, test } from 'vitest';
+import { toAppError } from '../../core/contracts/errors.ts';
 import type { ToolDefinition } from '../../core/index.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
+import { until } from '../until.ts';
 
-async function open(answer: Parameters<typeof ScriptedModel.start>[0], tools: readonly ToolDefinition[] = []) {
+async function open(answer: Parameters<typeof ScriptedModel.start>[0], tools: readonly ToolDefinition[] = [], budget = {}) {
   const model = await ScriptedModel.start(answer);
   const home = new TestHome();
-  const claw = await home.open({ config: model.config('openai'), tools });
+  const claw = await home.open({ config: { ...model.config('openai'), budget }, tools });
   onTestFinished(async () => {
     await home.dispose();
     await model.close();
   });
   return { model, claw };
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'done',
+    (cause: unknown) => toAppError(cause).code,
+  );
 }
 
 test('a model that answers passes, is asked for little, and the call is counted', async () => {
@@ -30,6 +39,36 @@ test('a model that answers passes, is asked for little, and the call is counted'
   expect(await claw.op('model.test', { model: 'fresh/other', provider })).toMatchObject({ ok: true });
   expect(model.requests.at(-1)?.model).toBe('other');
   expect((await claw.op('model.presets', {})).presets.map(({ id }) => id)).toContain('openrouter');
+});
+
+test('the panic stop and a used-up budget keep a test from asking the model', async () => {
+  const { model, claw } = await open([{ answer: { text: 'ok', usage: { input: 900, output: 100 } } }], [], { perDayTokens: 10_000 });
+  const provider = { name: 'fresh', kind: 'openai-compatible', baseUrl: `${model.origin}/v1` } as const;
+  const refusals = async (): Promise<readonly string[]> => [
+    await codeOf(claw.op('model.test', { model: 'lab/scripted' })),
+    await codeOf(claw.op('provider.try', { provider, modelId: 'scripted' })),
+    (await claw.op('health.check', { full: true })).checks.find(({ id }) => id === 'model.turn')?.detail ?? '',
+  ];
+  await claw.op('panic.engage', {});
+  const stopped = 'lab/scripted: No model is asked while everything is stopped.';
+  expect(await refusals()).toEqual(['panic_engaged', 'panic_engaged', stopped]);
+  expect(model.requests).toEqual([]);
+
+  await claw.op('panic.release', {});
+  while (model.requests.length < 20 && (await codeOf(claw.op('model.test', { model: 'lab/scripted' }))) === 'done');
+  const asked = model.requests.length;
+  expect(asked).toBeGreaterThan(1);
+  const spent = 'lab/scripted: The budget of the day allows no more model calls.';
+  expect(await refusals()).toEqual(['over_budget', 'over_budget', spent]);
+  expect(model.requests.length).toBe(asked);
+});
+
+test('the panic stop aborts a test under way', async () => {
+  const { model, claw } = await open([{ answer: { silent: true } }]);
+  const testing = claw.op('model.test', { model: 'lab/scripted' });
+  await until(() => model.requests.length === 1, 'the model is asked');
+  await claw.op('panic.engage', {});
+  expect(await testing).toMatchObject({ ok: false, tookMs: expect.toSatisfy((tookMs: number) => tookMs < 10_000) });
 });
 
 test.each([

@@ -11,6 +11,7 @@ import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { eachTest } from '../faults/home-and-model.ts';
 import type { TestHome } from '../faults/test-home.ts';
 import { isSoak } from '../soak.ts';
+import { until } from '../until.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
@@ -187,5 +188,44 @@ test.each<[string, object, string]>([
     message: expect.stringContaining(why) as unknown,
   });
   expect((await claw.op('pipeline.list', {})).pipelines).toEqual([]);
+  await home.close(claw);
+});
+
+test('a run whose turn the panic stop ended says so at once', async () => {
+  const claw = await open([{ answer: { silent: true } }]);
+  const begun = await claw.op('pipeline.run', { pipeline: file(graph), text: 'How much?', wait: false });
+  await until(() => model.requests.length === 1, 'the model is asked');
+  await claw.op('panic.engage', {});
+  const get = () => claw.op('pipeline.get', { pipelineId: begun.pipelineId });
+  await until(async () => (await get()).status !== 'running', 'the run has ended');
+  const reason = 'The node plan failed: The turn ended: stopped by the panic stop.';
+  expect(await get()).toMatchObject({ status: 'failed', reason, error: { code: 'panic_engaged' } });
+  await home.close(claw);
+});
+
+test('a run says which budget ended its turn, and how to allow more', async () => {
+  const claw = await home.open({ config: { ...model.config('openai'), budget: { perDayTokens: 1 } } });
+  const poor = await claw.op('pipeline.run', { pipeline: file(graph), text: 'How much?' });
+  expect(poor).toMatchObject({ status: 'failed', error: { code: 'over_budget', hint: expect.stringContaining('budget allow') } });
+  const work = await claw.op('work.run', { task: { goal: 'Say hello', criteria: [{ contains: 'hello' }] } });
+  expect(work).toMatchObject({ status: 'fail', reason: 'The turn ended: over its budget.', error: { code: 'over_budget' } });
+  await home.close(claw);
+});
+
+test('a run that waits for an approval continues after a panic stop', async () => {
+  const claw = await open([
+    { user: /^WRITE/, results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'total.txt', content: '42' } }] } },
+    { answer: { text: 'Done.' } },
+  ]);
+  const waiting = await claw.op('pipeline.run', { pipeline: file({ nodes: { write: { ask: 'WRITE' } }, output: 'write' }), text: 'Go' });
+  expect(waiting.status).toBe('waiting');
+  const { pipelineId } = waiting;
+  await claw.op('panic.engage', {});
+  await expect(claw.op('pipeline.wait', { pipelineId })).rejects.toMatchObject({ code: 'panic_engaged' });
+  await claw.op('panic.release', {});
+  const status = async () => (await claw.op('pipeline.get', { pipelineId })).status;
+  await until(async () => (await status()) === 'waiting', 'the run waits again');
+  await claw.op('approval.decide', { approvalId: waiting.waitsFor[0]?.approvalId ?? '', decision: 'approve', scope: { kind: 'once' } });
+  await until(async () => (await status()) === 'done', 'the run is done');
   await home.close(claw);
 });

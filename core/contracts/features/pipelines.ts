@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
+import { errorBodySchema } from '../errors.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { id, most } from '../op-params.ts';
@@ -99,6 +100,8 @@ export const pipelineViewSchema = z.object({
   status: z.enum(['running', 'waiting', 'done', 'failed']),
   text: z.string(),
   reason: z.string(),
+  /** Why the turn of a node was not done, if that ended the run. */
+  error: errorBodySchema.optional(),
   /** The score of the last review; null if there was none. */
   quality: z.number().nullable(),
   nodes: z.array(
@@ -213,7 +216,7 @@ export const pipelineOps = defineOps({
       compare: {
         takes: ['text...'],
         options: {
-          with: 'what to compare: pipelines, models (provider/name), agent:ID',
+          with: 'what to compare: pipelines, models (provider/name), agent:ID; with spaces or commas between',
           rubric: 'what a good answer does; a list is judged point by point',
           judge: 'the model that judges',
         },

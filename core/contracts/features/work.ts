@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
+import { errorBodySchema } from '../errors.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { agentName, id, most } from '../op-params.ts';
@@ -157,6 +158,8 @@ export const workViewSchema = z.object({
   /** The answer of the last attempt, or of the chosen candidate. */
   text: z.string(),
   reason: z.string(),
+  /** Why its last turn was not done, if that ended the work. */
+  error: errorBodySchema.optional(),
   /** The approvals and questions that it waits for. */
   waitsFor: z.array(z.object({ approvalId: z.string().nullable(), text: z.string() })),
   costUsd: z.number().nullable(),

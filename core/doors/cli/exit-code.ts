@@ -30,14 +30,15 @@ export function exitCodeOfTurn(turn: { readonly status: TurnStatus; readonly err
     case 'stopped':
       return exitCodes.panic;
     case 'failed':
-      return turn.error === undefined ? exitCodes.failed : asFailure(exitCodeOfError(turn.error.code));
+      return exitCodeOfFailure(turn.error);
     case 'cancelled':
     case 'running':
       return exitCodes.failed;
   }
 }
 
-/** A turn's error is never a usage error of the caller. */
-function asFailure(code: number): number {
+/** For work that ended with the error of a turn, which is never a usage error of the caller. */
+export function exitCodeOfFailure(error: { readonly code: ErrorCode } | undefined): number {
+  const code = error === undefined ? exitCodes.failed : exitCodeOfError(error.code);
   return code === exitCodes.usage ? exitCodes.failed : code;
 }

@@ -1,5 +1,6 @@
-// `panic`: engages the panic stop, releases it and shows its state.
+// `panic`: engages the panic stop, releases it and shows its state. Ends an instance that does not answer.
 
+import { isAppError } from '../../contracts/errors.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
 import type { CommandContext } from './command-context.ts';
@@ -15,7 +16,21 @@ export function panic(context: CommandContext, options: PanicOptions): Promise<n
   const view = { human: (status: PanicStatus) => describePanic(status) };
   if (options.status === true) return context.runOp('panic.status', {}, view);
   if (options.release === true) return context.runOp('panic.release', {}, view);
-  return context.runOp('panic.engage', options.reason === undefined ? {} : { reason: options.reason }, view);
+  const params = options.reason === undefined ? {} : { reason: options.reason };
+  return engageForSure(context, () => context.runOp('panic.engage', params, view));
+}
+
+/** A process that owns the data folder and does not answer cannot stop its work, so it is ended. The next one here stops what it left. */
+async function engageForSure(context: CommandContext, engage: () => Promise<number>): Promise<number> {
+  try {
+    return await engage();
+  } catch (cause) {
+    if (!isAppError(cause) || cause.code !== 'store_locked') throw cause;
+    const pid = await context.parts.endOwner(context.home);
+    if (pid === null) throw cause;
+    context.output.note(`TrayClaw (process ${pid}) did not answer and was ended. What it was doing: ${context.program} outcomes list`);
+    return engage();
+  }
 }
 
 function describePanic(status: PanicStatus): string {

@@ -61,6 +61,11 @@ export interface CliParts {
   /** Starts the runtime in this process. Fails with `store_locked` if another process owns the data folder. */
   hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
+  /**
+   * Ends the process that owns the data folder, for the panic stop if it does not answer. Resolves to its id; null if it is not certain
+   * which process that is, and on Windows.
+   */
+  endOwner(home: string): Promise<number | null>;
   openDoors(options: { readonly home: string; readonly claw: HostedRuntime }): Promise<OwnDoors>;
   /** Works directly on the files, so no process may own the data folder. */
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<{ readonly from: string }>;

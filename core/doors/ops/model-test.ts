@@ -1,20 +1,23 @@
 // A minimal live call of a model with the tools of the main agent's turns. Checks key, name and address, and whether the server accepts the
 // tools. Counts towards usage like every call; not a turn.
 
-import { toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { withinToolLimit } from '../../mind/context/context.ts';
+import { estimateTokens, probeTokensMax } from '../../mind/llm/llm.ts';
+import type { Reservation } from '../../guard/budget/budget.ts';
 import { offeredWithin } from '../../runtime/turns/turns.ts';
 import type { OpsParts } from './parts.ts';
 
-type Deps = Pick<OpsParts, 'agents' | 'clock' | 'closing' | 'gate' | 'ids' | 'log' | 'models' | 'safety' | 'tools'>;
+type Deps = Pick<OpsParts, 'agents' | 'budget' | 'clock' | 'closing' | 'gate' | 'ids' | 'log' | 'models' | 'panic' | 'safety' | 'tools'>;
 
 const TEST_MAX_MS = 20_000;
 
 export type TestedModel = OpParsed<'model.test'> & { readonly key?: string | undefined };
 
+/** Fails with panic_engaged or over_budget before the model is asked. */
 export async function testModel(deps: Deps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
   const { model, provider, key } = params;
   const offered = offeredWithin(deps, deps.tools.schemas(), {
@@ -24,19 +27,17 @@ export async function testModel(deps: Deps, params: TestedModel, caller: Caller)
   const tools = withinToolLimit(offered, []);
   const told = tools.length === offered.length ? {} : { toolsLeftOut: offered.length - tools.length };
   const requestId = deps.ids.next('req');
+  const limits = [deps.closing, deps.panic.signal, AbortSignal.timeout(TEST_MAX_MS)];
+  const signal = AbortSignal.any(caller.signal === undefined ? limits : [...limits, caller.signal]);
+  const reservation = await reserve(deps, { model, requestId, sent: JSON.stringify(tools), signal });
+  let spent: Parameters<Reservation['settle']>[0] = null;
   const record = (draft: AnyDraft): void => void deps.log.append(systemSessionId, [draft]);
   record({ type: 'model.requested', body: { requestId, packId: 'test', model } });
   const startedMs = deps.clock.monotonicMs();
   const tookMs = (): number => Math.round(deps.clock.monotonicMs() - startedMs);
-  const signals = [deps.closing, AbortSignal.timeout(TEST_MAX_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
   try {
-    const { reply, costUsd } = await probe(deps, model, {
-      provider,
-      key,
-      tools,
-      signal: AbortSignal.any(signals),
-      timeoutMs: TEST_MAX_MS,
-    });
+    const { reply, costUsd } = await probe(deps, model, { provider, key, tools, signal, timeoutMs: TEST_MAX_MS });
+    spent = { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
     const { usage, usageReported, finishReason, firstTokenMs } = reply;
     const said = { text: deps.safety.redact(reply.text).text, reasoning: '', calls: [] };
     record({
@@ -48,7 +49,27 @@ export async function testModel(deps: Deps, params: TestedModel, caller: Caller)
     const error = toAppError(cause).toBody();
     record({ type: 'model.failed', body: { requestId, error, partialText: '', tookMs: tookMs() } });
     return { ok: false, model, tookMs: tookMs(), firstTokenMs: null, usage: noUsage, costUsd: null, error, ...told };
+  } finally {
+    reservation.settle(spent);
   }
+}
+
+interface Asked {
+  readonly model: string;
+  readonly requestId: string;
+  readonly sent: string;
+  readonly signal: AbortSignal;
+}
+
+async function reserve({ budget, clock, models, panic }: Deps, { model, requestId, sent, signal }: Asked): Promise<Reservation> {
+  if (panic.engaged) throw new AppError('panic_engaged', 'No model is asked while everything is stopped.');
+  const inputTokens = estimateTokens(sent);
+  const usd = (outputTokens: number): number | null => models.cost(model, { ...noUsage, inputTokens, outputTokens });
+  const estimate = { inputTokens, inputUsd: usd(0), tokens: inputTokens + probeTokensMax, usd: usd(probeTokensMax) };
+  const admission = await budget.reserve({ turnId: requestId, sessionId: requestId, nowMs: clock.nowMs() }, estimate, signal);
+  if (admission === null) throw new AppError('cancelled', 'The test was stopped while it waited for the budget.');
+  if (!admission.ok) throw new AppError('over_budget', `The budget of the ${admission.breach.scope} allows no more model calls.`);
+  return admission.reservation;
 }
 
 type Probe = OpsParts['models']['probe'];

@@ -27,7 +27,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly agents: AgentRegistry;
   /** The sessions of the subagents of a session. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
-  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'room'>;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'reserve' | 'room'>;
   readonly panic: PanicSwitch;
   readonly continuity: ContinuityRows;
   readonly compaction: Pick<Compaction, 'compact'>;
@@ -50,7 +50,7 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: Pick<
     ModelRouter,
-    'routes' | 'defaultChoice' | 'list' | 'presets' | 'probe' | 'survey' | 'lookAtServers' | 'assertKnown' | 'discover' | 'ready'
+    'cost' | 'routes' | 'defaultChoice' | 'list' | 'presets' | 'probe' | 'survey' | 'lookAtServers' | 'assertKnown' | 'discover' | 'ready'
   >;
   readonly secrets: Pick<Secrets, 'set' | 'guard' | 'list' | 'delete' | 'status' | 'unlock'>;
   readonly sandbox: Pick<Sandbox, 'explain'>;

@@ -14,7 +14,20 @@ import { shortSecretWords } from './short-secret.ts';
 
 type Deps = Pick<
   OpsParts,
-  'closing' | 'models' | 'packer' | 'budget' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
+  | 'closing'
+  | 'models'
+  | 'packer'
+  | 'budget'
+  | 'secrets'
+  | 'settings'
+  | 'agents'
+  | 'clock'
+  | 'gate'
+  | 'ids'
+  | 'log'
+  | 'panic'
+  | 'safety'
+  | 'tools'
 >;
 
 type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.route' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
@@ -39,7 +52,7 @@ export function createProviderOps(deps: Deps): ProviderOps {
   };
 }
 
-/** Tests a provider. A server without a model list may still respond if a model is named. */
+/** Tests a provider. A server without a model list may still respond if a model is named. Fails as `testModel` does. */
 async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
   const { name, key } = given.provider;
   if (key !== undefined) deps.secrets.guard(key, name);

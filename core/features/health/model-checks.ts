@@ -8,7 +8,7 @@ import { unpricedWords } from '../../contracts/turn-words.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
-import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
+import { libraryCaller, type OpHandlers, type OpResult } from '../../contracts/ops.ts';
 import { isRouteRef } from '../../contracts/route-name.ts';
 import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
@@ -94,12 +94,21 @@ async function checkTurn(deps: ModelChecksDeps, full: boolean): Promise<Finding[
 }
 
 async function askModel(deps: ModelChecksDeps, ref: string): Promise<Finding> {
-  const { ok, tookMs, error, usage, costUsd } = await deps.ops()['model.test']({ model: ref }, libraryCaller);
+  const { ok, tookMs, error, usage, costUsd } = await testOrRefusal(deps, ref);
   if (!ok)
     return unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.');
   const tokens = counted(usage.inputTokens + usage.outputTokens, 'token');
   const cost = costUsd === null ? tokens : `${tokens}, ${Number(costUsd.toPrecision(2))} US$`;
   return well('model.turn', `${ref} answers, and takes the tools of a turn (${tookMs} ms, ${cost}).`);
+}
+
+/** A model that is not asked, because of a budget or the panic stop, fails the check as well. */
+async function testOrRefusal(deps: ModelChecksDeps, ref: string): Promise<Omit<OpResult<'model.test'>, 'model' | 'firstTokenMs'>> {
+  try {
+    return await deps.ops()['model.test']({ model: ref }, libraryCaller);
+  } catch (cause) {
+    return { ok: false, tookMs: 0, usage: noUsage, costUsd: null, error: toAppError(cause).toBody() };
+  }
 }
 
 async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> {

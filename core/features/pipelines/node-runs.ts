@@ -3,6 +3,7 @@
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
+import { endWordsOf } from '../../contracts/turn-words.ts';
 import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { parseJson } from '../../base/json.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
@@ -80,7 +81,12 @@ async function ask(deps: NodeDeps, form: Exclude<PipelineNode, ReviewNode>, run:
     const end = await whenTurnEnds(deps, begun, run);
     if (end.status === 'done') return { status: 'done', text: end.text, turnId: begun.turnId };
     if (end.status !== 'failed' || attempt > form.retries) {
-      return { status: 'failed', text: end.text, turnId: begun.turnId, error: end.error?.message ?? `The turn ended: ${end.status}.` };
+      return {
+        status: 'failed',
+        text: end.text,
+        turnId: begun.turnId,
+        error: end.error?.message ?? `The turn ended: ${endWordsOf(end.status)}.`,
+      };
     }
   }
 }

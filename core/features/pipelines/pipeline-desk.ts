@@ -45,11 +45,11 @@ export class PipelineDesk {
     const running = new Map<string, Promise<void>>();
     try {
       for (;;) {
-        watching.signal.throwIfAborted();
         const state = this.runs.state(pipelineId);
         if (state.finished !== null) return;
         const failed = [...state.ended.values()].flatMap((rounds) => rounds.filter(({ status }) => status === 'failed'))[0];
         if (failed !== undefined) return this.#end(state, 'failed', `The node ${failed.node} failed: ${failed.error ?? ''}`);
+        watching.signal.throwIfAborted();
         for (const { node, round } of readyNodes(state)) {
           if (running.has(node)) continue;
           const ended = this.#runNode(state, { node, round, ...watching }).finally(() => running.delete(node));

@@ -2,12 +2,14 @@
 
 import type { PipelineView } from '../../contracts/features/pipelines.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
 import { dependenciesOf, isReview, roundsOf, type PipelineState } from './graph.ts';
 import { sessionOf } from './node-runs.ts';
 
 export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): PipelineView {
   const { started, finished } = state;
+  const failed = finished?.status === 'failed' ? state.begun.find(({ turnId }) => failedTurns(state).has(turnId)) : undefined;
+  const error = errorOfTurn(log, failed ?? null);
   const scores = [...state.ended.values()].flat().flatMap(({ score }) => score ?? []);
   return {
     pipelineId: started.pipelineId,
@@ -16,6 +18,7 @@ export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'
     status: finished?.status ?? (waitsFor.length > 0 ? 'waiting' : 'running'),
     text: finished?.text ?? '',
     reason: finished?.reason ?? '',
+    ...(error === undefined ? {} : { error }),
     quality: scores.at(-1) ?? null,
     nodes: Object.entries(started.graph.nodes).map(([node, form]) => ({
       node,
@@ -30,6 +33,10 @@ export function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'
     startedAtMs: state.startedAtMs,
     finishedAtMs: state.finishedAtMs,
   };
+}
+
+function failedTurns({ ended }: PipelineState): ReadonlySet<string | null> {
+  return new Set([...ended.values()].flat().flatMap(({ status, turnId }) => (status === 'failed' ? [turnId] : [])));
 }
 
 export function spentBy({ begun, ended }: PipelineState, log: Pick<SessionLog, 'reads'>): RunFigures {

@@ -1,6 +1,7 @@
 // Folds the state of a piece of work from its events, and decides what to do next. Pure, so that a restart makes the same decisions.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import { endWordsOf } from '../../contracts/turn-words.ts';
 import type { WorkedAttempt, WorkStrategy } from '../../contracts/work-strategy.ts';
 import type { Criterion } from '../../contracts/features/work.ts';
 
@@ -49,7 +50,7 @@ export function nextStep(state: WorkState, candidate: number | null, custom: Wor
   const last = state.attempts.findLast((one) => one.candidate === candidate);
   if (last === undefined) return { kind: 'attempt', attempt: 1 };
   const { attempt } = last;
-  if (last.status !== 'done') return { kind: 'end', status: 'fail', reason: `The turn ended: ${last.status}.` };
+  if (last.status !== 'done') return { kind: 'end', status: 'fail', reason: `The turn ended: ${endWordsOf(last.status)}.` };
   const done = checksOf(state, candidate, attempt);
   const failed = [...done.values()].some(({ verdict }) => verdict !== 'pass');
   const open = orderOf(criteria).filter((index) => !done.has(index));

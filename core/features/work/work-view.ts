@@ -3,7 +3,7 @@
 
 import type { WorkView } from '../../contracts/features/work.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, sumSpent, type RunFigures, type WaitsFor } from '../../runtime/runs/runs.ts';
 import { checksOf, describeCriterion, type WorkState, type WorkStep } from './fold.ts';
 
 interface ViewDeps {
@@ -18,6 +18,7 @@ export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): 
   const candidate = chosen?.candidate ?? (started.plan.kind === 'candidates' ? 1 : null);
   const last = attempts.findLast((one) => one.candidate === candidate);
   const spent = spentBy(state, log);
+  const error = errorOfTurn(log, last ?? null);
   return {
     taskId: started.taskId,
     sessionId: state.sessionId,
@@ -30,6 +31,7 @@ export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): 
     criteria: viewCriteria(state, candidate, waitsFor),
     text: last?.text ?? '',
     reason: finished?.reason ?? '',
+    ...(finished?.status === 'fail' && error !== undefined ? { error } : {}),
     waitsFor: [...waitsFor],
     costUsd: spent.costUsd,
     tokens: spent.tokens,

@@ -1,6 +1,6 @@
 // The process table of Linux, read from /proc. A process that ends while it is being read is skipped.
 
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
@@ -11,7 +11,7 @@ const KERNEL_PARENT = 2;
  * Start times are field 22 of /proc/PID/stat (clock ticks since boot, proc_pid_stat(5)) after a prefix of the boot id, because both pid and
  * ticks can recur after a reboot.
  */
-export function createLinuxProcessTable(): ProcessTable {
+export function createLinuxProcessTable(home?: string): ProcessTable {
   // One buffer for all reads: a sweep reads hundreds of small files, and a stop must be fast.
   const buffer = Buffer.allocUnsafe(ENVIRONMENT_BYTES_MAX);
   const boot = readInto(buffer, '/proc/sys/kernel/random/boot_id').toString('latin1', 0, 8);
@@ -19,15 +19,28 @@ export function createLinuxProcessTable(): ProcessTable {
     const stat = readInto(buffer, `/proc/${pid}/stat`);
     return stat.length === 0 ? null : parseStat(pid, stat.toString('latin1'), boot);
   };
+  const hidesHome = (pid: number | 'self'): boolean =>
+    home !== undefined && hasTmpfsAt(readInto(buffer, `/proc/${pid}/mountinfo`).toString('utf8'), home);
+  // If this process sees a tmpfs there too, the mount is no sign of a shield.
+  const canTell = home !== undefined && !hidesHome('self');
+  const own = namespaceOf('self');
   return {
     list(markers, judged) {
       const rows: ProcessRow[] = [];
       const wanted = markers.map((marker) => Buffer.from(`${marker}\0`));
+      const hiding = new Map<string, boolean>();
+      const shieldOf = (pid: number): string | undefined => {
+        const namespace = canTell ? namespaceOf(pid) : own;
+        if (namespace === own || namespace === undefined) return undefined;
+        if (!hiding.has(namespace)) hiding.set(namespace, hidesHome(pid));
+        return hiding.get(namespace) === true ? namespace : undefined;
+      };
       for (const name of readdirSync('/proc')) {
         const pid = Number(name);
         if (!Number.isInteger(pid)) continue;
-        const row = rowOf(pid);
-        if (row === null || row.parentPid === KERNEL_PARENT || pid === KERNEL_PARENT) continue;
+        const plain = rowOf(pid);
+        if (plain === null || plain.parentPid === KERNEL_PARENT || pid === KERNEL_PARENT) continue;
+        const row = { ...plain, shield: shieldOf(pid) };
         const isOpen = !row.isDead && wanted.length > 0 && judged?.get(pid) !== row.startTime;
         const isMarked = isOpen && holdsAny(readInto(buffer, `/proc/${name}/environ`), wanted);
         rows.push(isMarked ? { ...row, isMarked } : row);
@@ -60,6 +73,22 @@ export function parseStat(pid: number, stat: string, boot: string): ProcessRow |
     isDead: state === 'Z' || state === 'X',
     isMarked: false,
   };
+}
+
+/** Undefined if the process has ended, or belongs to another user. */
+function namespaceOf(pid: number | 'self'): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return undefined;
+  }
+}
+
+/** Reads mountinfo (proc_pid_mountinfo(5)): field 5 is the place, with octal escapes, and the file system follows a lone dash. */
+export function hasTmpfsAt(mountinfo: string, path: string): boolean {
+  const place = path.replace(/[\\ \t\n]/g, (letter) => `\\${letter.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return mountinfo.split('\n').some((line) => line.split(' ')[4] === place && line.includes(' - tmpfs '));
 }
 
 /** Matches whole entries only: at the start, or after a NUL. */

@@ -7,6 +7,8 @@ export interface ProcessRow extends SpawnRecord {
   readonly groupId: number;
   /** 0 if the system does not report it. */
   readonly sessionId: number;
+  /** The mount namespace, if it hides the data folder, as for commands started by bubblewrap. A process cannot leave it. */
+  readonly shield?: string | undefined;
   /** True for a zombie: an ended process that was not reaped yet. */
   readonly isDead: boolean;
   /** True if its environment contains one of the requested markers. */

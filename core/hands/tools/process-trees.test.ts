@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
-import { parseStat } from './process-table-linux.ts';
+import { hasTmpfsAt, parseStat } from './process-table-linux.ts';
 import { createMacProcessTable, parsePsTable } from './process-table-mac.ts';
 import type { ProcessRow } from './process-table-port.ts';
 import { createProcessTable } from './process-table.ts';
@@ -16,13 +19,13 @@ import { ownNow } from '../../../tests/own-clock.ts';
 const table = createProcessTable(process.platform);
 const started: { child: ChildProcess; instance: string }[] = [];
 
-function createTrees() {
+function createTrees(own = table) {
   const instance = randomUUID();
   const trees = new ProcessTrees({
     // Excludes time in which other programs use the processors.
     clock: { ...systemClock, monotonicMs: ownNow },
     logger: silentLogger,
-    table,
+    table: own,
     environment: process.env,
     instanceMarker: { TRAYCLAW_INSTANCE: instance },
   });
@@ -71,8 +74,12 @@ const hidingCount = 5;
 /** Waits until exactly this many processes of the instance are alive: the intermediate processes of a double fork take a moment to end. */
 async function settled(instance: string, count: number): Promise<void> {
   const deadlineMs = performance.now() + 5000;
-  while ((await alive(instance)).length !== count && performance.now() < deadlineMs) await new Promise(setImmediate);
-  expect((await alive(instance)).length).toBe(count);
+  let found = await alive(instance);
+  while (found.length !== count && performance.now() < deadlineMs) {
+    await new Promise(setImmediate);
+    found = await alive(instance);
+  }
+  expect(found.length).toBe(count);
 }
 
 test('ends a tree with everything that hides from it', async () => {
@@ -199,11 +206,65 @@ test('members never include this process, its ancestors, or strangers', () => {
     row(40, 1),
   ];
   const pids = (roots: { pid: number; startTime: string }[]) =>
-    findMembers(rows, { roots, known: new Map(), self: 11 }).map((member) => member.pid).sort((a, b) => a - b); // prettier-ignore
+    findMembers(rows, { roots, known: new Map(), self: 11, allShielded: false }).map((member) => member.pid).sort((a, b) => a - b); // prettier-ignore
   expect(pids([{ pid: 20, startTime: 't20' }])).toEqual([20, 21, 22, 23, 24]);
   expect(pids([{ pid: 20, startTime: 'other' }])).toEqual([]);
   expect(pids([{ pid: 50, startTime: 't50' }])).toEqual([]);
 });
+
+test('finds shielded processes: those of a tree, or all', () => {
+  const row = (pid: number, parentPid: number, shield?: string): ProcessRow => ({
+    ...{ pid, startTime: `t${pid}`, parentPid, groupId: pid, sessionId: pid, isDead: false, isMarked: false },
+    ...(shield === undefined ? {} : { shield }),
+  });
+  const rows = [row(1, 0), row(11, 1), row(20, 11), row(21, 20, 'mnt:[1]'), row(22, 1, 'mnt:[1]'), row(30, 1, 'mnt:[2]'), row(40, 1)];
+  const roots = [{ pid: 20, startTime: 't20' }];
+  const pids = (allShielded: boolean) =>
+    findMembers(rows, { roots, known: new Map(), self: 11, allShielded }).map(({ pid }) => pid).sort((a, b) => a - b); // prettier-ignore
+  expect([pids(false), pids(true)]).toEqual([
+    [20, 21, 22],
+    [20, 21, 22, 30],
+  ]);
+});
+
+test('reads where a tmpfs is mounted, whatever the folder is called', () => {
+  const mountinfo = [
+    '36 35 0:52 / /home/ada/my\\040\\134data rw,nosuid - tmpfs tmpfs rw,size=4k',
+    '37 35 8:1 / /home/ada/disk rw - ext4 /dev/sda1 rw',
+    '',
+  ].join('\n');
+  expect(hasTmpfsAt(mountinfo, '/home/ada/my \\data')).toBe(true);
+  for (const other of ['/home/ada', '/home/ada/disk', '/home/ada/my']) expect(hasTmpfsAt(mountinfo, other)).toBe(false);
+});
+
+test('ends what left its tree and cleared its environment, behind the shield of its call', needs('bubblewrap'), async () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-shield-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const { trees } = createTrees(createProcessTable(process.platform, realpathSync(home)));
+  const script =
+    '(setsid env -i sleep 300 >/dev/null 2>&1 &); setsid env -i sh -c "sleep 300 & sleep 300" >/dev/null 2>&1 & echo ready; exec sleep 300';
+  const line = ['--dev-bind', '/', '/', '--tmpfs', home, '--', 'bash', '-c', script];
+  const hidden = (): number => shieldedBy(home).length;
+  const startShielded = async (): Promise<number> => {
+    const before = hidden();
+    const child = spawn('bwrap', line, { detached: true, stdio: 'ignore' });
+    const pid = child.pid ?? 0;
+    trees.track({ ...trees.recordOf(pid), marker: {} });
+    await vi.waitFor(() => expect(hidden()).toBe(before + 5), { timeout: 5000 });
+    return pid;
+  };
+  const first = await startShielded();
+  await startShielded();
+  await trees.kill(first);
+  expect(hidden()).toBe(5);
+  await trees.killAll();
+  expect(hidden()).toBe(0);
+});
+
+function shieldedBy(home: string): readonly ProcessRow[] {
+  const rows = createProcessTable(process.platform, realpathSync(home))?.list([]) ?? [];
+  return 'then' in rows ? [] : rows.filter(({ shield, isDead }) => shield !== undefined && !isDead);
+}
 
 test('reads /proc stat lines whatever the command is called', () => {
   const tail = `S 1 20 30 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 987654 1000 10`;

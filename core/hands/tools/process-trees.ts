@@ -1,5 +1,5 @@
 // The register of running children, and the stop that ends them with everything they started: pauses them, repeats until no new ones
-// appear, kills all, and waits until they have ended. Touches only processes of a tree or with our marker.
+// appear, kills all, and waits until they have ended. Touches only processes of a tree, with our marker or behind our shield.
 
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
@@ -39,6 +39,8 @@ export interface KillReport {
 }
 
 interface KillTarget {
+  /** See `TreeQuery`. */
+  readonly allShielded: boolean;
   readonly roots: readonly SpawnRecord[];
   readonly markers: readonly string[];
 }
@@ -102,12 +104,12 @@ export class ProcessTrees {
   kill(pid: number): Promise<KillReport> {
     const tracked = this.#live.get(pid);
     if (tracked === undefined) return Promise.resolve({ killed: 0, tookMs: 0, survivors: 0 });
-    return this.#end({ roots: [tracked], markers: callMarkers(tracked.marker, this.#instanceMarker) });
+    return this.#end({ allShielded: false, roots: [tracked], markers: callMarkers(tracked.marker, this.#instanceMarker) });
   }
 
   /** Ends every child of this instance wherever it is, including those of finished runs. */
   killAll(): Promise<KillReport> {
-    return this.#end({ roots: [...this.#live.values()], markers: markerTexts(this.#instanceMarker) });
+    return this.#end({ allShielded: true, roots: [...this.#live.values()], markers: markerTexts(this.#instanceMarker) });
   }
 
   /**
@@ -115,7 +117,7 @@ export class ProcessTrees {
    * by the marker.
    */
   reap(records: readonly SpawnRecord[], marker: EnvironmentMarker): Promise<KillReport> {
-    return this.#end({ roots: records.filter((record) => record.startTime !== ''), markers: markerTexts(marker) });
+    return this.#end({ allShielded: true, roots: records.filter((record) => record.startTime !== ''), markers: markerTexts(marker) });
   }
 
   async #end(target: KillTarget): Promise<KillReport> {
@@ -169,7 +171,7 @@ function* holdStill(
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
     const rows = yield table.list(target.markers, judged);
     let hasFresh = false;
-    for (const { pid, startTime } of findMembers(rows, { roots: target.roots, known, self: process.pid })) {
+    for (const { pid, startTime } of findMembers(rows, { ...target, known, self: process.pid })) {
       if (held.get(pid) === startTime) continue;
       hasFresh = true;
       held.set(pid, startTime);

@@ -1,4 +1,4 @@
-// Finds the processes that belong to some trees: by parent, process group, session and environment marker. Pure.
+// Finds the processes that belong to some trees: by parent, process group, session, environment marker and shield. Pure.
 
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { ProcessRow } from './process-table-port.ts';
@@ -6,6 +6,8 @@ import type { ProcessRow } from './process-table-port.ts';
 export interface TreeQuery {
   /** The roots. A process with the same pid but another start time is not a root. */
   readonly roots: readonly SpawnRecord[];
+  /** Whether every process behind a shield of the data folder is a member, and not only those that share one with another member. */
+  readonly allShielded: boolean;
   /** Processes found to be members before; their children stay members after they have ended. */
   readonly known: ReadonlyMap<number, string>;
   /** This process: neither it nor its ancestors are ever members. */
@@ -19,6 +21,7 @@ export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): Proc
   const roots = new Map(query.roots.map((root) => [root.pid, root.startTime]));
   const members = new Map<number, ProcessRow>();
   const leaders = leadersOf(query.roots, byPid);
+  const shields = new Set<string>();
   for (let grew = true; grew;) {
     grew = false;
     for (const row of rows) {
@@ -28,10 +31,12 @@ export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): Proc
         isNamed(row, roots) ||
         isNamed(row, query.known) ||
         members.has(row.parentPid) ||
+        (row.shield !== undefined && (query.allShielded || shields.has(row.shield))) ||
         leaders.has(row.groupId) ||
         leaders.has(row.sessionId);
       if (!isMember) continue;
       members.set(row.pid, row);
+      if (row.shield !== undefined) shields.add(row.shield);
       if (row.groupId === row.pid || row.sessionId === row.pid) leaders.add(row.pid);
       grew = true;
     }

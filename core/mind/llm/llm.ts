@@ -97,7 +97,8 @@ export interface ProbeOptions extends TrialOptions {
 }
 
 /** Some vendors accept no limit below 16. */
-const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+export const probeTokensMax = 16;
+const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: probeTokensMax };
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;

@@ -11,6 +11,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import type { RunRows } from './run-rows.ts';
 
 export { createRunTable, RunRows, type RunTable } from './run-rows.ts';
+export { errorOfTurn } from './turn-error.ts';
 export { restOf, sumSpent, type RunFigures } from './run-figures.ts';
 
 export interface RunsDeps {
@@ -69,6 +70,7 @@ export class Runs<State extends RunState, View> {
   readonly #kind: RunKind<State, View>;
   readonly #driven = new Map<string, Driven>();
   readonly #changed: Emitter<null>;
+  #stopListening: (() => void) | null = null;
 
   constructor(deps: RunsDeps, kind: RunKind<State, View>) {
     this.#deps = deps;
@@ -92,26 +94,42 @@ export class Runs<State extends RunState, View> {
     this.#drive(id, sessionId, { events: [...events], onDisk });
   }
 
-  /** Continues the runs that an earlier start of the program left open. */
+  /** Continues the runs that an earlier start of the program left open, and after each panic stop those that it held. */
   takeUp(): void {
-    for (const { id, sessionId } of this.#deps.rows.open()) this.#drive(id, sessionId);
+    this.#stopListening ??= this.#deps.log.onCommitted((events) => {
+      if (events.some(({ type }) => type === 'panic.released')) queueMicrotask(() => this.takeUp());
+    });
+    for (const { id, sessionId } of this.#deps.rows.open()) {
+      const held = this.#driven.get(id);
+      if (held === undefined) this.#drive(id, sessionId);
+      // It was aborted and is about to end.
+      else void held.done.then(() => this.state(id).finished === null && this.#drive(id, sessionId));
+    }
   }
 
-  /** Resolves when the run has ended, waits for a person, or could not continue. Fails with not_found. */
+  /** Resolves when the run has ended, waits for a person, or could not continue. Fails with not_found and panic_engaged. */
   async whenResting(id: string, signal: AbortSignal | undefined): Promise<View> {
-    const { sessionId, finished } = this.state(id);
+    const { sessionId, finished } = this.#freeState(id);
     if (finished === null) this.#drive(id, sessionId);
     await this.onDisk(id);
     let last: Driven | undefined;
     for (;;) {
       const driven = this.#driven.get(id);
-      // The run ended meanwhile, and its events are known.
-      if (driven === undefined) return this.#kind.view(this.#fold(id, last?.events), []);
+      // The run has rested meanwhile, and its events are known.
+      if (driven === undefined) return this.#kind.view(this.#freeState(id, last?.events), []);
       if (this.#waits(id).length > 0) return this.view(id);
       last = driven;
       await Promise.race([driven.done, this.#changed.next(signal)]);
       signal?.throwIfAborted();
     }
+  }
+
+  /** Fails with panic_engaged if the panic stop holds the run. */
+  #freeState(id: string, known = this.#driven.get(id)?.events): State {
+    const state = this.#fold(id, known);
+    if (state.finished === null && this.#deps.panic.engaged)
+      throw new AppError('panic_engaged', `The panic stop holds ${id}. It continues once the stop is released.`);
+    return state;
   }
 
   /** Fails with a store error. */
@@ -199,6 +217,7 @@ export class Runs<State extends RunState, View> {
   }
 
   async dispose(): Promise<void> {
+    this.#stopListening?.();
     for (const { abort } of this.#driven.values()) abort.abort();
     await Promise.allSettled([...this.#driven.values()].map(({ done }) => done));
   }

@@ -110,6 +110,7 @@ test('distinguishes a folder, an empty file and a foreign database from damage',
   const db = new Database(other);
   db.exec('CREATE TABLE notes (text TEXT)');
   db.close();
+  expect(() => verifyBackup('x'.repeat(5_000))).toThrow('cannot be read: the name is too long.');
   expect(() => verifyBackup(folder)).toThrow(`${folder} is not a plain file.`);
   for (const file of [empty, other])
     expect(verifyBackup(file)).toEqual({ ok: false, events: 0, detail: 'This is no backup of TrayClaw: it holds no event log.' });

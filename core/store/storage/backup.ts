@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  type Stats,
   copyFileSync,
   openSync,
   fsyncSync,
@@ -19,6 +20,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
@@ -134,11 +136,20 @@ function isLast(file: string): boolean {
   return basename(file) === 'last' && !existsSync(file);
 }
 
+/** Undefined if there is nothing. */
+function lookAt(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw unreadable(file, cause);
+  }
+}
+
 /** Opens the file read-only, and checks its structure and that it contains an event log. */
 export function verifyBackup(given: string, home?: string): { ok: boolean; events: number; detail: string } {
   const file = home !== undefined && isLast(given) ? (listBackups(home)[0]?.file ?? given) : given;
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`);
+  const stat = lookAt(file);
+  if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`, { hint: 'See: trayclaw backup list' });
   if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { hint: 'See: trayclaw backup list' });
   let db: Database.Database | undefined;
   try {

@@ -6,11 +6,13 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
 import { mapStorageError } from './storage-errors.ts';
 
+export const ownerLockName = 'owner.lock';
+
 /** Fails with `store_locked` while another process holds the lock. Returns a function that releases it. */
 export function acquireOwnerLock(home: string): () => void {
   let db: Database.Database | undefined;
   try {
-    db = new Database(join(home, 'owner.lock'), { timeout: 0 });
+    db = new Database(join(home, ownerLockName), { timeout: 0 });
     db.pragma('journal_mode = OFF');
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {

@@ -3,10 +3,11 @@
 
 import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownerLockName } from './owner-lock.ts';
 
 const ownerOnly = 0o600;
 /** SQLite gives its other files the mode of the database. */
-const made = ['owner.lock', 'trayclaw.db'];
+const made = [ownerLockName, 'trayclaw.db'];
 const found = [...made, 'trayclaw.db-wal', 'trayclaw.db-shm', 'config.yaml'];
 
 export function keepPrivate(home: string): void {

@@ -14,6 +14,7 @@ import { homeError, mapStorageError, refuseLongHome } from './storage-errors.ts'
 import { WalSync } from './wal-sync.ts';
 
 export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export { endOwner } from './end-owner.ts';
 export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export { sqlMigrations, type Migration } from './migrations.ts';

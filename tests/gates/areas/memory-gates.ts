@@ -104,7 +104,7 @@ export const memoryGates: readonly Gate[] = [
     name: 'memory/stopped-embedding',
     prevents: 'texts leave for an embedding model under the panic stop',
     file: 'core/features/memory/vectors/embedder.ts',
-    text: "if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');",
+    text: "if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped.');",
     instead: '',
     suites: ['core/features/memory/vectors/embedder.test.ts'],
   },

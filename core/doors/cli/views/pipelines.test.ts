@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../../tests/doubles/fake-terminal.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
+import type { WorkView } from '../../../contracts/features/work.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 
 type Row = OpResult<'pipeline.compare'>['rows'][number];
@@ -25,6 +26,25 @@ const failed: PipelineView = {
   toolCalls: 0,
   costUsd: 0,
   waitsFor: [],
+  startedAtMs: 0,
+  finishedAtMs: 1,
+};
+
+const failedWork: WorkView = {
+  taskId: 'wrk_1',
+  sessionId: 'ses_1',
+  goal: 'Say hello',
+  status: 'fail',
+  strategy: 'evaluate',
+  attempts: 1,
+  candidates: [],
+  chosen: null,
+  criteria: [],
+  text: '',
+  reason: 'The turn ended.',
+  waitsFor: [],
+  costUsd: 0,
+  tokens: 0,
   startedAtMs: 0,
   finishedAtMs: 1,
 };
@@ -77,6 +97,24 @@ test('a comparison says why one of its answers failed', async () => {
   const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [row] }) });
   const { out } = await runCommand(['compare', 'How tall?', '--with', 'lab/small'], fakeParts(claw));
   expect(out).toContain('lab/small: There is no provider lab.');
+});
+
+test('what to compare may be written with commas', async () => {
+  const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [] }) });
+  await runCommand(['compare', 'How tall?', '--with', 'lab/a,lab/b', 'agent:main'], fakeParts(claw));
+  expect(claw.calls.map(({ params }) => params)).toEqual([{ text: 'How tall?', with: ['lab/a', 'lab/b', 'agent:main'] }]);
+});
+
+test.each([
+  ['over_budget', 4],
+  ['panic_engaged', 5],
+  ['model_timeout', 1],
+  ['invalid_params', 1],
+] as const)('a run that failed with %s has exit code %i', async (code, exitCode) => {
+  const error = { code, message: 'It ended.' };
+  const claw = new FakeClaw({ 'pipeline.wait': () => ({ ...failed, error }), 'work.wait': () => ({ ...failedWork, error }) });
+  const codes = async (words: string): Promise<number> => (await runCommand(words.split(' '), fakeParts(claw))).code;
+  expect([await codes('pipeline continue pip_1'), await codes('work continue wrk_1')]).toEqual([exitCode, exitCode]);
 });
 
 test('a folder that is not there is found before anything is asked', async () => {

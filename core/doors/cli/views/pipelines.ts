@@ -9,7 +9,7 @@ import { safeForTerminal } from '../../../base/visible-text.ts';
 import { answerWaits } from '../answer-waits.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { exitCodes } from '../exit-code.ts';
+import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
@@ -20,7 +20,11 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
   'pipeline.run': { perform: runPipeline },
   'pipeline.get': { show: (view, { program }) => describePipeline(view, program) },
   'pipeline.wait': { show: (view, { program }) => describePipeline(view, program), exitCode: exitCodeOf },
-  'pipeline.compare': { show: describeComparison },
+  'pipeline.compare': {
+    // The operation refuses a missing list.
+    params: (read) => ({ ...read, with: read.with?.flatMap((one) => one.split(',')) }) as OpParams<'pipeline.compare'>,
+    show: describeComparison,
+  },
 };
 
 /** Names each node on standard error when it ends, and streams the writer's text if a person reads it. */
@@ -114,9 +118,9 @@ function describePipeline(view: PipelineView, program: string): string {
   ].join('\n');
 }
 
-function exitCodeOf({ status }: Pick<PipelineView, 'status'>): number {
+function exitCodeOf({ status, error }: Pick<PipelineView, 'status' | 'error'>): number {
   if (status === 'done') return exitCodes.done;
-  return status === 'failed' ? exitCodes.failed : exitCodes.waiting;
+  return status === 'failed' ? exitCodeOfFailure(error) : exitCodes.waiting;
 }
 
 function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {

@@ -7,7 +7,7 @@ import type { Caller } from '../../../contracts/ops.ts';
 import { answerWaits } from '../answer-waits.ts';
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
-import { exitCodes } from '../exit-code.ts';
+import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
@@ -78,7 +78,7 @@ function shorten(text: string): string {
   return line.length <= 100 ? line : `${line.slice(0, 99)}…`;
 }
 
-function exitCodeOfWork({ status }: Pick<WorkView, 'status'>): number {
+function exitCodeOfWork({ status, error }: Pick<WorkView, 'status' | 'error'>): number {
   if (status === 'pass') return exitCodes.done;
-  return status === 'fail' ? exitCodes.failed : exitCodes.waiting;
+  return status === 'fail' ? exitCodeOfFailure(error) : exitCodes.waiting;
 }

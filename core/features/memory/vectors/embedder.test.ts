@@ -6,6 +6,8 @@ import { hashedVector, startEmbeddingServer, type EmbeddingServer } from '../../
 import { ManualClock, systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import { silentLogger } from '../../../base/logger.ts';
+import { Deferred } from '../../../base/deferred.ts';
+import { PanicSwitch } from '../../../guard/panic/panic.ts';
 import { Storage } from '../../../store/storage/storage.ts';
 import { VectorStore, vectorMigrations } from './vector-store.ts';
 import { Embedder, type EmbeddingsConfig } from './embedder.ts';
@@ -28,7 +30,7 @@ function embedderFor(config: EmbeddingsConfig, more: Partial<ConstructorParamete
     fetch: globalThis.fetch,
     resolveSecret: (ref) => Promise.resolve(`value of ${ref}`),
     redact: (text) => text.replaceAll('s3cret', '[redacted:KEY]'),
-    isStopped: () => false,
+    panic: new PanicSwitch(),
     estimate: (text) => Math.ceil(text.length / 4),
     spending: { admit: () => undefined, record: () => undefined },
     clock: new ManualClock(),
@@ -62,8 +64,27 @@ test('a question is sent only once, and nothing is sent under the panic stop', a
   const first = await embedder.embedQuery('where is it', still);
   expect(await embedder.embedQuery('where is it', still)).toBe(first);
   expect(server.asked).toHaveLength(1);
-  await expect(embedderFor(openAi(server), { isStopped: () => true }).embed(['x'], still)).rejects.toMatchObject({ code: 'panic_engaged' });
+  const panic = new PanicSwitch();
+  panic.engage(0, 'a test');
+  await expect(embedderFor(openAi(server), { panic }).embed(['x'], still)).rejects.toMatchObject({ code: 'panic_engaged' });
   expect(server.asked).toHaveLength(1);
+});
+
+test('the panic stop aborts a request under way', async () => {
+  const panic = new PanicSwitch();
+  const asked = new Deferred<void>();
+  const fetch: typeof globalThis.fetch = (_url, { signal } = {}) =>
+    new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      asked.resolve();
+    });
+  const embedding = embedderFor({ kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', model: 'm' }, { panic, fetch }).embed(
+    ['x'],
+    still,
+  );
+  await asked.promise;
+  panic.engage(0, 'a test');
+  await expect(embedding).rejects.toMatchObject({ code: 'cancelled' });
 });
 
 test('the token count of the server is recorded, or an estimate if there is none', async () => {

@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { Config } from '../../../contracts/config.ts';
 import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
+import type { PanicState } from '../../../guard/panic/panic.ts';
 import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
@@ -24,8 +25,8 @@ export interface EmbedderDeps {
   readonly resolveSecret: (ref: string) => Promise<string>;
   /** Redacts a text before it is sent. */
   readonly redact: (text: string) => string;
-  /** Whether the panic stop is engaged; then nothing is sent. */
-  readonly isStopped: () => boolean;
+  /** While it is engaged nothing is sent, and what was sent is aborted. */
+  readonly panic: PanicState;
   /** The approximate number of tokens of a text. Used for the budget check before sending, and if the server reports no count. */
   readonly estimate: (text: string) => number;
   readonly spending: EmbeddingSpending;
@@ -99,12 +100,13 @@ export class Embedder {
     return vector;
   }
 
-  async #post(texts: readonly string[], purpose: EmbeddingUse['purpose'], signal: AbortSignal): Promise<Float32Array[]> {
-    const { config, isStopped, redact, estimate, spending, clock } = this.#deps;
-    if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');
+  async #post(texts: readonly string[], purpose: EmbeddingUse['purpose'], given: AbortSignal): Promise<Float32Array[]> {
+    const { config, panic, redact, estimate, spending, clock } = this.#deps;
+    if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped.');
     const estimated = texts.reduce((sum, text) => sum + estimate(text.slice(0, TEXT_CHARS_MAX)), 0);
     spending.admit(estimated);
     const startedMs = clock.monotonicMs();
+    const signal = AbortSignal.any([given, panic.signal]);
     const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
     const input = texts.map((text) => {
       const sent = redact(text.slice(0, TEXT_CHARS_MAX));

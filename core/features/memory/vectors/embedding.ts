@@ -85,7 +85,7 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
     fetch,
     resolveSecret: (ref) => secrets.resolve(ref),
     redact: redactPrompt,
-    isStopped: () => panic.engaged,
+    panic,
     embedHere: async (file, texts, signal) => (await engine.open()).embed({ file, contextTokens: EMBEDDED_TOKENS }, texts, signal),
     serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
   });
