@@ -131,6 +131,21 @@ test('streamed text gives way to the recorded answer, and late text is dropped',
   expect(script.turn.live).toBe('');
 });
 
+test('text that overtakes the event of its model call waits for it, and keeps its beginning', () => {
+  const script = started().add('model.requested', { requestId: 'q1', packId: 'p1', model: 'lab/m' });
+  const delta = { kind: 'text' as const, sessionId: 'ses_1', turnId: 'trn_1', callId: null };
+  expect(applyDelta(script.conversation, { ...delta, requestId: 'q1', text: 'A look first.', from: 0 })).toBe(true);
+  const early = { ...delta, requestId: 'q2', text: 'word1 ', from: 0 };
+  expect([applyDelta(script.conversation, early), script.turn.live]).toEqual([false, 'A look first.']);
+  script.add('model.finished', { ...finishedModel, requestId: 'q1', text: 'A look first.', calls: [call], finishReason: 'tool_calls' });
+  expect(applyDelta(script.conversation, early)).toBe(false);
+  script.add('model.requested', { requestId: 'q2', packId: 'p2', model: 'lab/m' });
+  expect(applyDelta(script.conversation, early)).toBe(true);
+  expect(applyDelta(script.conversation, { ...delta, requestId: 'q1', text: ' late', from: 13 })).toBe(true);
+  applyDelta(script.conversation, { ...delta, requestId: 'q2', text: 'word2', from: 6 });
+  expect(script.turn.live).toBe('word1 word2');
+});
+
 test('streamed text changes the live text and nothing else', () => {
   const script = asking();
   const before = structuredClone(script.turn);

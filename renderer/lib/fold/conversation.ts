@@ -38,15 +38,20 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
 
 /**
  * Adds streamed text. Ignores text of a finished turn, and of a model call whose answer is recorded. Returns false if the text arrived
- * before the event that announces it, because the two streams of the host may overtake each other; the caller adds it after that event.
+ * before the event that announces its model call, because the two streams of the host may overtake each other, also while the previous
+ * call is still open; the caller adds it after that event.
  */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): boolean {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined) return false;
-  const isOfModel = delta.kind !== 'output' && turn.askedAtMs === null;
-  if (isOfModel && isOpen(turn))
-    return delta.requestId === undefined || turn.requests.some(({ requestId }) => requestId === delta.requestId);
-  if (isOpen(turn)) addDelta(turn, delta);
+  if (!isOpen(turn)) return true;
+  if (delta.kind !== 'output') {
+    const newest = turn.requests.at(-1);
+    const isAnnounced = delta.requestId === undefined || turn.requests.some(({ requestId }) => requestId === delta.requestId);
+    if (!isAnnounced) return false;
+    if (turn.askedAtMs === null || (delta.requestId !== undefined && newest?.requestId !== delta.requestId)) return true;
+  }
+  addDelta(turn, delta);
   return true;
 }
 
