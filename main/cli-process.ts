@@ -135,11 +135,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       return claw;
     },
     findInstance: async (home) => (await import('../core/doors/http/http.ts')).findInstance(home),
-    endOwner: async (home) => {
-      const record = (await import('../core/store/home/home.ts')).readInstanceFile(home);
-      if (record === null) return null;
-      return (await (await import('../core/store/storage/storage.ts')).endOwner(home, record.pid)) ? record.pid : null;
-    },
+    endOwner,
     openDoors: async ({ home, claw }) => {
       const { InstanceDoor } = await import('../core/doors/http/http.ts');
       const door = new InstanceDoor({
@@ -171,8 +167,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         },
       };
     },
-    restoreBackup: async ({ home, file }) =>
-      (await import('../core/store/storage/storage.ts')).restoreBackup(resolve(home), file, systemClock.nowMs()),
+    restoreBackup,
     openWindow: (options) => openWindow(options, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({
@@ -192,6 +187,16 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
       return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, port, command });
     },
   };
+}
+
+async function restoreBackup({ home, file }: Parameters<CliParts['restoreBackup']>[0]): Promise<{ readonly from: string }> {
+  return (await import('../core/store/storage/storage.ts')).restoreBackup(resolve(home), file, systemClock.nowMs());
+}
+
+async function endOwner(home: string): Promise<number | null> {
+  const record = (await import('../core/store/home/home.ts')).readInstanceFile(home);
+  if (record === null) return null;
+  return (await (await import('../core/store/storage/storage.ts')).endOwner(home, record.pid)) ? record.pid : null;
 }
 
 async function serveMcp(streams: McpStreams, own: { readonly version: string; readonly logger: Logger }): Promise<void> {

@@ -18,7 +18,6 @@ export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): 
   const candidate = chosen?.candidate ?? (started.plan.kind === 'candidates' ? 1 : null);
   const last = attempts.findLast((one) => one.candidate === candidate);
   const spent = spentBy(state, log);
-  const error = errorOfTurn(log, last ?? null);
   return {
     taskId: started.taskId,
     sessionId: state.sessionId,
@@ -31,13 +30,22 @@ export function viewWork(state: WorkState, deps: ViewDeps, waitsFor: WaitsFor): 
     criteria: viewCriteria(state, candidate, waitsFor),
     text: last?.text ?? '',
     reason: finished?.reason ?? '',
-    ...(finished?.status === 'fail' && error !== undefined ? { error } : {}),
+    ...whyItFailed(state, log, last),
     waitsFor: [...waitsFor],
     costUsd: spent.costUsd,
     tokens: spent.tokens,
     startedAtMs: state.startedAtMs,
     finishedAtMs: state.finishedAtMs,
   };
+}
+
+function whyItFailed(
+  { finished }: WorkState,
+  log: ViewDeps['log'],
+  last: WorkState['attempts'][number] | undefined,
+): Pick<WorkView, 'error'> {
+  const error = finished?.status === 'fail' ? errorOfTurn(log, last ?? null) : undefined;
+  return error === undefined ? {} : { error };
 }
 
 /** The status of unfinished work. With several candidates, the least advanced one counts. */

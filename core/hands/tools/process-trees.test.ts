@@ -214,7 +214,13 @@ test('members never include this process, its ancestors, or strangers', () => {
 
 test('finds shielded processes: those of a tree, or all', () => {
   const row = (pid: number, parentPid: number, shield?: string): ProcessRow => ({
-    ...{ pid, startTime: `t${pid}`, parentPid, groupId: pid, sessionId: pid, isDead: false, isMarked: false },
+    pid,
+    startTime: `t${pid}`,
+    parentPid,
+    groupId: pid,
+    sessionId: pid,
+    isDead: false,
+    isMarked: false,
     ...(shield === undefined ? {} : { shield }),
   });
   const rows = [row(1, 0), row(11, 1), row(20, 11), row(21, 20, 'mnt:[1]'), row(22, 1, 'mnt:[1]'), row(30, 1, 'mnt:[2]'), row(40, 1)];

@@ -22,6 +22,7 @@ export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): Proc
   const members = new Map<number, ProcessRow>();
   const leaders = leadersOf(query.roots, byPid);
   const shields = new Set<string>();
+  const isShielded = ({ shield }: ProcessRow): boolean => shield !== undefined && (query.allShielded || shields.has(shield));
   for (let grew = true; grew;) {
     grew = false;
     for (const row of rows) {
@@ -31,7 +32,7 @@ export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): Proc
         isNamed(row, roots) ||
         isNamed(row, query.known) ||
         members.has(row.parentPid) ||
-        (row.shield !== undefined && (query.allShielded || shields.has(row.shield))) ||
+        isShielded(row) ||
         leaders.has(row.groupId) ||
         leaders.has(row.sessionId);
       if (!isMember) continue;
