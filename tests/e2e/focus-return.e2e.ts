@@ -184,3 +184,19 @@ test('at the end of the queue the focus stays on the button that led there', asy
   await page.getByText('1 of 2', { exact: true }).waitFor();
   expect(await focused(page)).toBe('Previous');
 });
+
+test('after the last grant is revoked the focus is in the page, under its title', async () => {
+  const calls = [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }];
+  const window = await openWindow(browser, { replies: [{ calls }, { text: 'Written.' }] });
+  const { page, approval } = window;
+  await window.send('Write it');
+  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
+  await approval.getByRole('button', { name: 'Allow more…' }).press('Enter');
+  await approval.getByRole('button', { name: 'Approve for this session' }).press('Enter');
+  await window.conversation.getByText('Written.', { exact: true }).waitFor();
+  await window.go('Approvals');
+  await page.getByRole('button', { name: /^Revoke: / }).press('Enter');
+  await page.getByText(/^No grants yet/).waitFor();
+  const main = page.getByRole('main', { name: 'Approvals' });
+  await expect.poll(() => main.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+});
