@@ -98,6 +98,11 @@ export function readsOf({ plain, joined }: CommandFact): string | null {
   return plain?.reads ?? joined?.reads ?? null;
 }
 
+/** Returns whether the words that name a command are those of git. Only git commands that read have such words. */
+export function readsRepository(family: readonly string[] | null): boolean {
+  return family?.[0] === 'git';
+}
+
 /** The values that determine what a command does; null if they are unknown. */
 export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBinding[] | null {
   return plain?.bindings ?? joined?.bindings ?? null;

@@ -96,6 +96,21 @@ class Lexer {
     return this.#blanks > BLANKS_MAX ? 'a long run of blanks could hide what follows' : null;
   }
 
+  /**
+   * Returns whether a sign is literal because it stands alone: `[ -f x ]`, and `{}` as an argument. A second brace is only reached if the
+   * first one has passed.
+   */
+  #isOwnWord(character: string): boolean {
+    const [first] = this.words;
+    const after = this.#line[this.#at + 1] ?? '';
+    const isAlone = !this.#isInWord && /^[ \t]?$/.test(after);
+    if (character === '[') return isAlone && after !== '' && first === undefined;
+    if (character === ']') return isAlone && first?.text === '[' && first.isBare;
+    if (character === '{')
+      return first !== undefined && !this.#isInWord && /^\{\}(?:[ \t]|$)/.test(this.#line.slice(this.#at, this.#at + 3));
+    return character === '}' && this.#isBare && this.#text === '{';
+  }
+
   #bareProblem(character: string): string | null {
     if (bare.test(character)) return null;
     const next = this.#line[this.#at + 1] ?? '';
@@ -114,7 +129,7 @@ class Lexer {
       case '!':
         return this.#isPlainBang(next) ? null : 'it contains a history expansion';
       default:
-        return metaProblems[character] ?? bareProblem(this.#codePoint());
+        return this.#isOwnWord(character) ? null : (metaProblems[character] ?? bareProblem(this.#codePoint()));
     }
   }
 

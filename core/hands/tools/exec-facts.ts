@@ -3,7 +3,17 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { bindingsOf, readsOf, type CallFacts, type FactContext, type PathFact, type ScriptBounds } from '../../contracts/tools.ts';
+import {
+  bindingsOf,
+  needsOf,
+  readsOf,
+  readsRepository,
+  type CallFacts,
+  type CommandFact,
+  type FactContext,
+  type PathFact,
+  type ScriptBounds,
+} from '../../contracts/tools.ts';
 import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
 import { beyondBounds } from './beyond-bounds.ts';
 import type { CheckedPaths } from './checked-paths.ts';
@@ -32,7 +42,7 @@ export interface ConfirmedCommand {
   readonly run: Runnable;
   /** Set in addition to the variables that every child gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Describes what the command reads, if it is known to do nothing else. */
+  /** Describes what the command reads, if it is known to do nothing else and to run nothing of the project. */
   readonly reads: string | null;
   /** True if the command is useless while parts of the machine are hidden. */
   readonly needsWholeMachine: boolean;
@@ -75,7 +85,7 @@ export class ExecFacts {
     const { launch, fact } = analysis;
     const { needsWholeMachine } = analysis;
     const kept = facts.beyond === undefined ? bounds : null;
-    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine, bounds: kept };
+    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsAlone(fact), needsWholeMachine, bounds: kept };
   }
 
   #look(call: CommandCall, context: FactContext): Looked {
@@ -101,6 +111,11 @@ export class ExecFacts {
     };
     return { facts, cwd, analysis, bounds };
   }
+}
+
+/** A repository may change after the check, and then git runs what its settings name. So git is confined even if it only reads. */
+function readsAlone(fact: CommandFact): string | null {
+  return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);
 }
 
 interface Looked {
