@@ -128,3 +128,10 @@ test('a program that find starts must be the known one', () => {
   const line = 'find src -type f -exec wc -l {} +';
   expect([isFree(line), isFree(line, path), isFree('find src -type f -exec nosuch {} +')]).toEqual([true, false, false]);
 });
+
+test.each(['for f in a.ts; do rm "$f"; done', 'rm $PWD/a.ts', '(cd src && rm a.ts)'])(
+  '%s is shown and run as it was written, because it does more than read',
+  (line) => {
+    expect(look(line)).toMatchObject({ fact: { line, unclear: expect.any(String) }, launch: { kind: 'line', line } });
+  },
+);
