@@ -114,6 +114,14 @@ export function needsOf({ plain, joined }: CommandFact): JoinedCommand['needs'] 
   return plain === undefined || plain.family === null ? null : [{ family: plain.family, bindings: plain.bindings }];
 }
 
+/**
+ * Like `readsOf`, but null for git: a repository may change after the check, and then git runs what its settings name. So git is confined even
+ * if it only reads.
+ */
+export function readsAlone(fact: CommandFact): string | null {
+  return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);
+}
+
 export const callFactsSchema = z.object({
   class: toolClassSchema,
   paths: z.array(pathFactSchema),

@@ -5,11 +5,9 @@ import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import {
   bindingsOf,
-  needsOf,
+  readsAlone,
   readsOf,
-  readsRepository,
   type CallFacts,
-  type CommandFact,
   type FactContext,
   type PathFact,
   type ScriptBounds,
@@ -111,11 +109,6 @@ export class ExecFacts {
     };
     return { facts, cwd, analysis, bounds };
   }
-}
-
-/** A repository may change after the check, and then git runs what its settings name. So git is confined even if it only reads. */
-function readsAlone(fact: CommandFact): string | null {
-  return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);
 }
 
 interface Looked {

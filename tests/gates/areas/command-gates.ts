@@ -159,7 +159,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/git-confined',
     prevents: 'git runs unconfined what a repository names that changed after the check',
-    file: 'core/hands/tools/exec-facts.ts',
+    file: 'core/contracts/tools.ts',
     text: 'return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);',
     instead: 'return readsOf(fact);',
     suites: ['core/hands/tools/exec.test.ts'],
