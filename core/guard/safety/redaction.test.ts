@@ -60,6 +60,7 @@ const forms: [string, (text: string) => string][] = [
     `base32 at ${before}`,
     (text) => toBase32(Buffer.from('x'.repeat(before) + text + 'yz')),
   ]),
+  ['base32 behind other bytes', (text) => toBase32(Buffer.concat([Buffer.alloc(3, 0xff), Buffer.from(text)]))],
   ['base32 in lower case', (text) => toBase32(Buffer.from(text)).toLowerCase()],
   ...[0, 1, 2, 3].flatMap((before): [string, (text: string) => string][] => [
     [`base64 at ${before}`, (text) => Buffer.from('x'.repeat(before) + text + 'yz').toString('base64')],
