@@ -97,10 +97,10 @@ class Lexer {
   }
 
   /**
-   * Returns whether a sign is literal because it stands alone: `[ -f x ]`, and `{}` as an argument. A second brace is only reached if the
+   * Returns whether a sign is literal because it is a whole word: `[ -f x ]`, and `{}` as an argument. A second brace is only reached if the
    * first one has passed.
    */
-  #isOwnWord(character: string): boolean {
+  #standsAlone(character: string): boolean {
     const [first] = this.words;
     const after = this.#line[this.#at + 1] ?? '';
     const isAlone = !this.#isInWord && /^[ \t]?$/.test(after);
@@ -111,8 +111,12 @@ class Lexer {
     return character === '}' && this.#isBare && this.#text === '{';
   }
 
+  #isPlain(character: string): boolean {
+    return bare.test(character) || this.#standsAlone(character);
+  }
+
   #bareProblem(character: string): string | null {
-    if (bare.test(character)) return null;
+    if (this.#isPlain(character)) return null;
     const next = this.#line[this.#at + 1] ?? '';
     switch (character) {
       case '&':
@@ -129,7 +133,7 @@ class Lexer {
       case '!':
         return this.#isPlainBang(next) ? null : 'it contains a history expansion';
       default:
-        return this.#isOwnWord(character) ? null : (metaProblems[character] ?? bareProblem(this.#codePoint()));
+        return metaProblems[character] ?? bareProblem(this.#codePoint());
     }
   }
 

@@ -86,15 +86,19 @@ class Walker {
     if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
     if (this.#isOpened(entry)) {
-      // A program follows a link that it is given.
-      if (this.#protectionOf(path) !== null) this.#places.push(path);
-      else if (!entry.isFile()) this.#isComplete = false;
+      this.#visitOpened(entry, path);
       return;
     }
     const areNamesHarmless = this.#walk.shows === 'names' && (above.areNamesHarmless || harmlessNames.has(name));
     if (this.#walk.shows === 'names' && (!isFolder || (areNamesHarmless && this.#walk.opens === undefined))) return;
     if (!areNamesHarmless && this.#protectionOf(path) !== null) this.#places.push(path);
     else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1, areNamesHarmless });
+  }
+
+  #visitOpened(entry: Dirent, path: string): void {
+    if (this.#protectionOf(path) !== null) this.#places.push(path);
+    // A program follows a link that it is given.
+    else if (!entry.isFile()) this.#isComplete = false;
   }
 
   #isOpened(entry: Dirent): boolean {

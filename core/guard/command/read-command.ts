@@ -50,8 +50,8 @@ export function readReader(program: string, args: readonly string[]): Reading | 
   if (meant === null) return null;
   // `-` is the input, which is empty.
   const starts = [...(known.starts ?? []), ...(meant.starts ?? [])];
-  const files = [...given.files, ...meant.files].filter((file) => file !== '-');
-  return { ...meant, reads: known.reads, files, ...(starts.length === 0 ? {} : { starts }) };
+  const read = [...given.files, ...meant.files].filter((file) => file !== '-');
+  return { ...meant, reads: known.reads, files: read, ...(starts.length === 0 ? {} : { starts }) };
 }
 
 /** The first word of tar may be a bundle of flags without its dash. A value follows only the last letter here. */
@@ -148,17 +148,17 @@ const comparesFiles = /^-(?:nt|ot|ef)$/;
  * no digits) and longer expressions, which shells read in different ways.
  */
 function testFiles(words: readonly string[]): Meant | null {
-  const [first = '', second = '', third = '', ...more] = words[0] === '!' && words.length > 1 ? words.slice(1) : words;
-  if (first === '' || more.length > 0 || first === '!' || first === '(') return null;
-  if (third === '') {
-    if (words.at(-1) === '') return null;
-    if (second === '') return filesIf(!first.startsWith('-'), []);
-    if (first === '-n' || first === '-z') return nothing;
-    return filesIf(fileTest.test(first), [second]);
-  }
-  if (comparesFiles.test(second)) return files([first, third]);
-  const isNumeric = second.startsWith('-');
-  return filesIf(comparison.test(second) && (!isNumeric || [first, third].every((number) => /^-?\d{1,9}$/.test(number))), []);
+  const [first = '', second = '', third, ...more] = words[0] === '!' && words.length > 1 ? words.slice(1) : words;
+  if (first === '' || first === '!' || first === '(' || more.length > 0 || words.at(-1) === '') return null;
+  if (third !== undefined) return comparedFiles(first, second, third);
+  if (second === '') return filesIf(!first.startsWith('-'), []);
+  return first === '-n' || first === '-z' ? nothing : filesIf(fileTest.test(first), [second]);
+}
+
+function comparedFiles(first: string, sign: string, second: string): Meant | null {
+  if (comparesFiles.test(sign)) return files([first, second]);
+  const isNumeric = sign.startsWith('-');
+  return filesIf(comparison.test(sign) && (!isNumeric || [first, second].every((number) => /^-?\d{1,9}$/.test(number))), []);
 }
 
 /** Returns the operands after the pattern, or null if there is no pattern and no flag gave one. */
@@ -210,67 +210,84 @@ const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new
 function findExpression(words: readonly string[]): Meant | null {
   const start = words.findIndex((word) => word.startsWith('-') || word === '(' || word === ')' || word === '!' || word === ',');
   const roots = start < 0 ? words : words.slice(0, start);
-  const compared: string[] = [];
-  const depths: number[] = [];
-  const carried: Meant[] = [];
-  // Conditions on the files that a command gets. After an `or` or a `not`, a condition may hold for other files as well.
-  const opens = { ending: '', areFiles: false };
-  let isConjunction = true;
-  const pending = start < 0 ? [] : words.slice(start).reverse();
-  for (let word = pending.pop(); word !== undefined; word = pending.pop()) {
-    if (word === '-exec') {
-      const reading = execReading(pending, placesOf(roots));
-      if (reading === null) return null;
-      carried.push(reading);
-      continue;
-    }
-    const kind = findWords.get(word);
-    if (kind === undefined) return null;
-    if (kind === 'alone') {
-      isConjunction &&= !/^(?:-o|-or|,|[()!]|-not)$/.test(word);
-      continue;
-    }
-    const value = pending.pop();
-    if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return null;
-    if (kind === 'path') compared.push(value);
-    if (word === '-maxdepth') depths.push(Number(value));
-    if (carried.length > 0) continue;
-    if (word === '-name' && opens.ending === '') opens.ending = /^\*(\.[\w.-]+)$/.exec(value)?.[1] ?? '';
-    if (word === '-type' && value === 'f') opens.areFiles = true;
-  }
-  const depth = depths.length === 0 ? {} : { depthMax: Math.max(...depths) };
-  const opened = isConjunction ? opens : { ending: '', areFiles: false };
-  const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth, ...(carried.length === 0 ? {} : { opens: opened }) });
-  const names = [...gone.files, ...compared, ...carried.flatMap(({ files: named }) => named)];
-  return { ...gone, files: names, ...(carried.length === 0 ? {} : { starts: carried.flatMap(({ starts }) => starts ?? []) }) };
+  const reader = new FindReader(placesOf(roots), start < 0 ? [] : words.slice(start));
+  return reader.readAll() ? reader.meaning(roots) : null;
 }
 
-/** Replaces a file that is found. No argument contains this character. */
-const found = '\0';
+/** Takes the place of a file that is found. No argument contains this character. */
+const foundFile = '\0';
 
-/** Takes the command of `-exec` from the words. Returns what it reads besides the files that are found, or null if it may do more. */
-function execReading(pending: string[], roots: readonly string[]): Meant | null {
-  const command: string[] = [];
-  let end = pending.pop();
-  // A `+` ends the command only after `{}`.
-  for (; end !== undefined && end !== ';' && !(end === '+' && command.at(-1) === '{}'); end = pending.pop()) command.push(end);
-  const [program = '', ...args] = command;
-  const isClear = args.filter((word) => word.includes('{}')).length === 1 && args.includes('{}');
-  if (end === undefined || !isClear || !/^[a-z][\w-]*$/.test(program) || program === 'find') return null;
-  const named: string[] = [];
-  const starts = [program];
-  for (const root of roots) {
-    // If the files come all at once, the program must accept several.
-    const files = [`${root}/${found}`, ...(end === '+' ? [`${root}/${found}2`] : [])];
-    const reading = readReader(
-      program,
-      args.flatMap((word) => (word === '{}' ? files : [word])),
-    );
-    const isText = readers[program]?.operands === 'text';
-    if (reading === null || reading.walks.length > 0 || reading.refusesFolders === true) return null;
-    if (!isText && !files.every((file) => reading.files.includes(file))) return null;
-    named.push(...reading.files.filter((file) => !file.includes(found)));
-    starts.push(...(reading.starts ?? []));
+class FindReader {
+  readonly #roots: readonly string[];
+  readonly #pending: string[];
+  readonly #compared: string[] = [];
+  readonly #depths: number[] = [];
+  readonly #carried: Meant[] = [];
+  /** Conditions on the files that a command gets. After an `or` or a `not`, a condition may hold for other files as well. */
+  readonly #opens = { ending: '', areFiles: false };
+  #isConjunction = true;
+
+  constructor(roots: readonly string[], expression: readonly string[]) {
+    this.#roots = roots;
+    this.#pending = [...expression].reverse();
   }
-  return { files: named, walks: [], starts };
+
+  /** Returns false at a word that is not known to only read. */
+  readAll(): boolean {
+    for (let word = this.#pending.pop(); word !== undefined; word = this.#pending.pop()) {
+      const isKnown = word === '-exec' ? this.#command() : this.#condition(word, findWords.get(word));
+      if (!isKnown) return false;
+    }
+    return true;
+  }
+
+  meaning(roots: readonly string[]): Meant {
+    const depth = this.#depths.length === 0 ? {} : { depthMax: Math.max(...this.#depths) };
+    const opened = this.#isConjunction ? this.#opens : { ending: '', areFiles: false };
+    const carries = this.#carried.length > 0;
+    const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth, ...(carries ? { opens: opened } : {}) });
+    const names = [...gone.files, ...this.#compared, ...this.#carried.flatMap((one) => one.files)];
+    return { ...gone, files: names, ...(carries ? { starts: this.#carried.flatMap(({ starts }) => starts ?? []) } : {}) };
+  }
+
+  #condition(word: string, kind: 'alone' | 'text' | 'number' | 'path' | undefined): boolean {
+    if (kind === 'alone') this.#isConjunction &&= !/^(?:-o|-or|,|[()!]|-not)$/.test(word);
+    if (kind === undefined || kind === 'alone') return kind !== undefined;
+    const value = this.#pending.pop();
+    if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return false;
+    if (kind === 'path') this.#compared.push(value);
+    if (word === '-maxdepth') this.#depths.push(Number(value));
+    if (this.#carried.length === 0) this.#limit(word, value);
+    return true;
+  }
+
+  #limit(word: string, value: string): void {
+    if (word === '-name' && this.#opens.ending === '') this.#opens.ending = /^\*(\.[\w.-]+)$/.exec(value)?.[1] ?? '';
+    if (word === '-type' && value === 'f') this.#opens.areFiles = true;
+  }
+
+  /** Takes the command of `-exec` from the words. Returns false if it may do more than read the files that are found. */
+  #command(): boolean {
+    const command: string[] = [];
+    let end = this.#pending.pop();
+    // A `+` ends the command only after `{}`.
+    for (; end !== undefined && end !== ';' && !(end === '+' && command.at(-1) === '{}'); end = this.#pending.pop()) command.push(end);
+    const [program = '', ...args] = command;
+    const isClear = args.filter((word) => word.includes('{}')).length === 1 && args.includes('{}');
+    if (end === undefined || !isClear || !/^[a-z][\w-]*$/.test(program) || program === 'find') return false;
+    const readings = this.#roots.map((root) => readingOfFound(program, args, root, end === '+'));
+    for (const reading of readings) if (reading !== null) this.#carried.push(reading);
+    return !readings.includes(null);
+  }
+}
+
+/** If the files come all at once, the program must accept several. */
+function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
+  const found = [`${root}/${foundFile}`, ...(areMany ? [`${root}/${foundFile}2`] : [])];
+  const words = args.flatMap((word) => (word === '{}' ? found : [word]));
+  const reading = readReader(program, words);
+  if (reading === null || reading.walks.length > 0 || reading.refusesFolders === true) return null;
+  const isText = readers[program]?.operands === 'text';
+  if (!isText && !found.every((file) => reading.files.includes(file))) return null;
+  return { files: reading.files.filter((file) => !file.includes(foundFile)), walks: [], starts: [program, ...(reading.starts ?? [])] };
 }

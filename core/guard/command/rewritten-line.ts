@@ -31,8 +31,8 @@ export function rewriteLine(line: string, place: LinePlace): string | null {
   if (tree === null || (tree.errors?.length ?? 0) > 0 || tree.shebang !== undefined) return null;
   const writer = new Writer(line, place);
   try {
-    const known = kept.flatMap((name) => (place.environment[name] === undefined ? [] : [[name, place.environment[name]] as const]));
-    const written = writer.statements(tree.commands, new Map([...known, ['PWD', place.cwd]]));
+    const given = kept.flatMap((name) => (place.environment[name] === undefined ? [] : [[name, place.environment[name]] as const]));
+    const written = writer.statements(tree.commands, new Map([...given, ['PWD', place.cwd]]));
     return written === null || written === line ? null : written;
   } catch {
     // The parser reads parts lazily. If it fails here, it has not understood the line.
@@ -151,22 +151,29 @@ class Writer {
 /** Returns the command that xargs runs, with the place of the names and the end, or null if a flag is not known. */
 function carriedBy(args: readonly string[]): { readonly words: readonly string[]; readonly isApart: boolean } | null {
   const pending = [...args].reverse();
-  let mark: string | null = null;
-  let isApart = false;
-  let end = '+';
-  for (let flag = pending.at(-1); flag?.startsWith('-') === true; flag = pending.at(-1)) {
-    pending.pop();
-    const [, letter = '', value = ''] = /^-([nPI])(.*)$/.exec(flag) ?? [];
-    if (flag === '-0' || flag === '--null') isApart = true;
-    else if (letter === '' && flag !== '-r' && flag !== '--no-run-if-empty') return null;
-    const set = letter !== '' && value === '' ? (pending.pop() ?? '') : value;
-    if (letter === 'I') mark = unquoted(set);
-    if (letter === 'I' || (letter === 'n' && set === '1')) end = "';'";
-  }
+  const flags = { mark: '', isApart: false, end: '+' };
+  while (pending.at(-1)?.startsWith('-') === true) if (!takeFlag(pending, flags)) return null;
   const command = pending.reverse();
   if (command.length === 0) return null;
-  const words = mark === null ? [...command, '{}'] : command.map((word) => (unquoted(word) === mark ? '{}' : word));
-  return { words: [...words, end], isApart };
+  const words = flags.mark === '' ? [...command, '{}'] : command.map((word) => (unquoted(word) === flags.mark ? '{}' : word));
+  return { words: [...words, flags.end], isApart: flags.isApart };
+}
+
+const apart = new Set(['-0', '--null']);
+/** `find -exec` runs nothing if it finds nothing. */
+const withoutEffect = new Set(['-r', '--no-run-if-empty']);
+
+/** Returns false if the flag is not known. */
+function takeFlag(pending: string[], flags: { mark: string; isApart: boolean; end: string }): boolean {
+  const flag = pending.pop() ?? '';
+  if (apart.has(flag)) flags.isApart = true;
+  if (apart.has(flag) || withoutEffect.has(flag)) return true;
+  const [, letter, attached = ''] = /^-([nPI])(.*)$/.exec(flag) ?? [];
+  if (letter === undefined) return false;
+  const value = attached === '' ? (pending.pop() ?? '') : attached;
+  if (letter === 'I') flags.mark = unquoted(value);
+  if (letter === 'I' || (letter === 'n' && value === '1')) flags.end = "';'";
+  return letter !== 'I' || flags.mark !== '';
 }
 
 /** Returns the text of a part, or null if it is not known. A shell splits an unquoted value that has blanks or patterns. */
@@ -181,15 +188,15 @@ function textOf(part: WordPart, values: Values, isQuoted: boolean): string | nul
       return texts.includes(null) ? null : texts.join('');
     }
     case 'SimpleExpansion':
-      return known(part.text.slice(1), values, isQuoted);
+      return valueOf(part.text.slice(1), values, isQuoted);
     case 'ParameterExpansion':
-      return part.text === `\${${part.parameter}}` ? known(part.parameter, values, isQuoted) : null;
+      return part.text === `\${${part.parameter}}` ? valueOf(part.parameter, values, isQuoted) : null;
     default:
       return null;
   }
 }
 
-function known(name: string, values: Values, isQuoted: boolean): string | null {
+function valueOf(name: string, values: Values, isQuoted: boolean): string | null {
   const value = values.get(name);
   return value !== undefined && (isQuoted || plainText.test(value)) ? value : null;
 }

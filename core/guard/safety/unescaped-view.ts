@@ -8,7 +8,7 @@ const GAP = '\uffff';
 
 const escapes =
   // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)(=\r?\n)(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
 
 /** An escape of quoted-printable (RFC 2045), or the end of a line that continues. */
 const quotedPrintable = /=(?:[0-9A-F]{2}|\r?\n)/;
@@ -79,6 +79,7 @@ class ViewWriter {
   add(match: RegExpExecArray): void {
     this.#copyUntil(match.index);
     this.#at = match.index + match[0].length;
+    if (match[0].endsWith('\n')) return;
     const run = byteRun(match[0]);
     if (run === null) this.#write(decodeOne(match), match.index);
     else this.#writeBytes(run.bytes, match.index, run.width);
@@ -136,8 +137,7 @@ function byteRun(escape: string): { bytes: Buffer; width: number } | null {
 }
 
 function decodeOne(match: RegExpExecArray): string {
-  const [, braced, long, unit, octal, letter, itself, continued, hexEntity, entity, named, colour] = match;
-  if (continued !== undefined) return '';
+  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, colour] = match;
   if (colour !== undefined) return '';
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
   if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
