@@ -98,6 +98,11 @@ export function readsOf({ plain, joined }: CommandFact): string | null {
   return plain?.reads ?? joined?.reads ?? null;
 }
 
+/** Returns whether the words that name a command are those of git. Only git commands that read have such words. */
+export function readsRepository(family: readonly string[] | null): boolean {
+  return family?.[0] === 'git';
+}
+
 /** The values that determine what a command does; null if they are unknown. */
 export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBinding[] | null {
   return plain?.bindings ?? joined?.bindings ?? null;
@@ -107,6 +112,14 @@ export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBind
 export function needsOf({ plain, joined }: CommandFact): JoinedCommand['needs'] | null {
   if (joined !== undefined) return joined.needs;
   return plain === undefined || plain.family === null ? null : [{ family: plain.family, bindings: plain.bindings }];
+}
+
+/**
+ * Like `readsOf`, but null for git: a repository may change after the check, and then git runs what its settings name. So git is confined even
+ * if it only reads.
+ */
+export function readsAlone(fact: CommandFact): string | null {
+  return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);
 }
 
 export const callFactsSchema = z.object({

@@ -63,7 +63,7 @@ test.each([
   for (const name of ['README.md', 'notes.txt', 'one.txt']) writeFileSync(join(workspace, name), 'TODO 日本語 name\n');
   writeFileSync(join(workspace, 'package.json'), JSON.stringify({ name: 'x', scripts: { test: 'echo ok' } }));
   const claw = await open({ allowCommands: [...allowCommands] });
-  const needsList = new Set(allowCommands.length === 0 ? ['git', 'npm'] : []);
+  const needsList = new Set(allowCommands.length === 0 ? ['npm'] : []);
   const wrong: string[] = [];
   for (const { cmd, expect: wanted } of readCorpus()) {
     const { decision } = await claw.op('policy.explain', { tool: 'exec', args: { command: cmd } });

@@ -28,7 +28,7 @@ export function observe(lines: readonly string[], stubNames: readonly string[]):
     chmodSync(join(folder, 'stub'), 0o755);
     for (const name of new Set(stubNames)) linkSync(join(folder, 'stub'), join(stubs, name));
     // Bash's builtins are disabled, so that the stubs are called.
-    writeFileSync(join(folder, 'environment.sh'), 'enable -n echo printf pwd true false\n');
+    writeFileSync(join(folder, 'environment.sh'), 'enable -n echo printf pwd true false test [\n');
     writeFileSync(join(folder, 'lines.json'), JSON.stringify(lines));
     writeFileSync(join(folder, 'observed.json'), '');
     const places = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--bind', folder, '/tmp/o'];

@@ -47,7 +47,12 @@ const flags: Readonly<Record<string, string>> = {
   xargs: '-0 touch PWNED',
   sh: '-c touch\u0020PWNED evil.sh',
   busybox: 'sh -c touch\u0020PWNED ls',
-  tar: '-xf a.tar --to-command=./evil.sh -cf PWNED .',
+  tar: '-xf a.tar --to-command=./evil.sh -cf PWNED . -tf -tvf tf one.txt -t -f x:y --list -I ./evil.sh -T',
+  tac: '-b -s x README.md',
+  test: '-f -d -e -v -o -eq = != ! -a -nt src README.md x -t',
+  gunzip: '-c -l -t -d README.gz -f',
+  unzip: '-l -v -o -d x a.zip',
+  iconv: '-f utf8 -t latin1 -o PWNED',
   tee: 'PWNED -a',
   touch: 'PWNED',
   awk: 'BEGIN{system("touch\u0020PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u0020l<".env")>0)print\u0020l} /[/]/ END{print\u0020NR}',
@@ -260,11 +265,29 @@ export function makeLine(random: Random, corpus: readonly string[]): string {
 
 /** Sometimes wraps the line: in a folder that it enters first, or with a file as its input. */
 function around(line: string, random: Random): string {
-  if (random.chance(0.9)) return line;
+  if (random.chance(0.8)) return line;
   const place = quote(random.pick(operands), random);
+  if (random.chance(0.4)) return overFiles(line, place, random);
   return random.chance(0.4)
     ? `${line} <${random.pick(['', ' '])}${place}`
     : `cd ${place}${random.pick([' && ', '; ', ' || ', ' | ', ' & ', '&&'])}${line}`;
+}
+
+/** Runs the line for files whose names it gets from elsewhere. */
+function overFiles(line: string, place: string, random: Random): string {
+  const found = `find ${place}${random.pick(['', ' -type f', " -name '*.ts'", ' -maxdepth 1', ' -not -type f', ' -o -type f', ' -path -name ! -type f'])}`;
+  switch (random.below(5)) {
+    case 0:
+      return `for f in ${place} ${quote(random.pick(operands), random)}; do ${line} ${random.pick(['"$f"', '$f', '<$f', '${f%x}'])}; done`;
+    case 1:
+      return `${found} -exec ${line} ${random.pick(['{} +', '{} \\;', "{} ';'", 'x{} +', '{} + -delete'])}`;
+    case 2:
+      return `${found}${random.pick([' | xargs ', ' -print0 | xargs -0 ', ' | xargs -I% ', ' | xargs -n1 '])}${line}`;
+    case 3:
+      return `${line} ${random.pick(['$PWD', '"$PWD/.env"', '$HOME', '~', '"${HOME}"/outside', '$PWD/*'])}`;
+    default:
+      return `${random.pick(['test', '['])} ${random.pick(['-f', '-d', '! -e', '-v', '-n'])} ${place}${random.pick([' ]', ''])} && ${line}`;
+  }
 }
 
 function grammarLine(random: Random): string {
@@ -350,8 +373,10 @@ export const stubNames: readonly string[] = [
   'cp',
   'curl',
   'base64',
+  '[',
+  'zcat',
+  'gzip',
   'pwsh',
   'hash',
-  'test',
   'evil.sh',
 ];

@@ -7,7 +7,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { readsOf, type CallFacts, type ToolContext, type ToolDefinition } from '../../core/contracts/tools.ts';
-import { inputsOf, literalWords, readJoinedLine, expandPatterns, type JoinedPart } from '../../core/guard/command/command.ts';
+import { inputsOf, lineToRun, literalWords, readJoinedLine, type JoinedPart } from '../../core/guard/command/command.ts';
 import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
@@ -67,6 +67,7 @@ export class CommandRig {
   readonly trees: ProcessTrees;
   readonly host: ToolHost;
   readonly exec: ToolDefinition;
+  readonly environment = { PATH: outsideOfProjects(process.env['PATH'] ?? ''), HOME: this.tree.root };
   readonly #marker = { TRAYCLAW_INSTANCE: `fuzz-${process.pid}` };
   #calls = 0;
 
@@ -85,7 +86,7 @@ export class CommandRig {
       web: silentWeb(),
       processTrees: this.trees,
       clock,
-      environment: { PATH: outsideOfProjects(process.env['PATH'] ?? ''), HOME: this.tree.root },
+      environment: this.environment,
       platform: process.platform,
       userHome: this.tree.root,
       temporaryFolder: this.tree.root,
@@ -185,11 +186,11 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
 }
 
 function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
-  // The analysed part of the line, without the folder it enters first and with its patterns expanded, because bash runs it in another
-  // folder.
+  // The analysed part of the line, without the folder it enters first and with its words as they are known here, because bash runs it in
+  // another folder.
   const shown = lines.map((line) => {
     const { command } = rig.facts(line);
-    return command === null ? line : (expandPatterns(command.line, command.cwd) ?? command.line);
+    return command === null ? line : (lineToRun(command.line, { cwd: command.cwd, environment: rig.environment }) ?? command.line);
   });
   const observed = observe(shown, stubNames);
   return lines.flatMap((line, index) => {

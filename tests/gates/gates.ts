@@ -15,6 +15,7 @@ import { networkGates } from './areas/network-gates.ts';
 import { pluginGates } from './areas/plugin-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
+import { readerGates } from './areas/reader-gates.ts';
 import { remoteGates } from './areas/remote-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
 import { sandboxGates } from './areas/sandbox-gates.ts';
@@ -36,6 +37,7 @@ export const gates: readonly Gate[] = [
   ...undoGates,
   ...cautionGates,
   ...commandGates,
+  ...readerGates,
   ...networkGates,
   ...secretGates,
   ...taintGates,

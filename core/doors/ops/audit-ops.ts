@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isPlainObject, valueAt } from '../../base/json.ts';
 import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
-import { readsOf } from '../../contracts/tools.ts';
+import { readsAlone } from '../../contracts/tools.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
@@ -112,7 +112,7 @@ function explainSandbox(
   if (command === undefined) return deps.sandbox.explain(null, place);
   const params = { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) };
   const { decision, facts } = explainIn(deps, params, { workspace, caller });
-  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) }, place);
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsAlone(facts.command) }, place);
 }
 
 function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {

@@ -9,6 +9,9 @@ export type Operands =
   | 'text'
   | 'none'
   | 'at most one file'
+  | 'test expression'
+  | 'archive members'
+  | 'compressed files'
   | 'files, no line number'
   | 'files, no folders'
   | 'files, no lists'
@@ -36,15 +39,10 @@ export interface Reader {
   /** In the notation of `flagTable`. Absent if flags and operands form one language. */
   readonly flags?: string;
   readonly shortFlags?: ShortFlags;
-}
-
-/** A git command that only reads. */
-export interface GitLook {
-  /** content: shows the content of tracked files, not only their names. */
-  readonly shows: 'content' | 'names';
-  readonly flags: string;
-  /** Operands are accepted only with one of these flags. Without it, an operand would create something. */
-  readonly operandsAfter?: readonly string[];
+  /** One of these flags must be given. Without it, the program writes. */
+  readonly only?: readonly string[];
+  /** Programs that it may start, found on the search path. */
+  readonly starts?: readonly string[];
 }
 
 /** A command that runs code defined by the project. */
@@ -70,6 +68,18 @@ const grep: Reader = {
     --binary-files=TYPE, -I, --exclude=GLOB, --exclude-dir=GLOB, --include=GLOB, -r, --recursive, --line-buffered, -U, --binary, -NUM`,
 };
 
+const decompressors = 'gzip bzip2 xz lzma lzip lzop zstd compress'.split(' ');
+
+const gunzip: Reader = {
+  reads: 'unpacks files to its output',
+  operands: 'compressed files',
+  flags: '-c, --stdout, -d, --decompress, -k, --keep, -l, --list, -t, --test, -v, --verbose, -q, --quiet, -n, --no-name, -N, --name',
+  only: ['-c', '--stdout', '-l', '--list', '-t', '--test'],
+  starts: ['gzip'],
+};
+
+const testReader: Reader = { reads: 'compares texts and looks whether files exist', operands: 'test expression' };
+
 const awkReader: Reader = { reads: 'prints fields of lines', operands: 'awk program' };
 
 export const readers: Readonly<Record<string, Reader>> = {
@@ -78,6 +88,7 @@ export const readers: Readonly<Record<string, Reader>> = {
     flags: `-A, --show-all, -b, --number-nonblank, -e, -E, --show-ends, -n, --number, -s, --squeeze-blank, -t, -T, --show-tabs, -u, -v,
       --show-nonprinting`,
   },
+  tac: { reads: 'prints files, last line first', flags: '-b, --before, -r, --regex, -s TEXT, --separator=TEXT' },
   head: {
     reads: 'prints the beginning of files',
     flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
@@ -166,6 +177,24 @@ export const readers: Readonly<Record<string, Reader>> = {
     // `-pl 5 x` reads the file `5` and writes `x`.
     shortFlags: 'one a word',
   },
+  fmt: {
+    reads: 'fills lines',
+    flags: '-c, --crown-margin, -s, --split-only, -t, --tagged-paragraph, -u, --uniform-spacing, -w N, --width=N',
+  },
+  iconv: { reads: 'prints files in another encoding', flags: '-f FORM, --from-code=FORM, -t FORM, --to-code=FORM, -c, -s, --silent' },
+  zcat: { reads: 'unpacks files to its output', operands: 'compressed files', flags: '', starts: ['gzip'] },
+  gzip: gunzip,
+  gunzip,
+  tar: {
+    reads: 'lists the files of an archive',
+    // A member is a name in the archive. An archive whose name has a colon is on another machine.
+    operands: 'archive members',
+    flags: '-t, --list, -f FILE, --file=FILE, -v, --verbose, -z, --gzip, -j, --bzip2, -J, --xz, --zstd, --wildcards, --full-time',
+    only: ['-t', '--list'],
+    starts: decompressors,
+  },
+  unzip: { reads: 'lists the files of an archive', operands: 'archive members', flags: '-l, -v, -q', only: ['-l', '-v'] },
+  zipinfo: { reads: 'lists the files of an archive', operands: 'archive members', flags: '-1, -2, -s, -m, -l, -v, -h, -t, -z' },
   base64: { reads: 'encodes or decodes files', operands: 'at most one file', flags: '-d, --decode, -i, --ignore-garbage, -w N, --wrap=N' },
   seq: { reads: 'prints numbers', operands: 'text', flags: '-s TEXT, --separator=TEXT, -w, --equal-width, -f FORMAT, --format=FORMAT' },
   md5sum: checksums,
@@ -179,6 +208,17 @@ export const readers: Readonly<Record<string, Reader>> = {
   basename: { reads: 'prints the last part of names', operands: 'text', flags: '-a, --multiple, -s SUFFIX, --suffix=SUFFIX, -z, --zero' },
   dirname: { reads: 'prints the folders of names', operands: 'text', flags: '-z, --zero' },
   pwd: { reads: 'prints the folder it runs in', operands: 'none', flags: '-L, -P' },
+  test: testReader,
+  '[': testReader,
+  expr: { reads: 'computes', operands: 'text', flags: '' },
+  factor: { reads: 'computes', operands: 'text', flags: '' },
+  numfmt: {
+    reads: 'prints numbers',
+    operands: 'text',
+    flags: '--from=UNIT, --to=UNIT, --from-unit=N, --to-unit=N, --padding=N, --format=FORMAT, --suffix=TEXT, --grouping, --header[=N]',
+  },
+  sleep: { reads: 'waits', operands: 'text', flags: '' },
+  tty: { reads: 'shows the terminal', operands: 'none', flags: '-s, --silent, --quiet' },
   true: { reads: 'does nothing', operands: 'text', flags: '' },
   false: { reads: 'does nothing', operands: 'text', flags: '' },
   ls: {
@@ -296,52 +336,6 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   echo: { reads: 'prints text', operands: 'text' },
   printf: { reads: 'prints text', operands: 'print format' },
-};
-
-const diffFlags = `-p, -u, --patch, -s, --no-patch, -U N, --unified=N, --raw, --minimal, --patience, --histogram, --diff-algorithm=NAME,
-  --stat[=WIDTH], --numstat, --shortstat, --summary, --name-only, --name-status, --color[=WHEN], --no-color, --color-words,
-  --word-diff[=MODE], --no-renames, --check, --full-index, --abbrev[=N], -M, --find-renames, -R, --relative, -a, --text,
-  --ignore-space-at-eol, -b, --ignore-space-change, -w, --ignore-all-space, --ignore-blank-lines, -W, --function-context, --exit-code,
-  --quiet, --no-ext-diff, --no-textconv, --compact-summary, --dirstat, -z, --diff-filter=LETTERS, -S TEXT, -G TEXT, --pickaxe-regex,
-  --no-prefix`;
-
-const historyFlags = `--oneline, --graph, --decorate[=FORM], --no-decorate, --all, --branches, --tags, --remotes, -n N, --max-count=N,
-  -NUM, --skip=N, --since=DATE, --after=DATE, --until=DATE, --before=DATE, --author=TEXT, --committer=TEXT, --grep=TEXT, -i,
-  --regexp-ignore-case, -E, --extended-regexp, -F, --fixed-strings, --all-match, --invert-grep, --merges, --no-merges, --first-parent,
-  --reverse, --follow, --date=FORM, --format=FORMAT, --pretty[=FORMAT], --abbrev-commit, --no-abbrev-commit, --topo-order, --date-order,
-  --cherry-pick, --left-right, --boundary, --name-only, --name-status, --full-history, --simplify-merges, --no-notes`;
-
-export const gitLooks: Readonly<Record<string, GitLook>> = {
-  status: {
-    shows: 'names',
-    flags: `-s, --short, -b, --branch, --show-stash, --porcelain[=VERSION], --long, -u[MODE], --untracked-files[=MODE], --ignored[=MODE],
-      -z, --column[=FORM], --no-column, --ahead-behind, --no-ahead-behind, --renames, --no-renames, --ignore-submodules[=WHEN]`,
-  },
-  diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --ignore-submodules[=WHEN]` },
-  log: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
-  show: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
-  blame: { shows: 'content', flags: '-L RANGE, -w, -s, -e, --show-email, -l, -t, --date=FORM, --root, -p, --porcelain' },
-  branch: {
-    shows: 'names',
-    operandsAfter: ['--list', '--contains', '--merged', '--no-merged'],
-    flags: `-a, --all, -r, --remotes, --list, -v, --verbose, --show-current, --contains, --merged, --no-merged, --no-color,
-      --color[=WHEN], --column[=FORM], --no-column, --sort=KEY, -i, --ignore-case, --no-abbrev`,
-  },
-  tag: {
-    shows: 'names',
-    operandsAfter: ['-l', '--list'],
-    flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --column[=FORM], -i, --ignore-case',
-  },
-  'rev-parse': {
-    shows: 'names',
-    flags: '--abbrev-ref, --short[=N], --verify, -q, --quiet, --show-toplevel, --show-prefix, --is-inside-work-tree, --git-dir',
-  },
-  'ls-files': {
-    shows: 'names',
-    flags: `-c, --cached, -d, --deleted, -m, --modified, -o, --others, -i, --ignored, -s, --stage, -u, --unmerged, -t, -v, -z,
-      --exclude-standard, --directory, --full-name, --error-unmatch, -x PATTERN, --exclude=PATTERN, --abbrev[=N]`,
-  },
-  describe: { shows: 'names', flags: '--tags, --all, --long, --always, --abbrev=N, --match=GLOB, --exact-match' },
 };
 
 export const projectTools: Readonly<Record<string, ProjectTool>> = {

@@ -137,6 +137,33 @@ test('allows git to show only tracked content', () => {
   expect([family('git diff'), family('git show'), family('git status')]).toEqual([null, null, ['git', 'status']]);
 });
 
+test('git needs no approval for names and present content, only for content that was removed', () => {
+  const repository = join(workspace, 'past');
+  mkdirSync(join(repository, 'src'), { recursive: true });
+  execFileSync('git', ['init', '-q'], { cwd: repository });
+  for (const name of ['a.txt', 'main']) writeFileSync(join(repository, name), 'x');
+  const isFree = (line: string, cwd = repository): boolean =>
+    look(line, environment.PATH, cwd).fact.plain?.reads === 'reads this repository';
+  const free = ['status', 'log --stat', 'diff', 'diff a.txt src', 'diff HEAD -- a.txt', 'show HEAD:a.txt', 'blame a.txt', 'stash list'];
+  const asked = [
+    'log -p',
+    'diff HEAD',
+    'diff --cached',
+    'diff HEAD -- src',
+    'diff HEAD -- gone',
+    'show HEAD',
+    'show HEAD:.env',
+    'blame .env',
+  ];
+  expect([...free, ...asked].filter((line) => isFree(`git ${line}`))).toEqual(free);
+  expect([isFree('git status', workspace), look('git status', environment.PATH, repository).launch.environment]).toEqual([
+    false,
+    expect.objectContaining({ GIT_OPTIONAL_LOCKS: '0' }),
+  ]);
+  execFileSync('git', ['config', 'core.fsmonitor', './evil'], { cwd: repository });
+  expect(isFree('git status')).toBe(false);
+});
+
 test('project tasks show the line they run and are bound to its files', () => {
   const { fact, risks } = look('npm test --silent', process.env['PATH']);
   expect(fact.plain?.family ?? null).toEqual(fact.plain === undefined ? null : ['npm', 'test']);

@@ -8,8 +8,9 @@ import { readEntry } from './entered-folder.ts';
 import { inputsOf, readJoinedLine } from './joined-line.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './protected-walk.ts';
-import { lookAtPlain } from './plain-command.ts';
+import { lookAtPlain, type PlainSubject } from './plain-command.ts';
 import { expandPatterns } from './pattern-words.ts';
+import { rewriteLine, type LinePlace } from './rewritten-line.ts';
 import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
@@ -17,7 +18,6 @@ export type { CommandPlaces } from './protected-walk.ts';
 export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';
-export { expandPatterns } from './pattern-words.ts';
 
 export interface CommandRequest {
   readonly line: string;
@@ -84,7 +84,7 @@ export class CommandAnalyst {
     const [name = ''] = plain.value;
     const program = this.#find(name, request, places);
     if (program === null) return unclear(`no program ${name} was found`);
-    const look = lookAtPlain({ argv: plain.value, program, cwd, environment: request.environment }, places, this.#hashes);
+    const look = lookAtPlain({ argv: plain.value, program, ...this.#subject(request, places) }, places, this.#hashes);
     return {
       ...about,
       fact: { line, cwd, plain: look.plain },
@@ -94,24 +94,24 @@ export class CommandAnalyst {
     };
   }
 
-  /** Analyses a line with patterns if it only reads the files that match them now. Returns null for any other line. */
+  /** Analyses a line with patterns, variables or a loop by their present values, if it then only reads. Returns null for any other line. */
   #expanded(request: CommandRequest, places: CommandPlaces): CommandAnalysis | null {
-    const line = this.#platform === 'win32' ? null : expandPatterns(request.line, request.cwd);
-    if (line === null || line === request.line) return null;
-    const analysis = this.#analyse({ ...request, line }, places);
+    const line = this.#platform === 'win32' ? null : lineToRun(request.line, request);
+    if (line === null) return null;
+    const analysis = this.#inFolder({ ...request, line }, places, 1) ?? this.#analyse({ ...request, line }, places);
     return readsOf(analysis.fact) === null ? null : { ...analysis, fact: { ...analysis.fact, line: request.line } };
   }
 
   /** Analyses a line of several commands that is as safe as its parts. Returns null for any other line. */
   #joined(request: CommandRequest, about: LineLook, places: CommandPlaces): CommandAnalysis | null {
-    const { line, cwd, environment } = request;
+    const { line, cwd } = request;
     const parts = this.#platform === 'win32' ? null : readJoinedLine(line);
     if (parts === null) return null;
     const looked: LookedAt[] = [];
     for (const part of parts) {
       const program = this.#find(part.argv[0] ?? '', request, places);
       if (program === null) return null;
-      const look = lookAtPlain({ argv: part.argv, program, cwd, environment }, places, this.#hashes);
+      const look = lookAtPlain({ argv: part.argv, program, ...this.#subject(request, places) }, places, this.#hashes);
       looked.push({ part, file: program.file, look, inputs: inputsOf(part).map((file) => places.fact(file, cwd, 'read')) });
     }
     const look = lookAtJoined(looked);
@@ -125,10 +125,21 @@ export class CommandAnalyst {
     };
   }
 
+  #subject(request: CommandRequest, places: CommandPlaces): Pick<PlainSubject, 'cwd' | 'environment' | 'find'> {
+    return { cwd: request.cwd, environment: request.environment, find: (name) => this.#find(name, request, places) };
+  }
+
   #find(name: string, { cwd, environment }: CommandRequest, places: CommandPlaces) {
     const path = environment['PATH'] ?? environment['Path'] ?? '';
     return findProgram(name, { cwd, path, writable: [...places.opened, places.home], platform: this.#platform });
   }
+}
+
+/** Returns the line that runs in place of one with patterns, variables or a loop. Returns null if there is none. */
+export function lineToRun(line: string, place: LinePlace): string | null {
+  const rewritten = rewriteLine(line, place) ?? line;
+  const expanded = expandPatterns(rewritten, place.cwd) ?? rewritten;
+  return expanded === line ? null : expanded;
 }
 
 function withoutRepeats(paths: readonly PathFact[]): readonly PathFact[] {

@@ -1,7 +1,7 @@
 // Derives the known effects of a joined line from those of its parts. Every part but the last must only read, so that the line itself
 // cannot change what a later part does. Otherwise the whole line needs approval.
 
-import type { JoinedCommand, PathFact, PlainCommand } from '../../contracts/tools.ts';
+import { readsRepository, type JoinedCommand, type PathFact, type PlainCommand } from '../../contracts/tools.ts';
 import type { JoinedPart } from './joined-line.ts';
 import type { PlainLook } from './plain-command.ts';
 
@@ -27,16 +27,17 @@ export interface JoinedLook {
 /** Returns null if the line is not as safe as its parts. */
 export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
   const plains = parts.map(({ look }) => look.plain);
-  const asked = plains.filter((plain) => plain.reads === null);
+  // A git command that needs no approval still needs what every git command needs: its own environment, and confinement.
+  const asked = plains.filter(({ reads, family }) => reads === null || readsRepository(family));
   const isPiped = parts.some(({ part }) => part.joint === '|');
-  const looksOnly = asked.every(readsRepository);
+  const looksOnly = asked.every(({ family }) => readsRepository(family));
   const last = plains.at(-1);
   const changesAtMostLast = asked.length === 1 && asked[0] === last && last?.family !== null && !isPiped;
   if (!looksOnly && !changesAtMostLast) return null;
   const needs = asked.flatMap(({ family, bindings }) => (family === null ? [] : [{ family, bindings }]));
   return {
     joined: {
-      reads: asked.length === 0 ? listReads(plains) : null,
+      reads: plains.every(({ reads }) => reads !== null) ? listReads(plains) : null,
       needs,
       bindings: unique((needs.length > 0 ? needs : plains).flatMap(({ bindings }) => bindings)),
     },
@@ -45,11 +46,6 @@ export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
     line: parts.map(writePart).join(' '),
     environment: Object.assign({}, ...parts.map(({ look }) => look.environment)) as Record<string, string>,
   };
-}
-
-/** A git command has a known effect only if it reads, in a repository whose settings run no code. */
-function readsRepository({ family }: PlainCommand): boolean {
-  return family?.[0] === 'git';
 }
 
 function listReads(plains: readonly PlainCommand[]): string {

@@ -97,8 +97,8 @@ test.each([
   'cd app',
   'cd a.txt && ls',
   'cd app bin && ls',
-  'cd $HOME && ls',
-  'cd ~ && ls',
+  'cd $OLDPWD && ls',
+  'cd ~root && ls',
   'cd "$(pwd)" && ls',
   'cd app && ls > x',
   'cd app && $(x)',
@@ -125,7 +125,7 @@ test('counts the input file of a reader as a file it reads', () => {
     'cat 0< a.txt',
     'cat <> a.txt',
     'cat <& a.txt',
-    'cat < $HOME',
+    'cat < $OLDPWD',
     'cat < "a b"',
     'xargs cat < a.txt',
     'cat < a.txt b',
@@ -146,7 +146,7 @@ test('a program that shows its version reads nothing', () => {
   ]);
   const says = (real: string) => {
     const program = { file: '/usr/bin/bash', real, isTrusted: true };
-    const subject = { argv: ['bash', '--version'], program, cwd: workspace, environment };
+    const subject = { argv: ['bash', '--version'], program, cwd: workspace, environment, find: () => null };
     return lookAtPlain(subject, places, new ContentHashes(() => 0)).plain.reads;
   };
   // A version manager under that name may fetch the version the project asks for.
@@ -162,9 +162,10 @@ test('read-only git commands join with readers and with each other', () => {
   execFileSync('git', ['init', '-q', repository]);
   const joined = (line: string) => look(line, environment.PATH, repository);
   expect(joined('git status && git log | head').fact.joined).toMatchObject({
-    reads: null,
+    reads: 'reads this repository and prints the beginning of files',
     needs: [{ family: ['git', 'status'] }, { family: ['git', 'log'] }],
   });
+  expect(joined('git status && git log -p').fact.joined?.reads).toBeNull();
   expect(joined('git status && git push').fact.joined).toBeUndefined();
   expect(joined('git status && git status').launch).toMatchObject({ kind: 'line', environment: { GIT_OPTIONAL_LOCKS: '0' } });
   writeFileSync(join(repository, '.git', 'config'), '[core]\n\tfsmonitor = touch PWNED\n', { flag: 'a' });

@@ -15,7 +15,7 @@ export interface JoinedPart {
   readonly redirects: readonly string[];
 }
 
-const PARTS_MAX = 12;
+const PARTS_MAX = 60;
 const harmlessRedirects: ReadonlySet<string> = new Set(['2>/dev/null', '>/dev/null', '1>/dev/null', '2>&1']);
 const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1|< ?[\w./][\w./-]*)\s*$/;
 

@@ -96,8 +96,27 @@ class Lexer {
     return this.#blanks > BLANKS_MAX ? 'a long run of blanks could hide what follows' : null;
   }
 
+  /**
+   * Returns whether a sign is literal because it is a whole word: `[ -f x ]`, and `{}` as an argument. A second brace is only reached if the
+   * first one has passed.
+   */
+  #standsAlone(character: string): boolean {
+    const [first] = this.words;
+    const after = this.#line[this.#at + 1] ?? '';
+    const isAlone = !this.#isInWord && /^[ \t]?$/.test(after);
+    if (character === '[') return isAlone && after !== '' && first === undefined;
+    if (character === ']') return isAlone && first?.text === '[' && first.isBare;
+    if (character === '{')
+      return first !== undefined && !this.#isInWord && /^\{\}(?:[ \t]|$)/.test(this.#line.slice(this.#at, this.#at + 3));
+    return character === '}' && this.#isBare && this.#text === '{';
+  }
+
+  #isPlain(character: string): boolean {
+    return bare.test(character) || this.#standsAlone(character);
+  }
+
   #bareProblem(character: string): string | null {
-    if (bare.test(character)) return null;
+    if (this.#isPlain(character)) return null;
     const next = this.#line[this.#at + 1] ?? '';
     switch (character) {
       case '&':

@@ -1,8 +1,8 @@
 // Determines the known effects of one plain command: what it reads, the words that can allow it, and the files it runs. In case of doubt
 // the command has no known effects and needs approval.
 
-import { statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
@@ -11,7 +11,8 @@ import { lookAtRepository, quietGit } from './git-repository.ts';
 import type { FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
-import { isReader, readGit, readReader, type FolderWalk, type Reading } from './read-command.ts';
+import { readGit, type GitForm } from './git-form.ts';
+import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
 import { unwrap } from './wrappers.ts';
 
 export interface PlainLook {
@@ -27,6 +28,8 @@ export interface PlainSubject {
   readonly program: FoundProgram;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Finds another program that the command starts. */
+  readonly find: (name: string) => FoundProgram | null;
 }
 
 interface Known {
@@ -73,7 +76,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function findKnown({ argv, cwd, program: { real } }: PlainSubject, places: CommandPlaces): Known {
+function findKnown({ argv, cwd, program: { real }, find }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
   if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
@@ -84,7 +87,8 @@ function findKnown({ argv, cwd, program: { real } }: PlainSubject, places: Comma
     return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
   }
   const reading = readReader(program, args);
-  return reading === null ? unknown : readerKnown(program, reading, cwd, places);
+  const startsKnown = reading?.starts?.every((name) => find(name)?.isTrusted !== false) !== false;
+  return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
 }
 
 /**
@@ -138,8 +142,16 @@ function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): 
     const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
     paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
   }
-  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
-  return { ...unknown, paths, configs, risks, family: isFree ? form.family : null, environment: isFree ? quietGit : {} };
+  const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
+  if (!isOnlyLook) return { ...unknown, paths, configs, risks };
+  const reads = repository.root !== null && showsOnlyPresent(form, cwd) ? 'reads this repository' : null;
+  return { reads, family: form.family, paths, configs, risks, environment: quietGit };
+}
+
+function showsOnlyPresent({ reach }: GitForm, cwd: string): boolean {
+  if (!('paths' in reach)) return reach.kind === 'present';
+  const real = reach.paths.map((path) => resolve(cwd, path));
+  return real.every((path) => existsSync(path) && (reach.kind === 'exist' || !isFolder(path)));
 }
 
 /** Outside a repository, git compares any files and folders it is given, tracked or not. */

@@ -8,7 +8,7 @@ import { literalWords } from './shell-tree.ts';
 
 const LINE_MAX = 8192;
 
-const programName = /^[A-Za-z0-9_.+/-]+$/;
+const programName = /^(?:[A-Za-z0-9_.+/-]+|\[)$/;
 
 /** Words reserved by the shell grammar, even if a program has that name. */
 const keywords = new Set(
@@ -18,9 +18,9 @@ const keywords = new Set(
 /** Commands built into the shell. A program of the same name would do something else, or nothing. */
 const shellCommands = new Set(
   [
-    '. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown enable eval exec',
+    '. : alias bg bind break builtin caller cd chdir command compgen complete compopt continue declare dirs disown enable eval exec',
     'exit export fc fg getopts hash help history integer jobs kill let local logout mapfile popd pushd read readarray readonly return',
-    'set shift shopt source suspend test times trap type typeset ulimit umask unalias unset wait',
+    'set shift shopt source suspend times trap type typeset ulimit umask unalias unset wait',
   ].flatMap((names) => names.split(' ')),
 );
 
@@ -31,7 +31,14 @@ const twins: ReadonlyMap<string, (args: readonly string[]) => boolean> = new Map
   ['pwd', (args) => args.some((text) => text !== '-L' && text !== '-P')],
   ['true', ([first = '']) => isAboutItself(first)],
   ['false', ([first = '']) => isAboutItself(first)],
+  ['test', isOddTest],
+  ['[', isOddTest],
 ]);
+
+/** The shell knows tests of variables and options, in which it evaluates what they name. */
+function isOddTest(args: readonly string[]): boolean {
+  return args.some((text) => isAboutItself(text) || /^-[voRt]$|^[<>~]/.test(text));
+}
 
 function isAboutItself(argument: string): boolean {
   return argument === '--help' || argument === '--version';

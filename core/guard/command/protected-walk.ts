@@ -42,12 +42,19 @@ export function findProtected(root: string, walk: Omit<FolderWalk, 'root'>, prot
   return new Walker({ ...walk, entersHidden: true }, protectionOf).run(root);
 }
 
+interface Pending {
+  readonly folder: string;
+  readonly depth: number;
+  /** True in a folder whose names need no protection. */
+  readonly areNamesHarmless: boolean;
+}
+
 class Walker {
   readonly #walk: Omit<FolderWalk, 'root'>;
   readonly #protectionOf: (real: string) => string | null;
   readonly #places: string[] = [];
   readonly #ignoreFiles: string[] = [];
-  readonly #pending: { folder: string; depth: number }[] = [];
+  readonly #pending: Pending[] = [];
   #entries = 0;
   #isComplete = true;
 
@@ -57,11 +64,11 @@ class Walker {
   }
 
   run(root: string): WalkFinding & { readonly ignoreFiles: readonly string[] } {
-    this.#pending.push({ folder: root, depth: 1 });
+    this.#pending.push({ folder: root, depth: 1, areNamesHarmless: false });
     for (let next = this.#pending.pop(); next !== undefined && this.#mayContinue(); next = this.#pending.pop()) {
       if (next.depth > (this.#walk.depthMax ?? Infinity)) continue;
       if (next.depth > DEPTH_MAX) this.#isComplete = false;
-      else for (const entry of entriesOf(next.folder)) this.#visit(entry, next.folder, next.depth);
+      else for (const entry of entriesOf(next.folder)) this.#visit(entry, next);
     }
     return { places: this.#places, isComplete: this.#isComplete, ignoreFiles: this.#ignoreFiles };
   }
@@ -71,16 +78,33 @@ class Walker {
     return this.#isComplete && this.#places.length < PLACES_MAX;
   }
 
-  #visit(entry: Dirent, folder: string, depth: number): void {
+  #visit(entry: Dirent, { folder, depth, ...above }: Pending): void {
     this.#entries += 1;
     const { name } = entry;
     const path = join(folder, name);
     if (ignoreFiles.includes(name)) this.#ignoreFiles.push(path);
     if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
-    if (this.#walk.shows === 'names' && (!isFolder || harmlessNames.has(name))) return;
+    if (this.#isOpened(entry)) {
+      this.#visitOpened(entry, path);
+      return;
+    }
+    const areNamesHarmless = this.#walk.shows === 'names' && (above.areNamesHarmless || harmlessNames.has(name));
+    if (this.#walk.shows === 'names' && (!isFolder || (areNamesHarmless && this.#walk.opens === undefined))) return;
+    if (!areNamesHarmless && this.#protectionOf(path) !== null) this.#places.push(path);
+    else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1, areNamesHarmless });
+  }
+
+  #visitOpened(entry: Dirent, path: string): void {
     if (this.#protectionOf(path) !== null) this.#places.push(path);
-    else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1 });
+    // A program follows a link that it is given.
+    else if (!entry.isFile()) this.#isComplete = false;
+  }
+
+  #isOpened(entry: Dirent): boolean {
+    const { opens } = this.#walk;
+    if (opens === undefined || entry.isDirectory() || (opens.areFiles && !entry.isFile())) return false;
+    return entry.name.endsWith(opens.ending);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
-import { gitLooks, readers, type Operands } from './command-table.ts';
+import { readers, type Operands } from './command-table.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -14,9 +14,13 @@ export interface FolderWalk {
   readonly entersHidden: boolean;
   /** The maximum depth; unlimited if absent. */
   readonly depthMax?: number;
+  /** Set if a program opens the files that are found: those whose names end so, and only plain files if `areFiles`. */
+  readonly opens?: { readonly ending: string; readonly areFiles: boolean };
 }
 
 interface Meant {
+  /** Programs that it may start, found on the search path. */
+  readonly starts?: readonly string[];
   /** Paths as given, relative to the folder the command runs in. */
   readonly files: readonly string[];
   readonly walks: readonly FolderWalk[];
@@ -31,7 +35,6 @@ export interface Reading extends Meant {
 }
 
 const readerFlags = flagTables(readers);
-const gitFlags = flagTables(gitLooks);
 
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
 
@@ -40,11 +43,25 @@ export function readReader(program: string, args: readonly string[]): Reading | 
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
   const table = readerFlags.get(program);
-  const given = table === undefined ? wordsAlone(args) : readArguments(args, table);
-  const meant = given === null ? null : meanings[known.operands ?? 'files'](given, args);
-  if (given === null || meant === null) return null;
+  const words = program === 'tar' ? withDash(args) : args;
+  const given = table === undefined ? wordsAlone(args) : readArguments(words, table);
+  if (given === null || (known.only !== undefined && !given.has(...known.only))) return null;
+  const meant = meanings[known.operands ?? 'files'](given, program === '[' ? withoutBracket(args) : args);
+  if (meant === null) return null;
   // `-` is the input, which is empty.
-  return { ...meant, reads: known.reads, files: [...given.files, ...meant.files].filter((file) => file !== '-') };
+  const starts = [...(known.starts ?? []), ...(meant.starts ?? [])];
+  const read = [...given.files, ...meant.files].filter((file) => file !== '-');
+  return { ...meant, reads: known.reads, files: read, ...(starts.length === 0 ? {} : { starts }) };
+}
+
+/** The first word of tar may be a bundle of flags without its dash. A value follows only the last letter here. */
+function withDash([first = '', ...rest]: readonly string[]): readonly string[] {
+  return [/^[tvzjJ]+f?$/.test(first) ? `-${first}` : first, ...rest];
+}
+
+/** Returns no words if the bracket is not closed at the end. */
+function withoutBracket(args: readonly string[]): readonly string[] {
+  return args.at(-1) === ']' ? args.slice(0, -1) : [];
 }
 
 function wordsAlone(args: readonly string[]): GivenArguments {
@@ -67,6 +84,20 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   text: () => nothing,
   none: ({ operands }) => filesIf(operands.length === 0, []),
   'at most one file': ({ operands }) => filesIf(operands.length <= 1, operands),
+  'test expression': (_, args) => testFiles(args),
+  'archive members': ({ operands, files: named, flags }) => {
+    const isNamed = flags.some(({ flag }) => flag === '-f' || flag === '--file');
+    const [archive, ...more] = isNamed ? named : operands;
+    if (archive === undefined || (isNamed && more.length > 0) || !archiveName.test(archive)) return null;
+    // A program that finds no such archive adds the suffix.
+    return isNamed ? nothing : files([archive, `${archive}.zip`, `${archive}.ZIP`]);
+  },
+  // A name without the suffix may mean a file with it.
+  'compressed files': ({ operands }) =>
+    filesIf(
+      operands.every((name) => /\.t?gz$/.test(name)),
+      operands,
+    ),
   'files, no line number': ({ operands }) => filesIf(!operands.some((operand) => operand.startsWith('+')), operands),
   'files, no lists': ({ operands }, args) => filesIf(!args.some((word) => word.startsWith('@')), operands),
   'files, no folders': ({ operands }) => ({ ...files(operands), refusesFolders: true }),
@@ -105,6 +136,31 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   },
 };
 
+/** Excludes patterns, and names of archives on other machines (`host:file`). */
+const archiveName = /^[^:*?[\]\\]+$/;
+
+const fileTest = /^-[bcdefghkprsuwxGLNOS]$/;
+const comparison = /^(?:==?|!=|-(?:eq|ne|lt|le|gt|ge))$/;
+const comparesFiles = /^-(?:nt|ot|ef)$/;
+
+/**
+ * Reads one test of a file or a text, or one comparison, possibly with a `!`. Excludes forms that shells evaluate (`-v`, numbers that are
+ * no digits) and longer expressions, which shells read in different ways.
+ */
+function testFiles(words: readonly string[]): Meant | null {
+  const [first = '', second = '', third, ...more] = words[0] === '!' && words.length > 1 ? words.slice(1) : words;
+  if (first === '' || first === '!' || first === '(' || more.length > 0 || words.at(-1) === '') return null;
+  if (third !== undefined) return comparedFiles(first, second, third);
+  if (second === '') return filesIf(!first.startsWith('-'), []);
+  return first === '-n' || first === '-z' ? nothing : filesIf(fileTest.test(first), [second]);
+}
+
+function comparedFiles(first: string, sign: string, second: string): Meant | null {
+  if (comparesFiles.test(sign)) return files([first, second]);
+  const isNumeric = sign.startsWith('-');
+  return filesIf(comparison.test(sign) && (!isNumeric || [first, second].every((number) => /^-?\d{1,9}$/.test(number))), []);
+}
+
 /** Returns the operands after the pattern, or null if there is no pattern and no flag gave one. */
 function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]): readonly string[] | null {
   if (given.has(...patternFlags)) return given.operands;
@@ -120,16 +176,21 @@ const sedPattern = (mark: string): string =>
 const sedText = (mark: string): string => String.raw`(?:[^${mark}\\\n]|\\[^\n])*[${mark}]`;
 const sedAddress = String.raw`(?:\d+|\$|/${sedPattern('/')})`;
 const sedReplacement = ['/', '|'].map((mark) => `[${mark}]${sedPattern(mark)}${sedText(mark)}`).join('|');
-/**
- * One sed command that only prints: lines by number or pattern, or the input with replacements. Other flags of `s` write or run something.
- */
-const sedCommand = new RegExp(String.raw`^(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})$`);
+/** Flags of `s` other than these write or run something. */
+const sedOne = String.raw`(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})`;
+/** sed commands that only print: lines by number or pattern, or the input with replacements. */
+const sedCommands = new RegExp(String.raw`^${sedOne}(?:; ?${sedOne})*;?$`);
 
 function sedFiles(words: readonly string[]): Meant | null {
-  const start = words.findIndex((word) => !/^-(?:n|E|r|nE|nr|En|rn)$/.test(word));
-  const [first = '', ...rest] = start < 0 ? [] : words.slice(start);
-  const [script, ...names] = first === '-e' ? rest : [first, ...rest];
-  return filesIf(script !== undefined && sedCommand.test(script) && !names.some((file) => file.startsWith('-')), names);
+  const scripts: string[] = [];
+  const pending = [...words].reverse();
+  for (let flag = pending.at(-1); flag !== undefined && /^-(?:n|E|r|nE|nr|En|rn|e|ne)$/.test(flag); flag = pending.at(-1)) {
+    pending.pop();
+    if (flag.endsWith('e')) scripts.push(pending.pop() ?? '');
+  }
+  if (scripts.length === 0) scripts.push(pending.pop() ?? '');
+  const names = pending.reverse();
+  return filesIf(scripts.every((script) => sedCommands.test(script)) && !names.some((file) => file.startsWith('-')), names);
 }
 /** Words of jq that read other files or the environment. */
 const jqReaches = /\b(?:import|include|env|ENV|modulemeta|get_search_list|input_filename|debug|stderr)\b|\$__/;
@@ -149,53 +210,84 @@ const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new
 function findExpression(words: readonly string[]): Meant | null {
   const start = words.findIndex((word) => word.startsWith('-') || word === '(' || word === ')' || word === '!' || word === ',');
   const roots = start < 0 ? words : words.slice(0, start);
-  const compared: string[] = [];
-  const depths: number[] = [];
-  const pending = start < 0 ? [] : words.slice(start).reverse();
-  for (let word = pending.pop(); word !== undefined; word = pending.pop()) {
-    const kind = findWords.get(word);
-    if (kind === undefined) return null;
-    if (kind === 'alone') continue;
-    const value = pending.pop();
-    if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return null;
-    if (kind === 'path') compared.push(value);
-    if (word === '-maxdepth') depths.push(Number(value));
+  const reader = new FindReader(placesOf(roots), start < 0 ? [] : words.slice(start));
+  return reader.readAll() ? reader.meaning(roots) : null;
+}
+
+/** Takes the place of a file that is found. No argument contains this character. */
+const foundFile = '\0';
+
+class FindReader {
+  readonly #roots: readonly string[];
+  readonly #pending: string[];
+  readonly #compared: string[] = [];
+  readonly #depths: number[] = [];
+  readonly #carried: Meant[] = [];
+  /** Conditions on the files that a command gets. After an `or` or a `not`, a condition may hold for other files as well. */
+  readonly #opens = { ending: '', areFiles: false };
+  #isConjunction = true;
+
+  constructor(roots: readonly string[], expression: readonly string[]) {
+    this.#roots = roots;
+    this.#pending = [...expression].reverse();
   }
-  const depth = depths.length === 0 ? {} : { depthMax: Math.max(...depths) };
-  const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth });
-  return { ...gone, files: [...gone.files, ...compared] };
+
+  /** Returns false at a word that is not known to only read. */
+  readAll(): boolean {
+    for (let word = this.#pending.pop(); word !== undefined; word = this.#pending.pop()) {
+      const isKnown = word === '-exec' ? this.#command() : this.#condition(word, findWords.get(word));
+      if (!isKnown) return false;
+    }
+    return true;
+  }
+
+  meaning(roots: readonly string[]): Meant {
+    const depth = this.#depths.length === 0 ? {} : { depthMax: Math.max(...this.#depths) };
+    const opened = this.#isConjunction ? this.#opens : { ending: '', areFiles: false };
+    const carries = this.#carried.length > 0;
+    const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth, ...(carries ? { opens: opened } : {}) });
+    const names = [...gone.files, ...this.#compared, ...this.#carried.flatMap((one) => one.files)];
+    return { ...gone, files: names, ...(carries ? { starts: this.#carried.flatMap(({ starts }) => starts ?? []) } : {}) };
+  }
+
+  #condition(word: string, kind: 'alone' | 'text' | 'number' | 'path' | undefined): boolean {
+    if (kind === 'alone') this.#isConjunction &&= !/^(?:-o|-or|,|[()!]|-not)$/.test(word);
+    if (kind === undefined || kind === 'alone') return kind !== undefined;
+    const value = this.#pending.pop();
+    if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return false;
+    if (kind === 'path') this.#compared.push(value);
+    if (word === '-maxdepth') this.#depths.push(Number(value));
+    if (this.#carried.length === 0) this.#limit(word, value);
+    return true;
+  }
+
+  #limit(word: string, value: string): void {
+    if (word === '-name' && this.#opens.ending === '') this.#opens.ending = /^\*(\.[\w.-]+)$/.exec(value)?.[1] ?? '';
+    if (word === '-type' && value === 'f') this.#opens.areFiles = true;
+  }
+
+  /** Takes the command of `-exec` from the words. Returns false if it may do more than read the files that are found. */
+  #command(): boolean {
+    const command: string[] = [];
+    let end = this.#pending.pop();
+    // A `+` ends the command only after `{}`.
+    for (; end !== undefined && end !== ';' && !(end === '+' && command.at(-1) === '{}'); end = this.#pending.pop()) command.push(end);
+    const [program = '', ...args] = command;
+    const isClear = args.filter((word) => word.includes('{}')).length === 1 && args.includes('{}');
+    if (end === undefined || !isClear || !/^[a-z][\w-]*$/.test(program) || program === 'find') return false;
+    const readings = this.#roots.map((root) => readingOfFound(program, args, root, end === '+'));
+    for (const reading of readings) if (reading !== null) this.#carried.push(reading);
+    return !readings.includes(null);
+  }
 }
 
-export interface GitForm {
-  readonly family: readonly string[];
-  /** Paths, revisions or both. Git distinguishes them by what exists, so all count as paths. */
-  readonly operands: readonly string[];
-  readonly showsContent: boolean;
-}
-
-/**
- * Reads a git command line, without `git`. Returns null if it may do more than read. Whether git itself is harmless in a repository is
- * decided elsewhere. Command lines that name a program, an output file or another repository are not understood.
- */
-export function readGit(args: readonly string[]): GitForm | null {
-  const [name = '', ...rest] = args[0] === '--no-pager' ? args.slice(1) : args;
-  const table = gitFlags.get(name);
-  const known = table === undefined ? undefined : gitLooks[name];
-  const given = table === undefined ? null : readArguments(rest, table);
-  if (known === undefined || given === null || !namesNoProgram(given)) return null;
-  if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
-  return { family: ['git', name], operands: given.operands.flatMap(pathsIn), showsContent: known.shows === 'content' };
-}
-
-/** Formats that show signatures start the program that checks them. */
-function namesNoProgram(given: GivenArguments): boolean {
-  return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
-}
-
-/** In `HEAD:notes/a.md`, the path follows the colon. `:(top)x` and `:/x` name a path from the top of the repository. */
-function pathsIn(operand: string): readonly string[] {
-  const colon = operand.indexOf(':');
-  if (colon < 0) return [operand];
-  const path = operand.slice(colon + 1).replace(/^(?:\([^)]*\)|[/!^]+)/, '');
-  return path === '' ? [operand] : [operand, path];
+/** If the files come all at once, the program must accept several. */
+function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
+  const found = [`${root}/${foundFile}`, ...(areMany ? [`${root}/${foundFile}2`] : [])];
+  const words = args.flatMap((word) => (word === '{}' ? found : [word]));
+  const reading = readReader(program, words);
+  if (reading === null || reading.walks.length > 0 || reading.refusesFolders === true) return null;
+  const isText = readers[program]?.operands === 'text';
+  if (!isText && !found.every((file) => reading.files.includes(file))) return null;
+  return { files: reading.files.filter((file) => !file.includes(foundFile)), walks: [], starts: [program, ...(reading.starts ?? [])] };
 }

@@ -3,9 +3,9 @@
 
 import { basename, dirname } from 'node:path';
 import type { GrantChoice } from '../../contracts/policy.ts';
-import { bindingsOf, needsOf, type CallFacts, type CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, readsRepository, type CallFacts, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
-import { exactMatch, readsRepository, sameWords, type GrantableCall } from './grant-match.ts';
+import { exactMatch, sameWords, type GrantableCall } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
 
 const LINE_SHOWN_MAX = 200;

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
-import { needsOf, type CallFacts } from '../../contracts/tools.ts';
+import { needsOf, readsRepository, type CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash, callBindings } from './bindings.ts';
 import { isBelow, isInside } from '../../base/inside-folder.ts';
 
@@ -74,11 +74,6 @@ function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly 
     needs.every(({ family }) => isMeant(family)) &&
     facts.paths.every((path) => path.access === 'read' && (path.insideWorkspace || isInside(path.real, cwd)))
   );
-}
-
-/** Git has a family only for read-only commands. */
-export function readsRepository(family: readonly string[]): boolean {
-  return family[0] === 'git';
 }
 
 /** Returns whether the grant allows a command by its words, bound to its recorded form. */

@@ -4,7 +4,7 @@
 import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
-import { bindingsOf, needsOf, type CallFacts, type CommandBinding, type CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, readsRepository, type CallFacts, type CommandBinding, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash, changedBindings, namesOf } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
@@ -124,7 +124,7 @@ function withWritten(pre: PreApproval, { family, bindings }: Words, known: Known
   const written = pre.state === 'first' ? files.filter(({ name }) => writes.writtenAtMs(name) !== null) : [];
   if (written.length > 0) return { ...pre, state: 'written', changes: namesOf(written, workspace) };
   // For git in a repository that runs no code, the bindings cover everything that matters.
-  if (family?.[0] === 'git' || known.confines()) return pre;
+  if (readsRepository(family) || known.confines()) return pre;
   const sinceMs = pre.grant?.createdAtMs ?? 0;
   return (writes.lastWrittenAtMs() ?? -1) >= sinceMs ? { ...pre, state: 'written', changes: [] } : pre;
 }

@@ -1,6 +1,7 @@
-// Decodes long runs of base64 or hex if the result is readable text, so that an unregistered token in it is found by its form. Ignores runs
+// Decodes long runs of base64, base32 or hex if the result is readable text, so that an unregistered token in it is found by its form. Ignores runs
 // that decode to anything but text (digests, images, keys). Pure.
 
+import { base32Digits, fromBase32 } from './base32.ts';
 import type { TextView } from './text-view.ts';
 
 const RUN_LENGTH_MIN = 20;
@@ -18,6 +19,8 @@ const isDigit = (code: number): boolean => code < 128 && values[code] !== 0;
 /** A run from its first line, which must be long enough, across line breaks and the indents after them. */
 const wholeRun = /[\w+/-]{20,}(?:\r?\n[ \t]*[\w+/-]+)*/y;
 const hexRun = /[0-9A-Fa-f\s]*/y;
+/** In one case. The longer of the two, because a digit fits both. */
+const base32Run = /[2-7\s]*(?:[A-Z2-7\s]+|[a-z2-7\s]+)/y;
 /** A run at the end of a text that more text could extend. Matched backwards. */
 const openEnd = /(?<=((?:[\w+/-]{20,}\r?\n[ \t]*(?:[\w+/-]+\r?\n[ \t]*)*)?(?:[\w+/-]+\r|[\w+/-]*={0,2})))/y;
 
@@ -70,10 +73,25 @@ function decodeRun(text: string, start: number, end: number): { view: TextView; 
   hexRun.lastIndex = start;
   const hexEnd = Math.min(end, start + (hexRun.exec(text)?.[0].length ?? 0));
   if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(hexByte, text, start)) return { view: decoded(text, start, hexEnd, hex), end: hexEnd };
+  base32Run.lastIndex = start;
+  const base32End = Math.min(end, start + (base32Run.exec(text)?.[0].length ?? 0));
+  // The next line may be a word that is not part of the run.
+  const isBase32 = base32End - start >= RUN_LENGTH_MIN && (base32End === end || text[base32End - 1] === '\n');
+  for (let shift = 0; isBase32 && shift < 8; shift++) {
+    if (isReadable(base32Byte, text, start + shift)) return { view: decoded(text, start + shift, base32End, base32), end: base32End };
+  }
   for (let shift = 0; shift < 4; shift++) {
     if (isReadable(base64Byte, text, start + shift)) return { view: decoded(text, start + shift, end, base64), end };
   }
   return null;
+}
+
+/** Decodes a single byte near the start, as below. Its bits are in two or three characters. */
+function base32Byte(text: string, start: number, index: number): number {
+  const at = start + Math.floor((index * 8) / 5);
+  let bits = 0;
+  for (let i = at; i < at + 3; i++) bits = (bits << 5) | Math.max(0, base32Digits.indexOf(text.charAt(i).toUpperCase()));
+  return (bits >> (7 - ((index * 8) % 5))) & 0xff;
 }
 
 /** Decodes a single byte near the start. This is enough to rule out most runs, which are words and digests. */
@@ -106,21 +124,23 @@ function isReadable(byteAt: (text: string, start: number, index: number) => numb
 
 /** The number of bytes that a group of characters encodes. */
 interface Encoding {
-  readonly name: 'base64' | 'hex';
   readonly chars: number;
   readonly bytes: number;
+  readonly padding: RegExp;
+  readonly decode: (text: string) => Buffer;
 }
-const hex: Encoding = { name: 'hex', chars: 2, bytes: 1 };
-const base64: Encoding = { name: 'base64', chars: 4, bytes: 3 };
+const hex: Encoding = { chars: 2, bytes: 1, padding: /^/, decode: (text) => Buffer.from(text, 'hex') };
+const base64: Encoding = { chars: 4, bytes: 3, padding: /^={0,2}/, decode: (text) => Buffer.from(text, 'base64') };
+const base32: Encoding = { chars: 8, bytes: 5, padding: /^={0,6}/, decode: fromBase32 };
 
-function decoded(text: string, start: number, end: number, { name, chars, bytes: bytesEach }: Encoding): TextView {
+function decoded(text: string, start: number, end: number, { chars, bytes: bytesEach, padding, decode }: Encoding): TextView {
   const raw = text.slice(start, end);
   /** The positions of the characters of a folded run. */
   const places = /\s/.test(raw) ? Array.from(raw.matchAll(/\S/g), ({ index }) => index) : null;
   const length = places?.length ?? raw.length;
   const place = (index: number): number => (index >= length ? raw.length : (places?.[index] ?? index));
-  const padded = end + (name === 'base64' ? (/^={0,2}/.exec(text.slice(end, end + 2))?.[0].length ?? 0) : 0);
-  const bytes = Buffer.from(raw.replace(/\s+/g, ''), name);
+  const padded = end + (padding.exec(text.slice(end, end + 6))?.[0].length ?? 0);
+  const bytes = decode(raw.replace(/\s+/g, ''));
   const width = bytes[0] === 0 || bytes[1] === 0 ? 2 : 1;
   return {
     // One character for each byte or pair of bytes, so that positions can be computed. Tokens consist of ASCII.

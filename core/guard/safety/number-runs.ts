@@ -1,12 +1,10 @@
 // Decodes lists of byte values, in decimal (`[90, 113, 55]`) or hex (`5a:71:37`, `0x5a, 0x71`), so that a secret written as numbers is
 // found. Ignores lists with a number that is no byte. Pure.
 
-import type { TextView } from './text-view.ts';
+import { gap, WrittenView, type TextView } from './text-view.ts';
 
 /** A shorter list cannot contain a secret. */
 const LENGTH_MIN = 8;
-/** Separates lists. No secret contains this character. */
-const GAP = '\uffff';
 /** A line break alone separates no list, so that output with one number a line is not delayed. */
 const between = String.raw`(?:[,;]\s{0,12}|[ \t]{1,4})`;
 
@@ -37,8 +35,8 @@ const notations: readonly Notation[] = [
 
 export function numberRuns(text: string): TextView[] {
   return notations.flatMap((one) => {
-    const view = new RunView(one);
-    for (const { 0: list, index } of text.matchAll(one.list)) view.add(list, index);
+    const view = new WrittenView();
+    for (const { 0: list, index } of text.matchAll(one.list)) addList(view, list, index, one);
     return view.text === '' ? [] : [view];
   });
 }
@@ -52,39 +50,14 @@ export function openNumbers(text: string): number {
   return text.length - Math.max(...lengths);
 }
 
-/** All lists of a text in one notation. */
-class RunView implements TextView {
-  text = '';
-  /** A list at the end is awaited as a whole. */
-  readonly reachesEnd = false;
-  readonly #notation: Notation;
-  /** By position in the view: the start and the end of the number in the original. */
-  readonly #places: number[] = [];
-
-  constructor(one: Notation) {
-    this.#notation = one;
-  }
-
-  startOf(index: number): number {
-    return this.#places[index * 2] ?? this.#places.at(-1) ?? 0;
-  }
-
-  endOf(index: number): number {
-    return this.#places[index * 2 - 1] ?? 0;
-  }
-
-  add(list: string, start: number): void {
-    const { token, base } = this.#notation;
-    const places = [start, start];
-    let text = GAP;
-    token.lastIndex = 0;
-    for (let found = token.exec(list); found !== null; found = token.exec(list)) {
-      const code = Number.parseInt(found[0], base);
-      if (code > 0xff) return;
-      text += String.fromCharCode(code);
-      places.push(start + found.index, start + token.lastIndex);
-    }
-    this.text += text;
-    for (const place of places) this.#places.push(place);
-  }
+/** Adds the bytes of a list. Ignores a list with a number that is no byte. */
+function addList(view: WrittenView, list: string, at: number, { token, base }: Notation): void {
+  const found = [...list.matchAll(token)].map(({ 0: number, index }) => ({
+    code: Number.parseInt(number, base),
+    index,
+    length: number.length,
+  }));
+  if (found.some(({ code }) => code > 0xff)) return;
+  view.add(gap, at, at);
+  for (const { code, index, length } of found) view.add(String.fromCharCode(code), at + index, at + index + length);
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { toBase32 } from './base32.ts';
 import { SafetyChecks } from './safety.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
@@ -9,6 +10,9 @@ const letters = (length: number): string => 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW0xY'.r
 const hex = (length: number): string => '0f1e2d3c4b5a69788796a5b4c3d2e1f0'.repeat(4).slice(0, length);
 // Joined at run time so that secret scanners do not report this file.
 const join = (...parts: string[]): string => parts.join('');
+
+const quotedPrintable = (char: string): string =>
+  /[A-Za-z0-9 ]/.test(char) ? char : Buffer.from(char).toString('hex').toUpperCase().replace(/../g, '=$&');
 
 const value = 'S3cr3t/+"va\'lue&<ü> %$x';
 const forms: [string, (text: string) => string][] = [
@@ -43,7 +47,21 @@ const forms: [string, (text: string) => string][] = [
         .toString('hex')
         .replace(/(..)(?=.)/g, '$1:'),
   ],
+  [
+    'quoted-printable',
+    (text) =>
+      Array.from(text, quotedPrintable)
+        .join('')
+        .replace(/(=\w\w\w)(?=.)/g, '$1=\n'),
+  ],
+  ['quoted-printable, folded', (text) => text.replace(/(.{6})/gu, '$1=\r\n')],
   ['folded plain', (text) => text.replace(/(.{5})/g, '$1\n')],
+  ...[0, 1, 2, 3, 4].map((before): [string, (text: string) => string] => [
+    `base32 at ${before}`,
+    (text) => toBase32(Buffer.from('x'.repeat(before) + text + 'yz')),
+  ]),
+  ['base32 behind other bytes', (text) => toBase32(Buffer.concat([Buffer.alloc(3, 0xff), Buffer.from(text)]))],
+  ['base32 in lower case', (text) => toBase32(Buffer.from(text)).toLowerCase()],
   ...[0, 1, 2, 3].flatMap((before): [string, (text: string) => string][] => [
     [`base64 at ${before}`, (text) => Buffer.from('x'.repeat(before) + text + 'yz').toString('base64')],
     [`base64url at ${before}`, (text) => Buffer.from('x'.repeat(before) + text).toString('base64url')],

@@ -1,8 +1,9 @@
 // Finds secrets in text and replaces them: registered values in any of their forms first, then recognizable patterns. Reads the text both
-// as it is and with escapes undone and runs of base64 and hex decoded, in whatever order these were applied.
+// as it is and with escapes undone, and runs of base64, base32, hex and dumps of bytes decoded, in whatever order these were applied.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
+import { dumpRuns, openDump } from './dump-runs.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
 import { LiteralFinder } from './literal-finder.ts';
 import { numberRuns, openNumbers } from './number-runs.ts';
@@ -129,7 +130,7 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole), ...numberRuns(whole)]) {
+    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole), ...numberRuns(whole), ...dumpRuns(whole)]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;
       const inside = this.#look(view.text, isOpenView, readings - 1);
@@ -150,7 +151,7 @@ export class Redactor {
     const openValue = this.#findValues(text, (span, form) => {
       spans.push(span);
       // The character after the match may still arrive.
-      if (form.isBase64 && span.end + 3 > text.length) openPattern = Math.min(openPattern, span.start);
+      if (form.isBase64 && span.end + 7 > text.length) openPattern = Math.min(openPattern, span.start);
     });
     const openTrigger = this.#triggers.scan(text, (rule, at) => {
       const from = beginningOf(rule, text, at);
@@ -158,7 +159,7 @@ export class Redactor {
       if (span !== null) spans.push(span);
       if (isOpen && from < openPattern && reachesEnd(rule, text, at)) openPattern = from;
     });
-    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openNumbers(text), openLead(text));
+    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openNumbers(text), openDump(text), openLead(text));
     return { spans, openValue, openPattern };
   }
 
@@ -196,9 +197,9 @@ export class Redactor {
   }
 }
 
-/** In base64, the character after a value contains bits of the value, and the padding belongs to it. */
+/** In base64 and base32, the character after a value contains bits of the value, and the padding belongs to it. */
 function spanOfValue(text: string, form: NamedForm, start: number, end: number): Span {
-  const after = form.isBase64 ? (/^[A-Za-z0-9+/_-]?={0,2}/.exec(text.slice(end, end + 3))?.[0].length ?? 0) : 0;
+  const after = form.isBase64 ? (/^[A-Za-z0-9+/_-]?={0,6}/.exec(text.slice(end, end + 7))?.[0].length ?? 0) : 0;
   return { from: start, start, end: end + after, name: form.name, rank: rankOfSecret };
 }
 

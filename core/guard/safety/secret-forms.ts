@@ -1,10 +1,12 @@
-// The forms of a secret value that cannot be undone in place: base64 at its three offsets, hex, reversed. Pure. Escapes (JSON, URL, HTML,
+// The forms of a secret value that cannot be undone in place: base64 and base32 at each of their offsets, hex, reversed. Pure. Escapes (JSON, URL, HTML,
 // shells) are undone in the text instead, see unescaped-view.ts.
+
+import { toBase32 } from './base32.ts';
 
 export interface SecretForm {
   /** The value without the skipped characters. */
   readonly text: string;
-  /** True if the character after a match also contains bits of the value, as in base64. */
+  /** True if the character after a match also contains bits of the value, as in base64 and base32. */
   readonly isBase64: boolean;
 }
 
@@ -46,7 +48,7 @@ export function secretForms(value: string): SecretForm[] {
   for (const bytes of [Buffer.from(value, 'utf8'), Buffer.from(value, 'utf16le'), Buffer.from(value, 'utf16le').swap16()]) {
     add(bytes.toString('hex'), false);
     add(bytes.toString('hex').toUpperCase(), false);
-    for (const text of base64Forms(bytes)) add(text, true);
+    for (const text of [...base64Forms(bytes), ...base32Forms(bytes)]) add(text, true);
     add(bytes.toString('latin1'), false);
   }
   return [...forms.values()];
@@ -70,6 +72,17 @@ function base64Forms(bytes: Buffer): string[] {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     const own = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
     forms.push(own, own.replaceAll('+', '-').replaceAll('/', '_'));
+  }
+  return forms;
+}
+
+/** The same in base32 (RFC 4648), at its five offsets, in both cases. */
+function base32Forms(bytes: Buffer): string[] {
+  const forms: string[] = [];
+  for (let before = 0; before < 5; before++) {
+    const encoded = toBase32(Buffer.concat([Buffer.alloc(before), bytes]));
+    const own = encoded.slice(Math.ceil((before * 8) / 5), Math.floor(((before + bytes.length) * 8) / 5));
+    forms.push(own, own.toLowerCase());
   }
   return forms;
 }

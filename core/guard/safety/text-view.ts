@@ -20,6 +20,34 @@ export interface TextView {
   endOf(index: number): number;
 }
 
+/** Separates parts of a view that are apart in the original. No secret contains this character. */
+export const gap = '\uffff';
+
+/** A view that is written character by character. More text does not extend it: an unfinished part is awaited as a whole. */
+export class WrittenView implements TextView {
+  text = '';
+  readonly reachesEnd = false;
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+
+  /** Adds characters that are encoded in this range of the original. */
+  add(chars: string, start: number, end: number): void {
+    this.text += chars;
+    for (let i = 0; i < chars.length; i++) {
+      this.#starts.push(start);
+      this.#ends.push(end);
+    }
+  }
+
+  startOf(index: number): number {
+    return this.#starts[index] ?? this.#ends.at(-1) ?? 0;
+  }
+
+  endOf(index: number): number {
+    return this.#ends[index - 1] ?? 0;
+  }
+}
+
 /** Returns ordered and disjoint spans. Overlapping spans are merged into one that covers all of them. */
 export function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];

@@ -1,4 +1,4 @@
-// A text with its escapes undone (JSON, C, URL, HTML) and without the colours of a terminal, and the origin of each character, so that a
+// A text with its escapes undone (JSON, C, URL, HTML, quoted-printable) and without the colours of a terminal, and the origin of each character, so that a
 // finding in the view can be redacted in the original. Includes only the text around escapes; other parts are left out. Pure.
 
 import type { TextView } from './text-view.ts';
@@ -8,7 +8,10 @@ const GAP = '\uffff';
 
 const escapes =
   // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
+
+/** An escape of quoted-printable (RFC 2045), or the end of a line that continues. */
+const quotedPrintable = /=(?:[0-9A-F]{2}|\r?\n)/;
 
 const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
@@ -24,18 +27,18 @@ export function unescapedView(text: string, reach: number): TextView | null {
   return writer.finish();
 }
 
-/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the four. */
+/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the five. */
 function mayHoldEscape(text: string): boolean {
-  return text.includes('\\') || text.includes('%') || text.includes('&') || text.includes('\x1b');
+  return text.includes('\\') || text.includes('%') || text.includes('&') || text.includes('\x1b') || quotedPrintable.test(text);
 }
 
 /** Returns the start of an escape that more text could complete, or the text's length if there is none. */
 export function openEscape(text: string): number {
   const tail = text.slice(-48);
-  if (!mayHoldEscape(tail)) return text.length;
+  if (!mayHoldEscape(tail) && !tail.includes('=')) return text.length;
   const partial =
     // oxlint-disable-next-line no-control-regex -- as above
-    /(?:%[0-9A-Fa-f]?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,24}|\x1b(?:\[[\d;:?]{0,40}[ -/]?)?)$/.exec(
+    /(?:%[0-9A-Fa-f]?|=(?:[0-9A-F]|\r|\r?\n)?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|U[0-9A-Fa-f]{0,7}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,24}|\x1b(?:\[[\d;:?]{0,40}[ -/]?)?)$/.exec(
       tail,
     );
   const isWhole = partial === null || /^\\u(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{5,})$/.test(partial[0]);
@@ -45,7 +48,7 @@ export function openEscape(text: string): number {
 
 /** Returns the start of an incomplete multi-byte character at the end of the text, such as %C3 of %C3%BC. */
 function openCharacter(text: string): number {
-  const run = /(?:(?:%[0-9A-Fa-f]{2}){1,3}|(?:\\x[0-9A-Fa-f]{2}){1,3})$/.exec(text);
+  const run = /(?:(?:[%=][0-9A-Fa-f]{2}){1,3}|(?:\\x[0-9A-Fa-f]{2}){1,3})$/.exec(text);
   if (run === null) return text.length;
   const bytes = byteRun(run[0]);
   if (bytes === null) return text.length;
@@ -76,6 +79,7 @@ class ViewWriter {
   add(match: RegExpExecArray): void {
     this.#copyUntil(match.index);
     this.#at = match.index + match[0].length;
+    if (match[0].endsWith('\n')) return;
     const run = byteRun(match[0]);
     if (run === null) this.#write(decodeOne(match), match.index);
     else this.#writeBytes(run.bytes, match.index, run.width);
@@ -125,9 +129,9 @@ class ViewWriter {
   }
 }
 
-/** Reads %C3%BC or \xc3\xbc as consecutive bytes of UTF-8. */
+/** Reads %C3%BC, =C3=BC or \xc3\xbc as consecutive bytes of UTF-8. */
 function byteRun(escape: string): { bytes: Buffer; width: number } | null {
-  if (escape.startsWith('%')) return { bytes: Buffer.from(escape.replaceAll('%', ''), 'hex'), width: 3 };
+  if (/^[%=][0-9A-Fa-f]/.test(escape)) return { bytes: Buffer.from(escape.replace(/[%=]/g, ''), 'hex'), width: 3 };
   if (escape.startsWith('\\x')) return { bytes: Buffer.from(escape.replaceAll('\\x', ''), 'hex'), width: 4 };
   return null;
 }

@@ -3,7 +3,15 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { bindingsOf, readsOf, type CallFacts, type FactContext, type PathFact, type ScriptBounds } from '../../contracts/tools.ts';
+import {
+  bindingsOf,
+  readsAlone,
+  readsOf,
+  type CallFacts,
+  type FactContext,
+  type PathFact,
+  type ScriptBounds,
+} from '../../contracts/tools.ts';
 import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
 import { beyondBounds } from './beyond-bounds.ts';
 import type { CheckedPaths } from './checked-paths.ts';
@@ -32,7 +40,7 @@ export interface ConfirmedCommand {
   readonly run: Runnable;
   /** Set in addition to the variables that every child gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Describes what the command reads, if it is known to do nothing else. */
+  /** Describes what the command reads, if it is known to do nothing else and to run nothing of the project. */
   readonly reads: string | null;
   /** True if the command is useless while parts of the machine are hidden. */
   readonly needsWholeMachine: boolean;
@@ -75,7 +83,7 @@ export class ExecFacts {
     const { launch, fact } = analysis;
     const { needsWholeMachine } = analysis;
     const kept = facts.beyond === undefined ? bounds : null;
-    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine, bounds: kept };
+    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsAlone(fact), needsWholeMachine, bounds: kept };
   }
 
   #look(call: CommandCall, context: FactContext): Looked {

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createProcessTable } from './process-table.ts';
+import { noSandbox } from '../../../tests/doubles/bare-tools.ts';
 import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 import type { HostedResult } from './tools.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
@@ -117,6 +119,19 @@ test('facts list the command line, its folder, its bindings and its risks', () =
     risks: ['It deletes folders with all they hold.'],
     does: 'Deletes x and everything inside',
   });
+});
+
+test('git stays confined although it only reads', async () => {
+  const seen: (string | null)[] = [];
+  const wrap: typeof noSandbox.wrap = (command) => {
+    seen.push(command.reads);
+    return noSandbox.wrap(command);
+  };
+  const own = createToolBench({ sandbox: { wrap } });
+  execFileSync('git', ['init', '-q'], { cwd: own.workspace });
+  for (const command of ['git status --short', 'git status --short | head', 'ls']) await own.call('exec', { command });
+  expect(seen).toEqual([null, null, 'lists files']);
+  await own.dispose();
 });
 
 test('the facts of a line that is not one plain command say why', () => {

@@ -122,6 +122,8 @@ test.each([
   '.kube/config',
   'Library/Keychains/x',
   'id_ed25519.bak',
+  ...'a/app.jks debug.keystore client_secret_1.json .vault_pass copy/key4.db copy/logins.json'.split(' '),
+  'copy/Login Data',
   ...'id_dsa server.ppk a/keys.p12 Client.PFX vault.kdbx wallet.dat credentials.json service-account-prod.json x.tfstate .htpasswd'.split(
     ' ',
   ),
@@ -160,6 +162,12 @@ test.each([
     ' ',
   ),
   ...'.cursor/mcp.json .claude/settings.local.json mise.toml .vimrc .exrc .emacs.d/init.el .dir-locals.el .tmux.conf .gdbinit'.split(' '),
+  ...'sitecustomize.py usercustomize.py .venv/lib/python3.12/site-packages/x.pth x.desktop autorun.inf x.lnk .jj/repo/config.toml'.split(
+    ' ',
+  ),
+  ...'.helix/languages.toml .fleet/run.json .gemini/settings.json .codex/config.toml .claude/hooks/x.sh lefthook-local.yml'.split(' '),
+  ...'.lefthook.yaml mise.local.toml .mise/config.toml .autoenv.zsh .shadowenv.d/x.lisp .yarnrc .bundle/config .Renviron'.split(' '),
+  ...'.config/Code/User/tasks.json .config/tmux/tmux.conf .xmonad/xmonad.hs .config/helix/config.toml .dir-locals-2.el'.split(' '),
   ...'.irbrc .Rprofile .pre-commit-config.yaml lefthook.yml .cargo/config.toml .config/pip/pip.conf .curlrc .local/bin/ls'.split(' '),
 ])('%s may be read, and asks before it is written', (path) => {
   expect([facts.of(path, 'read', context).protectedBy, facts.of(path, 'write', context).protectedBy === null]).toEqual([null, false]);
@@ -170,6 +178,7 @@ test.each([
   ...'CLAUDE.md .editorconfig .prettierrc .gitignore history.ts src/credentials.ts service-account.ts keys/a.ts vscode/x tests/cert.pem'.split(
     ' ',
   ),
+  ...'conftest.py Justfile Taskfile.yml desktop.ts helix/x jj/x codex.md x.pth.md'.split(' '),
   ...'package.json .claude/skills/x/SKILL.md .cursor/rules/x.mdc docs/local/bin.md idea.md emacs.md'.split(' '),
 ])('%s is an ordinary file', (given) => {
   expect(of(given).protectedBy).toBeNull();

@@ -55,6 +55,7 @@ const anywhere: readonly Place[] = [
     ...'.my.cnf .mylogin.cnf .s3cfg .boto .terraformrc .databrickscfg .authinfo* .msmtprc .mbsyncrc .fetchmailrc .rclone.conf'.split(' '),
     ...'.fly .oci .bluemix .snowsql .kaggle .openclaw .ethereum .bitcoin .electrum .thunderbird .huggingface'.split(' '),
     ...'.gem/credentials .m2/settings*.xml .gradle/gradle.properties .composer/auth.json .cache/huggingface/token'.split(' '),
+    ...'*.jks *.keystore .vault_pass* client_secret*.json .snowflake .config/containers/auth.json .config/glab-cli'.split(' '),
     ...'.claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json'.split(' '),
     ...'hub doctl heroku configstore github-copilot 1password bitwarden'.split(' ').map((name) => `.config/${name}`),
   ]),
@@ -71,6 +72,11 @@ const anywhere: readonly Place[] = [
     '.config/google-chrome*',
     '.config/chromium',
     '.config/bravesoftware',
+    // The files themselves, wherever they were copied.
+    'login data',
+    'key4.db',
+    'logins.json',
+    'cookies.sqlite',
     'google/chrome/user data',
     'microsoft/edge/user data',
     'application support/google/chrome',
@@ -131,6 +137,15 @@ const runLater: readonly Place[] = places('a program runs what is written here',
   ),
   ...'.jupyter .xbindkeysrc .lessfilter .mailcap .wezterm.lua .psqlrc .sqliterc .sbclrc .zed .yarnrc.yml .pnpmfile.cjs'.split(' '),
   ...'i3 sway hypr kitty wezterm awesome bspwm openbox qtile zed starship.toml'.split(' ').map((name) => `.config/${name}`),
+  // Python runs the first three at every start, a file manager or the system the next three.
+  ...'sitecustomize.py usercustomize.py *.pth *.desktop *.lnk autorun.inf .dir-locals-2.el .renviron .yarnrc .bundle/config'.split(' '),
+  ...'.helix .fleet .gemini/settings* .codex/config.toml .claude/hooks .jj lefthook-local.* .lefthook* .mise mise.*.toml .mise.*.toml'.split(
+    ' ',
+  ),
+  ...'.autoenv .autoenv.zsh .shadowenv.d .p10k.zsh .pdbrc .xmonad .skhdrc .yabairc .phoenix.js .aerospace.toml .julia/config'.split(' '),
+  ...'code vscodium helix tmux xmonad herbstluftwm river niri mpv zellij alacritty espanso karabiner'
+    .split(' ')
+    .map((name) => `.config/${name}`),
   ...'.cargo/config .cargo/config.toml pip.conf .local/bin .local/share/applications .local/share/systemd .config/nushell'.split(' '),
 ]);
 

@@ -39,7 +39,7 @@ export const policyGates: readonly Gate[] = [
     name: 'policy/written-unconfined',
     prevents: 'code the agent wrote runs without approval or sandbox',
     file: 'core/guard/policy/pre-approved.ts',
-    text: "if (family?.[0] === 'git' || known.confines()) return pre;",
+    text: 'if (readsRepository(family) || known.confines()) return pre;',
     instead: 'if (true) return pre;',
     suites: ['tests/faults/attacks-bindings.test.ts'],
   },

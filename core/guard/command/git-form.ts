@@ -1,0 +1,82 @@
+// Reads git command lines by the table of known ones: which words name the command, what it may show, and whether that needs no approval.
+// Whether git itself is harmless in a repository is decided elsewhere.
+
+import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
+import { contentFlags, gitLooks, nameFlags, type GitLook } from './git-table.ts';
+
+export interface GitForm {
+  readonly family: readonly string[];
+  /** Paths, revisions or both. Git distinguishes them by what exists, so all count as paths. */
+  readonly operands: readonly string[];
+  readonly showsContent: boolean;
+  /** The content it may show, besides names. Content that was removed may have held keys, so only a grant covers it. */
+  readonly reach: GitReach;
+}
+
+/**
+ * present: content of the work tree, or of a file named by its path. past: also content that was removed. exist: `present` if these are files
+ * or folders that exist. files: `present` if these are files, to which it is limited.
+ */
+export type GitReach = { readonly kind: 'present' | 'past' } | { readonly kind: 'exist' | 'files'; readonly paths: readonly string[] };
+
+const gitFlags = flagTables(gitLooks);
+
+/**
+ * Reads a git command line, without `git`. Returns null if it may do more than read. Command lines that name a program, an output file or
+ * another repository are not understood.
+ */
+export function readGit(args: readonly string[]): GitForm | null {
+  const words = args[0] === '--no-pager' ? args.slice(1) : args;
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((some) => Object.hasOwn(gitLooks, some));
+  const table = gitFlags.get(name ?? '');
+  const known = gitLooks[name ?? ''];
+  if (name === undefined || table === undefined || known === undefined) return null;
+  const family = name.split(' ');
+  const given = readArguments(words.slice(family.length), table);
+  if (given === null || !namesNoProgram(given)) return null;
+  if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
+  const operands = given.operands.flatMap(pathsIn);
+  const end = words.indexOf('--');
+  const reach = reachOf(name, known, given, end < 0 ? [] : words.slice(end + 1));
+  return { family: ['git', ...family], operands, showsContent: known.shows === 'content', reach };
+}
+
+/** A commit by its place in history; `git show` prints any other name of an object, whatever it is. */
+const place = String.raw`(?:HEAD|@)(?:[~^]\d*)*`;
+/** A file of a commit. A path here is literal, so a second colon could only be part of the name of the commit. */
+const ofCommit = new RegExp(String.raw`^(?:${place}|[A-Za-z0-9][\w./-]*(?:[~^]\d*)*):[^:]*$`);
+const aCommit = new RegExp(`^${place}$`);
+/** Characters with a meaning in a path given to git. */
+const magic = /^:|[*?[\\]/;
+
+function reachOf(name: string, { shows }: GitLook, given: GivenArguments, limits: readonly string[]): GitReach {
+  const { operands } = given;
+  const showsNames = given.has(...nameFlags);
+  const isOnlyNames = shows === 'names' || ((name === 'log' || showsNames) && !given.has(...contentFlags));
+  // The names of the file are checked, at whatever commit.
+  if (name === 'blame') return { kind: 'present' };
+  if (name === 'show') return { kind: operands.length > 0 && operands.every((one) => showsKnown(one, isOnlyNames)) ? 'present' : 'past' };
+  if (isOnlyNames) return { kind: 'present' };
+  // With both kinds of flags, the content is shown as well.
+  if (showsNames) return { kind: 'past' };
+  if (operands.some((one) => magic.test(one)) || given.has('--follow')) return { kind: 'past' };
+  if (limits.length > 0) return { kind: 'files', paths: limits };
+  return name === 'log' || given.has('--cached', '--staged', '--merge-base') ? { kind: 'past' } : { kind: 'exist', paths: operands };
+}
+
+function showsKnown(operand: string, isOnlyNames: boolean): boolean {
+  return ofCommit.test(operand) || (isOnlyNames && aCommit.test(operand));
+}
+
+/** Formats that show signatures start the program that checks them. */
+function namesNoProgram(given: GivenArguments): boolean {
+  return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
+}
+
+/** In `HEAD:notes/a.md`, the path follows the colon. `:(top)x` and `:/x` name a path from the top of the repository. */
+function pathsIn(operand: string): readonly string[] {
+  const colon = operand.indexOf(':');
+  if (colon < 0) return [operand];
+  const path = operand.slice(colon + 1).replace(/^(?:\([^)]*\)|[/!^]+)/, '');
+  return path === '' ? [operand] : [operand, path];
+}

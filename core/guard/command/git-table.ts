@@ -1,0 +1,83 @@
+// The table of git commands that only read: the flags that keep each harmless, and what it may show. A flag that is not listed needs
+// approval, as does every command that is not.
+
+/** A git command that only reads. */
+export interface GitLook {
+  /** content: shows the content of tracked files, not only their names. */
+  readonly shows: 'content' | 'names';
+  readonly flags: string;
+  /** Operands are accepted only with one of these flags. Without it, an operand would create something. */
+  readonly operandsAfter?: readonly string[];
+}
+
+/** Flags that show content, or answer questions about it. */
+export const contentFlags: readonly string[] =
+  '-p -u --patch -U --unified --color-words --word-diff -W --function-context --check -S -G'.split(' ');
+
+/** Flags with which a comparison shows only names and numbers, unless a flag of `contentFlags` is given as well. */
+export const nameFlags: readonly string[] =
+  '-s --no-patch --raw --stat --numstat --shortstat --summary --name-only --name-status --dirstat --compact-summary --quiet'.split(' ');
+
+const diffFlags = `-p, -u, --patch, -s, --no-patch, -U N, --unified=N, --raw, --minimal, --patience, --histogram, --diff-algorithm=NAME,
+  --stat[=WIDTH], --numstat, --shortstat, --summary, --name-only, --name-status, --color[=WHEN], --no-color, --color-words,
+  --word-diff[=MODE], --no-renames, --check, --full-index, --abbrev[=N], -M, --find-renames, -R, --relative, -a, --text,
+  --ignore-space-at-eol, -b, --ignore-space-change, -w, --ignore-all-space, --ignore-blank-lines, -W, --function-context, --exit-code,
+  --quiet, --no-ext-diff, --no-textconv, --compact-summary, --dirstat, -z, --diff-filter=LETTERS, -S TEXT, -G TEXT, --pickaxe-regex,
+  --no-prefix`;
+
+const historyFlags = `--oneline, --graph, --decorate[=FORM], --no-decorate, --all, --branches, --tags, --remotes, -n N, --max-count=N,
+  -NUM, --skip=N, --since=DATE, --after=DATE, --until=DATE, --before=DATE, --author=TEXT, --committer=TEXT, --grep=TEXT, -i,
+  --regexp-ignore-case, -E, --extended-regexp, -F, --fixed-strings, --all-match, --invert-grep, --merges, --no-merges, --first-parent,
+  --reverse, --follow, --date=FORM, --format=FORMAT, --pretty[=FORMAT], --abbrev-commit, --no-abbrev-commit, --topo-order, --date-order,
+  --cherry-pick, --left-right, --boundary, --name-only, --name-status, --full-history, --simplify-merges, --no-notes`;
+
+export const gitLooks: Readonly<Record<string, GitLook>> = {
+  status: {
+    shows: 'names',
+    flags: `-s, --short, -b, --branch, --show-stash, --porcelain[=VERSION], --long, -u[MODE], --untracked-files[=MODE], --ignored[=MODE],
+      -z, --column[=FORM], --no-column, --ahead-behind, --no-ahead-behind, --renames, --no-renames, --ignore-submodules[=WHEN]`,
+  },
+  diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --ignore-submodules[=WHEN]` },
+  log: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
+  show: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
+  blame: { shows: 'content', flags: '-L RANGE, -w, -s, -e, --show-email, -l, -t, --date=FORM, --root, -p, --porcelain' },
+  branch: {
+    shows: 'names',
+    operandsAfter: ['--list', '--contains', '--merged', '--no-merged'],
+    flags: `-a, --all, -r, --remotes, --list, -v, --verbose, --show-current, --contains, --merged, --no-merged, --no-color,
+      --color[=WHEN], --column[=FORM], --no-column, --sort=KEY, -i, --ignore-case, --no-abbrev`,
+  },
+  tag: {
+    shows: 'names',
+    operandsAfter: ['-l', '--list'],
+    flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --column[=FORM], -i, --ignore-case',
+  },
+  'rev-parse': {
+    shows: 'names',
+    flags: '--abbrev-ref, --short[=N], --verify, -q, --quiet, --show-toplevel, --show-prefix, --is-inside-work-tree, --git-dir',
+  },
+  'ls-files': {
+    shows: 'names',
+    flags: `-c, --cached, -d, --deleted, -m, --modified, -o, --others, -i, --ignored, -s, --stage, -u, --unmerged, -t, -v, -z,
+      --exclude-standard, --directory, --full-name, --error-unmatch, -x PATTERN, --exclude=PATTERN, --abbrev[=N]`,
+  },
+  describe: { shows: 'names', flags: '--tags, --all, --long, --always, --abbrev=N, --match=GLOB, --exact-match' },
+  remote: { shows: 'names', operandsAfter: [], flags: '-v, --verbose' },
+  'remote get-url': { shows: 'names', flags: '--push, --all' },
+  'stash list': { shows: 'names', operandsAfter: [], flags: '--oneline, -n N, --max-count=N, -NUM, --date=FORM, --format=FORMAT' },
+  'worktree list': { shows: 'names', operandsAfter: [], flags: '-v, --verbose, --porcelain, -z' },
+  // An operand may be a command that deletes entries.
+  reflog: { shows: 'names', operandsAfter: [], flags: '--oneline, -n N, --max-count=N, -NUM, --date=FORM, --all' },
+  shortlog: { shows: 'names', flags: '-n, --numbered, -s, --summary, -e, --email, -c, --committer, --no-merges, --all, --since=DATE' },
+  'rev-list': {
+    shows: 'names',
+    flags: `--count, --all, --branches, --tags, --remotes, -n N, --max-count=N, -NUM, --skip=N, --since=DATE, --until=DATE,
+      --author=TEXT, --merges, --no-merges, --first-parent, --reverse, --left-right, --oneline, --abbrev-commit`,
+  },
+  'merge-base': { shows: 'names', flags: '-a, --all, --is-ancestor, --independent, --octopus' },
+  'ls-tree': { shows: 'names', flags: '-r, -d, -t, -l, --long, -z, --name-only, --name-status, --full-name, --full-tree, --abbrev[=N]' },
+  'show-ref': { shows: 'names', flags: '--head, --heads, --tags, -d, --dereference, -s, --hash[=N], --abbrev[=N], --verify, -q, --quiet' },
+  'cat-file': { shows: 'names', operandsAfter: ['-t', '-s', '-e'], flags: '-t, -s, -e' },
+  'check-ignore': { shows: 'names', flags: '-q, --quiet, -v, --verbose, -n, --non-matching, --no-index' },
+  'count-objects': { shows: 'names', operandsAfter: [], flags: '-v, --verbose, -H, --human-readable' },
+};

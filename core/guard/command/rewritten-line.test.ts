@@ -1,0 +1,137 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readsOf } from '../../contracts/tools.ts';
+import { commandBench } from './command-test-bench.ts';
+import { rewriteLine } from './rewritten-line.ts';
+
+const { root, workspace, look, environment, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/config)(?:\/|$)/);
+const rewritten = (line: string) => rewriteLine(line, { cwd: workspace, environment: { HOME: root, PATH: '/usr/bin:/bin' } });
+const isFree = (line: string, path?: string): boolean => {
+  const { fact, paths } = look(line, path);
+  return readsOf(fact) !== null && paths.every(({ insideWorkspace, protectedBy }) => insideWorkspace && protectedBy === null);
+};
+
+beforeAll(() => {
+  for (const folder of ['src', 'links', 'keys', 'tools', 'odd', '.git']) mkdirSync(join(workspace, folder));
+  for (const name of ['a.ts', 'b.ts', 'src/a.ts', 'src/c d.ts', 'links/x.ts', 'keys/.env', 'odd/-o PWNED.ts', '.git/config']) {
+    writeFileSync(join(workspace, name), 'x');
+  }
+  writeFileSync(join(root, 'secret'), 'x');
+  symlinkSync('../../secret', join(workspace, 'links', 'y.ts'));
+  writeFileSync(join(workspace, 'tools', 'wc'), '#!/bin/sh\n', { mode: 0o755 });
+});
+afterAll(dispose);
+
+test.each([
+  ['ls $PWD', () => `ls '${workspace}'`],
+  ['ls "$PWD/src" ${PWD}', () => `ls '${workspace}/src' '${workspace}'`],
+  ['ls ~ ~/x', () => `ls '${root}' '${root}/x'`],
+  ['echo "$HOME" && ls $HOME', () => `echo '${root}' && ls '${root}'`],
+  ['for f in *.ts; do wc -l "$f"; done', () => `wc -l 'a.ts'; wc -l 'b.ts'`],
+  [
+    'for f in a "b c"; do echo "== $f"; cat "$f" 2>/dev/null; done',
+    () => `echo '== a'; cat 'a' 2>/dev/null; echo '== b c'; cat 'b c' 2>/dev/null`,
+  ],
+  ['for f in src; do ls $f/*.ts | head -1; done; ls', () => 'ls src/*.ts | head -1; ls'],
+  ['for f in a; do for g in b; do echo $f$g; done; done', () => "echo 'ab'"],
+  ["find src -name '*.ts' | xargs wc -l", () => "find src -name '*.ts' -exec wc -l {} +"],
+  ['find src -print0 | xargs -0 -r grep -n x | head', () => 'find src -exec grep -n x {} + | head'],
+  ['find src 2>/dev/null | xargs -n1 basename', () => "find src -exec basename {} ';' 2>/dev/null"],
+  ['find src | xargs -I% cat %', () => "find src -exec cat {} ';'"],
+  ['command -v node', () => 'which node'],
+  ['(cd src && ls)', () => 'cd src && ls'],
+])('%s is rewritten in literal words', (line, written) => {
+  expect(rewritten(line)).toBe(written());
+});
+
+test.each([
+  'ls',
+  'ls $OLDPWD',
+  'ls $RANDOM',
+  'ls $1 $@',
+  'ls ~root',
+  'ls ${HOME%/*}',
+  'ls ${x:-y}',
+  'ls ${!HOME}',
+  'ls $(pwd)',
+  'echo $((1))',
+  'cat < $PWD/"a b"',
+  '$HOME/tool',
+  '"$PWD"/tool x',
+  'X=$HOME ls',
+  'for f in a; do $f; done',
+  'for f in $(ls); do cat $f; done',
+  'for f in "a b"; do cat $f; done',
+  'for f in "*"; do cat $f; done',
+  'for f; do ls; done',
+  'for PATH in a; do ls; done',
+  'for f in a; do ls; done | sh',
+  'for f in a; do ls; done > x',
+  'for f in a; do ls & done',
+  'for f in a; do ls; done && ls',
+  'while true; do echo $HOME; done',
+  'if ls; then echo $HOME; fi',
+  '(ls $HOME); ls',
+  'ls $HOME |& cat',
+  '! ls $HOME',
+  'find src | xargs',
+  'find src -print0 | xargs wc',
+  'find src | xargs -0 wc',
+  'find src | xargs -a x cat',
+  'find src | xargs --process-slot-var=X cat',
+  `for f in ${'a '.repeat(70)}; do ls; done`,
+])('%s is left as it is', (line) => {
+  const left = rewritten(line);
+  // A pipe that is no longer written as one is refused by the analysis.
+  expect(left === null || left.includes('xargs')).toBe(true);
+  expect(line === 'ls' || !isFree(line)).toBe(true);
+});
+
+test.each([
+  'cat $PWD/a.ts',
+  'for f in *.ts; do wc -l "$f"; done',
+  'find src -type f | xargs wc -l',
+  "find src -name '*.ts' -exec head -5 {} +",
+  'find . -maxdepth 1 -type f -exec wc -l {} +',
+  "find . -name '*.ts' -type f -exec grep -l x {} +",
+  '[ -f a.ts ] && cat a.ts',
+  'test -d src && ls src',
+])('%s needs no approval', (line) => {
+  expect(isFree(line)).toBe(true);
+});
+
+test.each([
+  ['a secret', 'for f in keys/.env; do cat "$f"; done'],
+  ['a place outside', 'ls $HOME'],
+  ['a place outside', 'cat "$PWD/../secret"'],
+  ['a place outside', 'cat ~/secret'],
+  ['a found secret', 'find keys -type f -exec cat {} +'],
+  ['a found secret', 'find keys | xargs cat'],
+  ['settings of git', 'find . -type f -exec cat {} +'],
+  ['a link out', 'find links -exec cat {} +'],
+  ['a link out', "find links -name '*.ts' -exec cat {} +"],
+  ['a link out', 'find links -path -name ! -type f -exec cat {} +'],
+  ['a link out', "find links -type f -o -name '*.ts' -exec cat {} +"],
+  ['a link out', 'find links -not -type f -exec cat {} +'],
+  ['a link out', 'find links -exec cat {} + -type f'],
+  ['a file that is written', 'for f in x; do sort -o $f a.ts; done'],
+  ['a program that is run', 'for f in sh; do $f a.ts; done'],
+  ['a program that is run', 'find src | xargs sh'],
+  ['a file that is written', 'find src | xargs sort -o x'],
+])('%s needs approval: %s', (_what, line) => {
+  expect(isFree(line)).toBe(false);
+});
+
+test('a program that find starts must be the known one', () => {
+  const path = `${join(workspace, 'tools')}:${environment.PATH}`;
+  const line = 'find src -type f -exec wc -l {} +';
+  expect([isFree(line), isFree(line, path), isFree('find src -type f -exec nosuch {} +')]).toEqual([true, false, false]);
+});
+
+test.each(['for f in a.ts; do rm "$f"; done', 'rm $PWD/a.ts', '(cd src && rm a.ts)'])(
+  '%s is shown and run as it was written, because it does more than read',
+  (line) => {
+    expect(look(line)).toMatchObject({ fact: { line, unclear: expect.any(String) }, launch: { kind: 'line', line } });
+  },
+);

@@ -1,0 +1,87 @@
+// Commands that need no approval because they only read. Data: each gate with its removal and the tests that must fail without it.
+
+import type { Gate } from '../gate.ts';
+
+export const readerGates: readonly Gate[] = [
+  {
+    name: 'command/git-past',
+    prevents: 'git shows a key that was removed from the repository without approval',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'const reads = repository.root !== null && showsOnlyPresent(form, cwd) ?',
+    instead: 'const reads = repository.root !== null ?',
+    suites: ['core/guard/command/command.test.ts'],
+  },
+  {
+    name: 'command/git-objects',
+    prevents: 'git shows any object by its number without approval',
+    file: 'core/guard/command/git-form.ts',
+    text: 'return ofCommit.test(operand) || (isOnlyNames && aCommit.test(operand));',
+    instead: 'return ofCommit.test(operand) || isOnlyNames;',
+    suites: ['core/guard/command/git-form.test.ts'],
+  },
+  {
+    name: 'command/git-confined',
+    prevents: 'git runs unconfined what a repository names that changed after the check',
+    file: 'core/contracts/tools.ts',
+    text: 'return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);',
+    instead: 'return readsOf(fact);',
+    suites: ['core/hands/tools/exec.test.ts'],
+    only: 'git stays confined',
+  },
+  {
+    name: 'command/reader-only',
+    prevents: 'a program that unpacks files counts as one that lists them',
+    file: 'core/guard/command/read-command.ts',
+    text: 'if (given === null || (known.only !== undefined && !given.has(...known.only))) return null;',
+    instead: 'if (given === null) return null;',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
+    name: 'command/test-numbers',
+    prevents: 'a test evaluates what is written in place of a number',
+    file: 'core/guard/command/read-command.ts',
+    text: '(!isNumeric || [first, second].every((number) => /^-?\\d{1,9}$/.test(number)))',
+    instead: 'true',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
+    name: 'command/found-operands',
+    prevents: 'find passes the files it finds in place of code, or of a file that is written',
+    file: 'core/guard/command/read-command.ts',
+    text: 'if (!isText && !found.every((file) => reading.files.includes(file))) return null;',
+    instead: '',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
+    name: 'command/found-program',
+    prevents: 'find starts a program of the agent under the name of a known one',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'return reading === null || !startsKnown ?',
+    instead: 'return reading === null ?',
+    suites: ['core/guard/command/rewritten-line.test.ts'],
+  },
+  {
+    name: 'command/found-links',
+    prevents: 'a program that find starts follows a link out of the workspace',
+    file: 'core/guard/command/protected-walk.ts',
+    text: 'else if (!entry.isFile()) this.#isComplete = false;',
+    instead: '',
+    suites: ['core/guard/command/rewritten-line.test.ts'],
+  },
+  {
+    name: 'command/found-conditions',
+    prevents: 'a condition after an or, or a not, counts as one that holds for each file found',
+    file: 'core/guard/command/read-command.ts',
+    text: "const opened = this.#isConjunction ? this.#opens : { ending: '', areFiles: false };",
+    instead: 'const opened = this.#opens;',
+    suites: ['core/guard/command/rewritten-line.test.ts'],
+  },
+  {
+    name: 'command/rewritten-reads',
+    prevents: 'a line with a loop or a variable is run in another form than the one a person approves',
+    file: 'core/guard/command/command.ts',
+    text: 'return readsOf(analysis.fact) === null ? null :',
+    instead: 'return false ? null :',
+    suites: ['core/guard/command/rewritten-line.test.ts', 'core/guard/command/pattern-words.test.ts'],
+  },
+];
