@@ -35,8 +35,9 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  await claw?.close();
-  claw = null;
+  await close();
+  await server?.close();
+  server = null;
   await home.dispose();
 });
 
@@ -227,7 +228,7 @@ const faults: readonly Fault[] = [
       const running = await open({ ...lab(`${server.origin}/v1`, 'keychain:lab-key'), secrets: { store: 'vault' } });
       await running.op('secret.unlock', { passphrase: 'a long passphrase' });
     },
-    mend: () => (claw ?? fail()).op('secret.set', { name: 'lab-key', value: 'sk-a-key-of-a-test' }),
+    mend: () => opened().op('secret.set', { name: 'lab-key', value: 'sk-a-key-of-a-test' }),
   },
   {
     name: 'a damaged vault',
@@ -239,7 +240,7 @@ const faults: readonly Fault[] = [
     },
     mend: async () => {
       rmSync(join(home.path, 'secrets.vault'));
-      await (claw ?? fail()).op('secret.unlock', { passphrase: 'a long passphrase' });
+      await opened().op('secret.unlock', { passphrase: 'a long passphrase' });
     },
   },
   {
@@ -268,7 +269,7 @@ const faults: readonly Fault[] = [
       channel.write('hello');
       await until(async () => (await running.op('dlq.list', {})).letters.length === 1, 'it is captured');
     },
-    mend: () => (claw ?? fail()).op('dlq.clear', {}),
+    mend: () => opened().op('dlq.clear', {}),
   },
   {
     name: 'a message of which nobody knows whether it arrived',
@@ -281,8 +282,8 @@ const faults: readonly Fault[] = [
       await until(async () => (await running.op('outbox.list', { state: 'uncertain' })).items.length === 1, 'it is uncertain');
     },
     mend: async () => {
-      const [item] = (await (claw ?? fail()).op('outbox.list', { state: 'uncertain' })).items;
-      await (claw ?? fail()).op('outbox.settle', { outboundId: item?.outboundId ?? '', answer: 'drop' });
+      const [item] = (await opened().op('outbox.list', { state: 'uncertain' })).items;
+      await opened().op('outbox.settle', { outboundId: item?.outboundId ?? '', answer: 'drop' });
     },
   },
   {
@@ -294,11 +295,11 @@ const faults: readonly Fault[] = [
       const spec = { kind: 'every' as const, everyMs: 3_600_000 };
       await running.op('schedule.create', { name: 'report', prompt: 'Report.', spec, missed: 'skip' });
       await open({}, { clock: new ManualClock(noon + 86_400_000 + 1_800_000) });
-      await until(async () => ((await (claw ?? fail()).op('schedule.list', {})).schedules[0]?.last.length ?? 0) > 0, 'it is noted');
+      await until(async () => ((await opened().op('schedule.list', {})).schedules[0]?.last.length ?? 0) > 0, 'it is noted');
     },
     mend: async () => {
-      const [schedule] = (await (claw ?? fail()).op('schedule.list', {})).schedules;
-      await (claw ?? fail()).op('schedule.run', { scheduleId: schedule?.scheduleId ?? '' });
+      const [schedule] = (await opened().op('schedule.list', {})).schedules;
+      await opened().op('schedule.run', { scheduleId: schedule?.scheduleId ?? '' });
     },
   },
   {
@@ -308,9 +309,8 @@ const faults: readonly Fault[] = [
     plant: () => open({ heartbeat: { deliver: 'loopback:7' } }),
     mend: async () => {
       const channel = new LoopbackChannel();
-      const running = await open({ heartbeat: { deliver: 'loopback:7' } }, { channels: [channel] });
-      channel.write('hello');
-      await until(async () => (await running.op('chat.list', {})).chats.length === 1, 'the chat is known');
+      await open({ heartbeat: { deliver: 'loopback:7' } }, { channels: [channel] });
+      channel.pair('7', 'Ada');
     },
   },
   {
@@ -362,18 +362,14 @@ const faults: readonly Fault[] = [
     id: 'panic',
     quick: true,
     plant: async () => (await open()).op('panic.engage', {}),
-    mend: () => (claw ?? fail()).op('panic.release', {}),
+    mend: () => opened().op('panic.release', {}),
   },
 ];
 
-function fail(): never {
-  throw new Error('nothing is open');
+function opened(): TrayClaw {
+  if (claw === null) throw new Error('nothing is open');
+  return claw;
 }
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
-});
 
 test('a healthy folder has no findings, in the quick and the full check', async () => {
   await seed();
