@@ -128,9 +128,10 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
     pid: process.pid,
     clock: systemClock,
     pause: (ms) => sleep(ms),
-    hostClaw: async (options) => {
+    hostClaw: async ({ ignoresConfig = false, ...options }) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      const claw = await createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info'), ...started });
+      const settings = ignoresConfig ? { config: {} } : {};
+      const claw = await createTrayClaw({ ...options, ...settings, version, logger: createFileLogger(options.home, 'info'), ...started });
       redaction.redact = (text) => claw.redact(text);
       return claw;
     },

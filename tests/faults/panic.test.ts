@@ -2,7 +2,7 @@
 // process.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '../../core/contracts/errors.ts';
@@ -86,6 +86,23 @@ test('a process that does not answer is ended, with all it started, and stays st
   const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId, timeoutMs: 5_000 })).status;
   expect(await Promise.all([turns.endless, ...turns.queued].map(statusOf))).toEqual(['stopped', 'stopped', 'stopped']);
   expect((await rig.op('audit.verify', {})).ok).toBe(true);
+});
+
+test('the stop needs no valid settings, and ends what a crash left', { ...onLinux, timeout: 90_000 }, async () => {
+  await using rig = await PanicRig.start();
+  const mark = await rig.startTrees();
+  const { home } = rig;
+  const settings = readFileSync(join(home.path, 'config.yaml'), 'utf8');
+  process.kill(readInstanceFile(home.path)?.pid ?? 0, 'SIGKILL');
+  home.configure('models: [a');
+  const { code, json, stderr } = await home.cli(['panic', '--reason', 'now']);
+  expect([code, json, countProcesses(mark)]).toEqual([0, expect.objectContaining({ engaged: true, reason: 'now' }), 0]);
+  expect(stderr).toContain('config.yaml cannot be used');
+  expect(await home.cli(['panic', '--status'])).toMatchObject({ code: 0, json: { engaged: true } });
+  expect((await home.cli(['sessions', 'list'])).code).toBe(1);
+  home.configure(settings);
+  await rig.restart('SIGKILL');
+  expect(await rig.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'now' });
 });
 
 test('only the process that has the data folder open is ended', onLinux, async () => {

@@ -56,6 +56,13 @@ export class CommandContext {
     return this.io.stdinIsTty && this.io.stderrIsTty;
   }
 
+  /** The same command with the default settings, if it runs in this process. For what must work whatever config.yaml says. */
+  withDefaultSettings(): CommandContext {
+    const { parts } = this;
+    const hostClaw: CliParts['hostClaw'] = (options) => parts.hostClaw({ ...options, ignoresConfig: true });
+    return new CommandContext({ ...this, parts: { ...parts, hostClaw } });
+  }
+
   async connect(need: Need, accepts?: (instance: FoundInstance) => boolean): Promise<Connection> {
     const connection = await openClaw(this.parts, {
       home: this.home,

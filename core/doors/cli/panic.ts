@@ -1,4 +1,4 @@
-// `panic`: engages the panic stop, releases it and shows its state. Ends an instance that does not answer.
+// `panic`: engages the panic stop, releases it and shows its state. Ends an instance that does not answer, and needs no valid settings.
 
 import { isAppError } from '../../contracts/errors.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
@@ -12,7 +12,17 @@ interface PanicOptions {
   readonly status?: boolean;
 }
 
-export function panic(context: CommandContext, options: PanicOptions): Promise<number> {
+export async function panic(context: CommandContext, options: PanicOptions): Promise<number> {
+  try {
+    return await perform(context, options);
+  } catch (cause) {
+    if (!isAppError(cause) || cause.code !== 'invalid_config') throw cause;
+    context.output.note(`config.yaml cannot be used, and the panic stop does without it. What is wrong: ${context.program} doctor`);
+    return perform(context.withDefaultSettings(), options);
+  }
+}
+
+function perform(context: CommandContext, options: PanicOptions): Promise<number> {
   const view = { human: (status: PanicStatus) => describePanic(status) };
   if (options.status === true) return context.runOp('panic.status', {}, view);
   if (options.release === true) return context.runOp('panic.release', {}, view);

@@ -53,13 +53,20 @@ export interface OwnDoors {
   dispose(): Promise<void>;
 }
 
+export interface HostOptions {
+  readonly home: string;
+  readonly resume: boolean;
+  /** Uses the default settings instead of the file. */
+  readonly ignoresConfig?: boolean;
+}
+
 export interface CliParts {
   readonly version: string;
   readonly pid: number;
   readonly clock: Clock;
   pause(ms: number): Promise<unknown>;
-  /** Starts the runtime in this process. Fails with `store_locked` if another process owns the data folder. */
-  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
+  /** Starts the runtime in this process. Fails with `store_locked` if another process owns the data folder, and with `invalid_config`. */
+  hostClaw(options: HostOptions): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
   /**
    * Ends the process that owns the data folder, for the panic stop if it does not answer. Resolves to its id; null if it is not certain
