@@ -217,8 +217,6 @@ export const readers: Readonly<Record<string, Reader>> = {
     operands: 'text',
     flags: '--from=UNIT, --to=UNIT, --from-unit=N, --to-unit=N, --padding=N, --format=FORMAT, --suffix=TEXT, --grouping, --header[=N]',
   },
-  sleep: { reads: 'waits', operands: 'text', flags: '' },
-  tty: { reads: 'shows the terminal', operands: 'none', flags: '-s, --silent, --quiet' },
   true: { reads: 'does nothing', operands: 'text', flags: '' },
   false: { reads: 'does nothing', operands: 'text', flags: '' },
   ls: {

@@ -191,8 +191,8 @@ export const policyGates: readonly Gate[] = [
     name: 'policy/rate-limit',
     prevents: 'calls run without approval and without limit',
     file: 'core/guard/policy/policy-rules.ts',
-    text: "overLimit === null ? null : askOnce('rate.limit'",
-    instead: "overLimit !== undefined ? null : askOnce('rate.limit'",
+    text: "overLimit === null\n      ? null\n      : askOnce('rate.limit'",
+    instead: "overLimit !== undefined\n      ? null\n      : askOnce('rate.limit'",
     suites: ['core/guard/policy/policy-rules.test.ts'],
   },
   {
