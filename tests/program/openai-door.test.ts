@@ -196,6 +196,14 @@ test('embeddings without an embedding model say what to set up', async () => {
   expect(error).toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('config.yaml') });
 });
 
+test('a program is told that the panic stop ended its turn', async () => {
+  const hanging = chat(say('hang while all stops'));
+  await until(async () => (await rig.claw.op('running.list', {})).turns.length > 0, 'the turn runs');
+  await rig.claw.op('panic.engage', {});
+  expect(await errorOf(await hanging)).toMatchObject({ status: 422, code: 'panic_engaged' });
+  await rig.claw.op('panic.release', {});
+});
+
 test('revoking a token ends its running requests and refuses further ones', async () => {
   const { key, name } = await rig.token({ name: 'short' });
   const headers = { authorization: `Bearer ${key}` };

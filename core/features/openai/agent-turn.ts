@@ -168,6 +168,7 @@ async function answerOf({ claw }: AgentDeps, { caller, asked }: AgentRequest, by
 function endOf({ status, error, turnId }: AskResult): AppError {
   if (error !== undefined) return new AppError(error.code, error.message, { data: { turnId }, hint: error.hint });
   if (status === 'over_budget') return new AppError('over_budget', 'The turn reached a budget.', { data: { turnId } });
+  if (status === 'stopped') return new AppError('panic_engaged', 'The panic stop ended the turn.', { data: { turnId } });
   return new AppError('cancelled', 'The turn was stopped.', { data: { turnId } });
 }
 
