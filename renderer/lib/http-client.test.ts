@@ -126,6 +126,29 @@ test('a refused token ends the stream for good', async () => {
   expect(asked).toEqual(['/api/events?after=0', '/api/renew']);
 });
 
+test('a stream that was stopped while the token is renewed says nothing more', async () => {
+  const renewing = Promise.withResolvers<() => void>();
+  let isHeld = false;
+  const origin = await serve((request, response) => {
+    const refuse = (): void => void response.writeHead(401).end('{"ok":false,"error":{"code":"unauthorized","message":"No."}}');
+    if (request.url === '/api/renew' && !isHeld) {
+      isHeld = true;
+      renewing.resolve(refuse);
+    } else refuse();
+  });
+  const states: LinkState[] = [];
+  const client = clientOf(origin);
+  const ignore = (): void => undefined;
+  const stop = client.events('latest', { onEvent: ignore, onDelta: ignore, onState: (state) => states.push(state) });
+  const refuse = await renewing.promise;
+  stop();
+  const late = client.op('panic.status', {});
+  refuse();
+  await expect(late).rejects.toMatchObject({ code: 'unauthorized' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(states).toEqual([]);
+});
+
 test('after a restart the token is traded once for the new one, and the stream and operations continue', async () => {
   const asked: string[] = [];
   const origin = await serve((request, response) => {

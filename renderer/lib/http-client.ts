@@ -165,7 +165,8 @@ export class HttpClient implements OpClient {
         },
         message: (message) => deliver(message, handlers),
       });
-      if (end === 'closed') return;
+      // The follower may have stopped while the token was renewed.
+      if (end === 'closed' || signal.aborted) return;
       handlers.onState(end === 'unauthorized' ? 'unauthorized' : wasOnline ? 'reconnecting' : 'connecting', false);
       if (end === 'unauthorized') return;
       const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);

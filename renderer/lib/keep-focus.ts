@@ -4,11 +4,6 @@
 /** Places that a screen reader names when they get the focus. */
 const places = '[tabindex], [aria-label], [role], article, form, li, main, section';
 
-/** True if nothing has the focus, or only a place that lent itself. */
-export function hasNoFocus({ activeElement, body }: Document): boolean {
-  return activeElement === null || activeElement === body || activeElement.hasAttribute('data-lent');
-}
-
 /** Follows the focus until the returned function is called. */
 export function keepFocus(page: Document): () => void {
   /** The element that had the focus last, and everything around it; empty once the person has left it. */

@@ -211,3 +211,30 @@ test('the page asks for a missing token and rejects a wrong one', async () => {
   await window.page.getByRole('button', { name: 'Connect' }).click();
   await window.message.waitFor();
 });
+
+test('a late answer to the wrong token leaves the connection with the right one alone', async () => {
+  const window = await openWindow(browser, { withoutToken: true });
+  const { page, host } = window;
+  const connected = Promise.withResolvers<void>();
+  const late: Promise<unknown>[] = [];
+  await page.route('**/api/ops/**', async (route) => {
+    if (route.request().headers()['authorization'] !== 'Bearer wrong') return route.continue();
+    late.push(connected.promise.then(() => route.continue()));
+  });
+  const field = page.getByRole('textbox', { name: 'Access token' });
+  const connect = page.getByRole('button', { name: 'Connect' });
+  await field.fill('wrong');
+  await connect.click();
+  await page.getByRole('alert').getByText('This token was not accepted.').waitFor();
+  expect(late.length).toBeGreaterThan(0);
+  await field.fill(host.token);
+  await connect.click();
+  await window.message.waitFor();
+  const refused = page.waitForResponse((response) => response.status() === 401 && response.url().includes('/api/ops/'));
+  connected.resolve();
+  await refused;
+  await Promise.all(late);
+  await window.send('Hello');
+  await window.conversation.getByText('Hello').first().waitFor();
+  expect(await field.count()).toBe(0);
+});

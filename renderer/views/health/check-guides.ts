@@ -29,9 +29,11 @@ const links: Readonly<Record<string, (words: HealthWords) => { href: string; nam
 export function guideOf(id: string, words: HealthWords): Guide {
   const kind = id.replace(/\.\d+$/, '');
   const [head = '', ...rest] = kind.split('.');
+  const titles: Readonly<Record<string, string>> = words.titles;
+  const meanings: Readonly<Record<string, string>> = words.meanings;
   const own = <T>(record: Readonly<Record<string, T>>): T | undefined => [kind, head].map((key) => ownOf(record, key)).find(isGiven);
-  const title = ownOf(words.titles, kind) ?? [ownOf(words.titles, head) ?? capitalised(head), rest.join(' ')].filter(isGiven).join(': ');
-  return { title, meaning: own(words.meanings) ?? '', link: own(links)?.(words) ?? null, canReleasePanic: kind === 'panic' };
+  const title = ownOf(titles, kind) ?? [ownOf(titles, head) ?? capitalised(head), rest.join(' ')].filter(isGiven).join(': ');
+  return { title, meaning: own(meanings) ?? '', link: own(links)?.(words) ?? null, canReleasePanic: kind === 'panic' };
 }
 
 function ownOf<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
