@@ -121,7 +121,6 @@ interface Redaction {
 function processParts({ version, packageRoot, command: packaged, startChild }: ProcessOptions, redaction: Redaction): CliParts {
   const started = startChild === undefined ? {} : { startChild };
   const root = fileURLToPath(packageRoot);
-  const assetsFolder = join(root, 'dist', 'renderer');
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
   return {
     version,
@@ -130,8 +129,8 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
     pause: (ms) => sleep(ms),
     hostClaw: async ({ ignoresConfig = false, ...options }) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      const settings = ignoresConfig ? { config: {} } : {};
-      const claw = await createTrayClaw({ ...options, ...settings, version, logger: createFileLogger(options.home, 'info'), ...started });
+      const own = { version, logger: createFileLogger(options.home, 'info'), ...started, ...(ignoresConfig ? { config: {} } : {}) };
+      const claw = await createTrayClaw({ ...options, ...own });
       redaction.redact = (text) => claw.redact(text);
       return claw;
     },
@@ -147,7 +146,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         pid: process.pid,
         clock: systemClock,
         logger: createStderrLogger(redaction),
-        assetsFolder: existsSync(join(assetsFolder, 'index.html')) ? assetsFolder : null,
+        assetsFolder: builtWindow(root),
         platform: process.platform,
         temporaryFolder: tmpdir(),
       });
@@ -233,4 +232,10 @@ function flushed(stream: Writable): Promise<void> {
     if (stream.writableLength === 0) setImmediate(written);
     else stream.write('', () => setImmediate(written));
   });
+}
+
+/** The folder of the built window; null in a checkout without a build. */
+function builtWindow(root: string): string | null {
+  const folder = join(root, 'dist', 'renderer');
+  return existsSync(join(folder, 'index.html')) ? folder : null;
 }

@@ -1,4 +1,5 @@
-// What the window watches on its page all the time, loaded after the first paint: the keyboard focus, and links to the outside.
+// The permanent listeners of the page: for the keyboard focus, and for links to the outside. Loaded separately, because the first paint does
+// not need them.
 
 import { keepFocus } from './keep-focus.ts';
 import { followOutsideLinks } from './outside-links.ts';

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { Deferred } from '../../core/base/deferred.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import { HttpClient } from './http-client.ts';
 import { OpFailure, type LinkState } from './client.ts';
@@ -127,7 +128,7 @@ test('a refused token ends the stream for good', async () => {
 });
 
 test('a stream that was stopped while the token is renewed says nothing more', async () => {
-  const renewing = Promise.withResolvers<() => void>();
+  const renewing = new Deferred<() => void>();
   let isHeld = false;
   const origin = await serve((request, response) => {
     const refuse = (): void => void response.writeHead(401).end('{"ok":false,"error":{"code":"unauthorized","message":"No."}}');

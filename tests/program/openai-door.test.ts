@@ -196,7 +196,7 @@ test('embeddings without an embedding model say what to set up', async () => {
   expect(error).toMatchObject({ status: 404, code: 'model_not_found', message: expect.stringContaining('config.yaml') });
 });
 
-test('a program is told that the panic stop ended its turn', async () => {
+test('the error of a turn that the panic stop ended says so', async () => {
   const hanging = chat(say('hang while all stops'));
   await until(async () => (await rig.claw.op('running.list', {})).turns.length > 0, 'the turn runs');
   await rig.claw.op('panic.engage', {});
