@@ -58,9 +58,9 @@ export class CommandContext {
 
   /** The same command with the default settings, if it runs in this process. For what must work whatever config.yaml says. */
   withDefaultSettings(): CommandContext {
-    const { parts } = this;
+    const { io, output, home, parts } = this;
     const hostClaw: CliParts['hostClaw'] = (options) => parts.hostClaw({ ...options, ignoresConfig: true });
-    return new CommandContext({ ...this, parts: { ...parts, hostClaw } });
+    return new CommandContext({ io, output, home, parts: { ...parts, hostClaw } });
   }
 
   async connect(need: Need, accepts?: (instance: FoundInstance) => boolean): Promise<Connection> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AnyEvent, DeltaNotice, DraftOf, EventType, Phase } from '../../../core/contracts/events.ts';
+import type { AnyEvent, DeltaNotice, DraftOf, EventType, Phase, EventBodies } from '../../../core/contracts/events.ts';
 import { noUsage } from '../../../core/contracts/llm.ts';
 import type { Approval } from '../../../core/contracts/policy.ts';
 import { describeNote } from '../describe-note.ts';
@@ -31,6 +31,15 @@ const wording = { words: english, format: new Formats('en-GB', english.common) }
 const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
 const facts = { class: 'write', paths: [], command: null, hosts: [] } as const;
 const call = { callId: 'call_1', providerCallId: 'p', tool: 'write_file', args: '{"path":"a"}' };
+const requested: EventBodies['tool.requested'] = {
+  callId: 'call_1',
+  tool: 'exec',
+  args: '{}',
+  argsHash: 'h',
+  idempotency: 'unsafe',
+  idempotencyKey: 'k',
+  grantId: null,
+};
 const approval: Approval = {
   approvalId: 'apr_1',
   callId: 'call_1',
@@ -146,6 +155,14 @@ test('text that overtakes the event of its model call waits for it, and keeps it
   expect(script.turn.live).toBe('word1 word2');
 });
 
+test('output that overtakes the beginning of its call waits for it', () => {
+  const script = started().add('model.finished', { ...finishedModel, text: '', calls: [call], finishReason: 'tool_calls' });
+  const early = { kind: 'output' as const, sessionId: 'ses_1', turnId: 'trn_1', callId: 'call_1', text: 'under way' };
+  expect(applyDelta(script.conversation, early)).toBe(false);
+  script.add('tool.requested', requested);
+  expect([applyDelta(script.conversation, early), script.turn.calls['call_1']?.output]).toEqual([true, 'under way']);
+});
+
 test('streamed text changes the live text and nothing else', () => {
   const script = asking();
   const before = structuredClone(script.turn);
@@ -191,15 +208,7 @@ test('the same events again change nothing, and folding afresh gives the same', 
 });
 
 test('live output keeps only its newest part', () => {
-  const script = started().add('tool.requested', {
-    callId: 'call_1',
-    tool: 'exec',
-    args: '{}',
-    argsHash: 'h',
-    idempotency: 'unsafe',
-    idempotencyKey: 'k',
-    grantId: null,
-  });
+  const script = started().add('tool.requested', requested);
   applyDelta(script.conversation, {
     kind: 'output',
     sessionId: 'ses_1',

@@ -37,31 +37,30 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
 }
 
 /**
- * Adds streamed text. Ignores text of a finished turn, and of a model call whose answer is recorded. Returns false if the text arrived
- * before the event that announces its model call, because the two streams of the host may overtake each other, also while the previous
- * call is still open; the caller adds it after that event.
+ * Adds streamed text. Ignores text of a finished turn, of a model call whose answer is recorded, and of an ended tool call. Returns false if
+ * the text arrived before the event that announces its call, because the two streams of the host may overtake each other; the caller adds it
+ * after that event.
  */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): boolean {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined) return false;
   if (!isOpen(turn)) return true;
-  if (delta.kind !== 'output') {
-    const newest = turn.requests.at(-1);
-    const isAnnounced = delta.requestId === undefined || turn.requests.some(({ requestId }) => requestId === delta.requestId);
-    if (!isAnnounced) return false;
-    if (turn.askedAtMs === null || (delta.requestId !== undefined && newest?.requestId !== delta.requestId)) return true;
-  }
-  addDelta(turn, delta);
+  if (delta.kind === 'output') return addOutput(turn, delta);
+  const isAnnounced = delta.requestId === undefined || turn.requests.some(({ requestId }) => requestId === delta.requestId);
+  if (!isAnnounced) return false;
+  const isOfNewest = delta.requestId === undefined || turn.requests.at(-1)?.requestId === delta.requestId;
+  if (turn.askedAtMs === null || !isOfNewest) return true;
+  if (delta.kind === 'text') addText(turn, delta);
+  else turn.liveReasoning = (turn.liveReasoning + delta.text).slice(-reasoningCharsMax);
   return true;
 }
 
-function addDelta(turn: TurnView, delta: DeltaNotice): void {
-  if (delta.kind === 'text') addText(turn, delta);
-  else if (delta.kind === 'reasoning') turn.liveReasoning = (turn.liveReasoning + delta.text).slice(-reasoningCharsMax);
-  else if (delta.callId !== null) {
-    const call = turn.calls[delta.callId];
-    if (call?.state === 'running') call.output = (call.output + delta.text).slice(-outputCharsMax);
-  }
+function addOutput(turn: TurnView, { callId, text }: DeltaNotice): boolean {
+  const call = callId === null ? undefined : turn.calls[callId];
+  // It has not begun yet as far as the events say; its beginning empties the output.
+  if (callId !== null && (call === undefined || call.state === 'proposed' || call.state === 'waiting')) return false;
+  if (call?.state === 'running') call.output = (call.output + text).slice(-outputCharsMax);
+  return true;
 }
 
 /** `from` is the position in the streamed text at which this piece starts. */

@@ -2,7 +2,7 @@
 // and less often if that is slow, so that a stream never uses more than a small share of the processor.
 
 import { flushSync } from 'svelte';
-import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import type { AnyEvent, DeltaNotice, EventOf } from '../../../core/contracts/events.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../client.ts';
 import { applyDelta, createConversation, markMissing, takeLive, type Conversation } from '../fold/conversation.ts';
@@ -184,7 +184,7 @@ export class OpenConversation implements ReadPart {
   take(event: AnyEvent): void {
     if (this.#early !== null) {
       // Text streamed before this event is in the record.
-      if (event.type === 'model.finished') this.#deltas = this.#deltas.filter((delta) => delta.turnId !== event.turnId);
+      if (event.type === 'model.finished') this.#deltas = this.#deltas.filter((delta) => !isTextOf(delta, event));
       if (this.#early.length < earlyMax) this.#early.push(event);
       return;
     }
@@ -239,6 +239,10 @@ export class OpenConversation implements ReadPart {
       .filter((delta) => !applyDelta(this.view, delta))
       .slice(-deltasKept);
   }
+}
+
+function isTextOf({ kind, turnId, requestId }: DeltaNotice, { body, ...event }: EventOf<'model.finished'>): boolean {
+  return kind !== 'output' && turnId === event.turnId && (requestId === undefined || requestId === body.requestId);
 }
 
 function joinNeighbours(deltas: readonly DeltaNotice[]): DeltaNotice[] {
