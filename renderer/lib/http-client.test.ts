@@ -127,6 +127,17 @@ test('a refused token ends the stream for good', async () => {
   expect(asked).toEqual(['/api/events?after=0', '/api/renew']);
 });
 
+test('too many refusals end the stream once an operation was refused', async () => {
+  const origin = await serve((request, response) => {
+    if (request.url?.startsWith('/api/events') === true) response.writeHead(429).end();
+    else response.writeHead(401).end('{"ok":false,"error":{"code":"unauthorized","message":"No."}}');
+  });
+  const client = clientOf(origin);
+  const followed = follow(client, 'latest');
+  await expect(client.op('panic.status', {})).rejects.toMatchObject({ code: 'unauthorized' });
+  await followed.until(() => followed.states.at(-1)?.[0] === 'unauthorized');
+});
+
 test('a stream that was stopped while the token is renewed says nothing more', async () => {
   const renewing = new Deferred<() => void>();
   let isHeld = false;

@@ -28,7 +28,7 @@ export interface HttpClientOptions {
 
 const lineCharsMax = 16_000_000;
 
-type StreamEnd = 'closed' | 'lost' | 'unauthorized';
+type StreamEnd = 'closed' | 'lost';
 
 /** An answer includes every event up to its position; 0 if the host does not state one. */
 interface Placed {
@@ -41,6 +41,8 @@ export class HttpClient implements OpClient {
   readonly #onRenewed: (token: string) => void;
   #token: string;
   #renewing: Promise<boolean> | null = null;
+  /** True if the host has refused the token and has no newer one. */
+  #isRefused = false;
   /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
   /** The lowest position of all answers returned so far. */
@@ -96,12 +98,12 @@ export class HttpClient implements OpClient {
     if (response.status === 401 && (await this.#renew(used))) response = await this.#post(`/api/ops/${name}`, params, signal);
     const parsed = parseJson(await response.text());
     if (!parsed.ok || !isPlainObject(parsed.value)) {
-      throw new OpFailure('internal', `The host answered ${name} with something that is not JSON (HTTP ${response.status}).`);
+      throw new OpFailure('internal', `The answer to ${name} is not JSON (HTTP ${response.status}).`);
     }
     const reply = parsed.value;
     if (reply['ok'] === true) return { reply, place: placeOf(response) };
     if (isPlainObject(reply['error'])) throw OpFailure.fromBody(reply['error'] as unknown as ErrorBody);
-    throw new OpFailure('internal', `The host refused ${name} without saying why (HTTP ${response.status}).`);
+    throw new OpFailure('internal', `${name} failed without a reason (HTTP ${response.status}).`);
   }
 
   /** An answer from before the stream lacks the events in between, which are never delivered, so the lists are read again. */
@@ -124,7 +126,10 @@ export class HttpClient implements OpClient {
     const parsed = response?.ok === true ? parseJson(await response.text().catch(() => '')) : null;
     const result = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['result'] : null;
     const token = isPlainObject(result) ? result['token'] : null;
-    if (typeof token !== 'string') return false;
+    if (typeof token !== 'string') {
+      this.#isRefused = response !== null;
+      return false;
+    }
     this.#token = token;
     this.#onRenewed(token);
     return true;
@@ -140,9 +145,9 @@ export class HttpClient implements OpClient {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch {
-      if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
+      if (signal?.aborted) throw new OpFailure('cancelled', 'Cancelled.');
       // The browser's own message would not help a person.
-      throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
+      throw new OpFailure('offline', 'TrayClaw is not responding.', 'See if it runs; this window reconnects by itself.');
     }
   }
 
@@ -167,8 +172,9 @@ export class HttpClient implements OpClient {
       });
       // The follower may have stopped while the token was renewed.
       if (end === 'closed' || signal.aborted) return;
-      handlers.onState(end === 'unauthorized' ? 'unauthorized' : wasOnline ? 'reconnecting' : 'connecting', false);
-      if (end === 'unauthorized') return;
+      // After several refusals the host says only that there are too many.
+      if (this.#isRefused) return handlers.onState('unauthorized', false);
+      handlers.onState(wasOnline ? 'reconnecting' : 'connecting', false);
       const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);
       failures = Math.min(failures + 1, 16);
       await sleep(waitMs, signal);
@@ -187,7 +193,7 @@ export class HttpClient implements OpClient {
         cache: 'no-store',
         signal: attempt.signal,
       });
-      if (response.status === 401 || response.status === 403) return (await this.#renew(used)) ? 'lost' : 'unauthorized';
+      if (response.status === 401 || response.status === 403) await this.#renew(used);
       if (!response.ok || response.body === null) return 'lost';
       on.opened(placeOf(response));
       const sink: StreamSink = { message: (message) => on.message(message), id: (id) => /^\d+$/.test(id) && on.id(Number(id)) };
