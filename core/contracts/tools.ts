@@ -115,8 +115,8 @@ export function needsOf({ plain, joined }: CommandFact): JoinedCommand['needs'] 
 }
 
 /**
- * Like `readsOf`, but null for git: a repository may change after the check, and then git runs what its settings name. So git is confined even
- * if it only reads.
+ * Like `readsOf`, but null for git: a repository may change after the check, and then git runs what its settings name. So git is confined
+ * even if it only reads.
  */
 export function readsAlone(fact: CommandFact): string | null {
   return needsOf(fact)?.some(({ family }) => readsRepository(family)) === true ? null : readsOf(fact);

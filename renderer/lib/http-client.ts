@@ -28,8 +28,6 @@ export interface HttpClientOptions {
 
 const lineCharsMax = 16_000_000;
 
-type StreamEnd = 'closed' | 'lost';
-
 /** An answer includes every event up to its position; 0 if the host does not state one. */
 interface Placed {
   readonly reply: Record<string, unknown>;
@@ -40,7 +38,7 @@ export class HttpClient implements OpClient {
   readonly #origin: string;
   readonly #onRenewed: (token: string) => void;
   #token: string;
-  #renewing: Promise<boolean> | null = null;
+  #renewing: Promise<void> | null = null;
   /** True if the host has refused the token and has no newer one. */
   #isRefused = false;
   /** Answers requested in advance, by operation and parameters. */
@@ -114,25 +112,19 @@ export class HttpClient implements OpClient {
 
   /** Resolves to whether there is a newer token than the rejected one. Concurrent callers share one request. */
   async #renew(refused: string): Promise<boolean> {
-    if (this.#token !== refused) return true;
-    this.#renewing ??= this.#askForNewToken().finally(() => {
-      this.#renewing = null;
-    });
-    return this.#renewing;
+    if (this.#token === refused) await (this.#renewing ??= this.#askForNewToken().finally(() => (this.#renewing = null)));
+    return this.#token !== refused;
   }
 
-  async #askForNewToken(): Promise<boolean> {
+  async #askForNewToken(): Promise<void> {
     const response = await this.#post('/api/renew', {}).catch(() => null);
     const parsed = response?.ok === true ? parseJson(await response.text().catch(() => '')) : null;
     const result = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['result'] : null;
     const token = isPlainObject(result) ? result['token'] : null;
-    if (typeof token !== 'string') {
-      this.#isRefused = response !== null;
-      return false;
-    }
-    this.#token = token;
-    this.#onRenewed(token);
-    return true;
+    if (typeof token === 'string') {
+      this.#token = token;
+      this.#onRenewed(token);
+    } else this.#isRefused = response !== null;
   }
 
   async #post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
@@ -145,9 +137,9 @@ export class HttpClient implements OpClient {
         ...(signal === undefined ? {} : { signal }),
       });
     } catch {
-      if (signal?.aborted) throw new OpFailure('cancelled', 'Cancelled.');
+      if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
       // The browser's own message would not help a person.
-      throw new OpFailure('offline', 'TrayClaw is not responding.', 'See if it runs; this window reconnects by itself.');
+      throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
     }
   }
 
@@ -157,7 +149,7 @@ export class HttpClient implements OpClient {
     let wasOnline = false;
     while (!signal.aborted) {
       const resumable = after !== 'latest';
-      const end = await this.#stream(after, signal, {
+      await this.#stream(after, signal, {
         opened: (place) => {
           failures = 0;
           const isMissing = resumable ? false : wasOnline || this.#oldestPlace < place;
@@ -170,8 +162,7 @@ export class HttpClient implements OpClient {
         },
         message: (message) => deliver(message, handlers),
       });
-      // The follower may have stopped while the token was renewed.
-      if (end === 'closed' || signal.aborted) return;
+      if (signal.aborted) return;
       // After several refusals the host says only that there are too many.
       if (this.#isRefused) return handlers.onState('unauthorized', false);
       handlers.onState(wasOnline ? 'reconnecting' : 'connecting', false);
@@ -181,7 +172,7 @@ export class HttpClient implements OpClient {
     }
   }
 
-  async #stream(after: number | 'latest', signal: AbortSignal, on: StreamCallbacks): Promise<StreamEnd> {
+  async #stream(after: number | 'latest', signal: AbortSignal, on: StreamCallbacks): Promise<void> {
     const attempt = new AbortController();
     const stop = (): void => attempt.abort();
     signal.addEventListener('abort', stop, { once: true });
@@ -194,7 +185,7 @@ export class HttpClient implements OpClient {
         signal: attempt.signal,
       });
       if (response.status === 401 || response.status === 403) await this.#renew(used);
-      if (!response.ok || response.body === null) return 'lost';
+      if (!response.ok || response.body === null) return;
       on.opened(placeOf(response));
       const sink: StreamSink = { message: (message) => on.message(message), id: (id) => /^\d+$/.test(id) && on.id(Number(id)) };
       const parser = new EventStreamParser(sink, lineCharsMax);
@@ -203,10 +194,8 @@ export class HttpClient implements OpClient {
         silence = setTimeout(stop, this.#silenceMsMax);
         parser.push(chunk);
       }
-      return 'lost';
     } catch {
-      // A lost connection is expected; it only matters whether we were asked to stop.
-      return signal.aborted ? 'closed' : 'lost';
+      // A lost connection is expected.
     } finally {
       clearTimeout(silence);
       signal.removeEventListener('abort', stop);

@@ -7,7 +7,7 @@ import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { withinToolLimit } from '../../mind/context/context.ts';
 import { estimateTokens, probeTokensMax } from '../../mind/llm/llm.ts';
-import type { Reservation } from '../../guard/budget/budget.ts';
+import { estimateOf, type Reservation } from '../../guard/budget/budget.ts';
 import { offeredWithin } from '../../runtime/turns/turns.ts';
 import type { OpsParts } from './parts.ts';
 
@@ -65,7 +65,7 @@ async function reserve({ budget, clock, models, panic }: Deps, { model, requestI
   if (panic.engaged) throw new AppError('panic_engaged', 'No model is asked while everything is stopped.');
   const inputTokens = estimateTokens(sent);
   const usd = (outputTokens: number): number | null => models.cost(model, { ...noUsage, inputTokens, outputTokens });
-  const estimate = { inputTokens, inputUsd: usd(0), tokens: inputTokens + probeTokensMax, usd: usd(probeTokensMax) };
+  const estimate = estimateOf(inputTokens, probeTokensMax, usd);
   const admission = await budget.reserve({ turnId: requestId, sessionId: requestId, nowMs: clock.nowMs() }, estimate, signal);
   if (admission === null) throw new AppError('cancelled', 'The test was stopped while it waited for the budget.');
   if (!admission.ok) throw new AppError('over_budget', `The budget of the ${admission.breach.scope} allows no more model calls.`);

@@ -6,6 +6,7 @@ import { stillRedacted } from '../../base/redacted.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import { noUsage, type ChatMessage, type ModelReply, type SafeRequest, type Usage } from '../../contracts/llm.ts';
+import { estimateOf } from '../../guard/budget/budget.ts';
 import { outputOfJsonSchema, valueIn, type AskingDeps, type Output } from '../../mind/asking/asking.ts';
 import type { ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
@@ -122,7 +123,7 @@ async function ask(
   const inputTokens = sizeOf(request, count);
   const usd = (outputTokens: number): number | null => asking.models.cost(ref, { ...noUsage, inputTokens, outputTokens });
   const room = request.maxOutputTokens ?? ANSWER_TOKENS;
-  const estimate = { inputTokens, inputUsd: usd(0), tokens: inputTokens + room, usd: usd(room) };
+  const estimate = estimateOf(inputTokens, room, usd);
   const limits = { usd: caller.leftUsd(), tokens: null };
   const stop = AbortSignal.any([signal, deps.closing, deps.panic.signal]);
   const admission = await budget.reserve({ turnId: place, sessionId: place, nowMs: clock.nowMs(), limits }, estimate, stop);

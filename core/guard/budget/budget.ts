@@ -25,7 +25,7 @@ import { addSpent, fromHistory, nothing, reserveIn, toUnits, toUsd, type Spent, 
 
 export type { BudgetExtension } from './extensions.ts';
 export { spendingOf, type SpendingHistory } from './spending.ts';
-export type { BudgetBreach, CallEstimate, Room } from './limit.ts';
+export { estimateOf, type BudgetBreach, type CallEstimate, type Room } from './limit.ts';
 
 export type HistorySum = Spent;
 

@@ -29,6 +29,11 @@ export interface CallEstimate {
   readonly least?: { readonly tokens: number; readonly usd: number | null };
 }
 
+/** For a call whose answer has at most `outputTokens`. `usdOf` is the price by that number; null if it is unknown. */
+export function estimateOf(inputTokens: number, outputTokens: number, usdOf: (outputTokens: number) => number | null): CallEstimate {
+  return { inputTokens, inputUsd: usdOf(0), tokens: inputTokens + outputTokens, usd: usdOf(outputTokens) };
+}
+
 /** The budget for one call under the narrowest limit; null if there is no limit. */
 export interface Room {
   readonly usd: number | null;

@@ -14,8 +14,8 @@ export interface GitForm {
 }
 
 /**
- * present: content of the work tree, or of a file named by its path. past: also content that was removed. exist: `present` if these are files
- * or folders that exist. files: `present` if these are files, to which it is limited.
+ * present: content of the work tree, or of a file named by its path. past: also content that was removed. exist: `present` if these are
+ * files or folders that exist. files: `present` if these are files, to which it is limited.
  */
 export type GitReach = { readonly kind: 'present' | 'past' } | { readonly kind: 'exist' | 'files'; readonly paths: readonly string[] };
 

@@ -1,5 +1,5 @@
-// Decodes long runs of base64, base32 or hex if the result is readable text, so that an unregistered token in it is found by its form. Ignores runs
-// that decode to anything but text (digests, images, keys). Pure.
+// Decodes long runs of base64, base32 or hex if the result is readable text, so that an unregistered token in it is found by its form.
+// Ignores runs that decode to anything but text (digests, images, keys). Pure.
 
 import { base32Digits, fromBase32 } from './base32.ts';
 import type { TextView } from './text-view.ts';

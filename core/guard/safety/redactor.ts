@@ -151,7 +151,7 @@ export class Redactor {
     const openValue = this.#findValues(text, (span, form) => {
       spans.push(span);
       // The character after the match may still arrive.
-      if (form.isBase64 && span.end + 7 > text.length) openPattern = Math.min(openPattern, span.start);
+      if (form.sharesItsEnd && span.end + 7 > text.length) openPattern = Math.min(openPattern, span.start);
     });
     const openTrigger = this.#triggers.scan(text, (rule, at) => {
       const from = beginningOf(rule, text, at);
@@ -199,7 +199,7 @@ export class Redactor {
 
 /** In base64 and base32, the character after a value contains bits of the value, and the padding belongs to it. */
 function spanOfValue(text: string, form: NamedForm, start: number, end: number): Span {
-  const after = form.isBase64 ? (/^[A-Za-z0-9+/_-]?={0,6}/.exec(text.slice(end, end + 7))?.[0].length ?? 0) : 0;
+  const after = form.sharesItsEnd ? (/^[A-Za-z0-9+/_-]?={0,6}/.exec(text.slice(end, end + 7))?.[0].length ?? 0) : 0;
   return { from: start, start, end: end + after, name: form.name, rank: rankOfSecret };
 }
 

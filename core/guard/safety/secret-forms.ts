@@ -1,5 +1,5 @@
-// The forms of a secret value that cannot be undone in place: base64 and base32 at each of their offsets, hex, reversed. Pure. Escapes (JSON, URL, HTML,
-// shells) are undone in the text instead, see unescaped-view.ts.
+// The forms of a secret value that cannot be undone in place: base64 and base32 at each of their offsets, hex, reversed. Pure. Escapes
+// (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
 import { toBase32 } from './base32.ts';
 
@@ -7,7 +7,7 @@ export interface SecretForm {
   /** The value without the skipped characters. */
   readonly text: string;
   /** True if the character after a match also contains bits of the value, as in base64 and base32. */
-  readonly isBase64: boolean;
+  readonly sharesItsEnd: boolean;
 }
 
 /** Characters that a screen does not show. */
@@ -36,9 +36,9 @@ const LINES_MAX = 200;
 /** Returns an empty list if too little of the value remains to recognize it. */
 export function secretForms(value: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
-  const add = (text: string, isBase64: boolean): void => {
+  const add = (text: string, sharesItsEnd: boolean): void => {
     const squeezed = squeeze(text);
-    if (squeezed.length >= formLengthMin && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
+    if (squeezed.length >= formLengthMin && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, sharesItsEnd });
   };
   add(value, false);
   add([...value].reverse().join(''), false);

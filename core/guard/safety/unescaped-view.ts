@@ -1,10 +1,7 @@
-// A text with its escapes undone (JSON, C, URL, HTML, quoted-printable) and without the colours of a terminal, and the origin of each character, so that a
-// finding in the view can be redacted in the original. Includes only the text around escapes; other parts are left out. Pure.
+// A text with its escapes undone (JSON, C, URL, HTML, quoted-printable) and without the colours of a terminal, and the origin of each
+// character, so that a finding in the view can be redacted in the original. Includes only the text around escapes, with gaps between. Pure.
 
-import type { TextView } from './text-view.ts';
-
-/** Replaces a part that was left out. No secret contains this character. */
-const GAP = '\uffff';
+import { gap, type TextView } from './text-view.ts';
 
 const escapes =
   // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
@@ -104,7 +101,7 @@ class ViewWriter {
     }
     if (!isFirst) {
       this.#copy(this.#at, before);
-      this.#write(GAP, before);
+      this.#write(gap, before);
     }
     this.#copy(after, index);
   }

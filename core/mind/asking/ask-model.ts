@@ -15,7 +15,7 @@ import type {
   SafeRequest,
   Usage,
 } from '../../contracts/llm.ts';
-import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
+import { estimateOf, type Admission, type BudgetPlace, type CallEstimate } from '../../guard/budget/budget.ts';
 
 export interface AskingDeps {
   readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
@@ -69,7 +69,7 @@ export async function askModel(deps: AskingDeps, question: ModelQuestion, signal
   const said = saidIn(question);
   const inputTokens = said.reduce((sum, { text }) => sum + deps.count(text), deps.count(system));
   const usd = (outputTokens: number): number | null => deps.models.cost(model, { inputTokens, outputTokens, cachedInputTokens: 0 });
-  const estimate = { inputTokens, inputUsd: usd(0), tokens: inputTokens + maxOutputTokens, usd: usd(maxOutputTokens) };
+  const estimate = estimateOf(inputTokens, maxOutputTokens, usd);
   const admission = await deps.budget.reserve({ ...place, nowMs: deps.clock.nowMs() }, estimate, signal);
   if (admission === null) return { refused: 'it was stopped while it waited for the budget' };
   if (!admission.ok) return { refused: `the budget of the ${admission.breach.scope} allows no more model calls` };

@@ -77,7 +77,7 @@ export class Notices {
   }
 
   say(text: string): void {
-    this.spoken = [...this.spoken.filter(() => this.#isSaying), { id: this.#nextId++, text }];
+    this.spoken = [...(this.#isSaying ? this.spoken : []), { id: this.#nextId++, text }];
     this.#isSaying = true;
     void tick().then(() => (this.#isSaying = false));
   }

@@ -1,5 +1,7 @@
 // Texts about agents: their identity, the tools each may use, the agents it may call, and the work of its subagents.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const agents = {
   lead: 'Your agents. The first one answers unless another is named. Add and change them in the settings.',
   list: 'Agents',
@@ -19,11 +21,11 @@ export const agents = {
     classes: (names: string) => `only these kinds of calls: ${names}`,
     folders: (names: string) => `writes only in ${names}`,
     hosts: (names: string) => `connects only to ${names}`,
-    steps: (n: number) => (n === 1 ? '1 model call per turn' : `${n} model calls per turn`),
+    steps: (n: number) => counted(n, 'model call per turn', 'model calls per turn'),
     turnMs: (time: string) => `${time} per turn`,
     usd: (amount: string) => `${amount} per turn`,
     tokens: (amount: string) => `${amount} per turn`,
-    depth: (n: number) => (n === 0 ? 'no subagents' : n === 1 ? '1 level of subagents' : `${n} levels of subagents`),
+    depth: (n: number) => (n === 0 ? 'no subagents' : counted(n, 'level of subagents', 'levels of subagents')),
     grants: 'grants until revoked do not apply',
     unattended: (time: string) => `an approval waits ${time}, then it counts as denied`,
     nothing: 'nothing',

@@ -1,5 +1,7 @@
 // Texts about artifacts: content that calls stored.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const artifacts = {
   list: 'Artifacts',
   one: 'Artifact',
@@ -8,7 +10,7 @@ export const artifacts = {
   kind: 'Kind',
   allKinds: 'All kinds',
   kinds: { picture: 'Picture', code: 'Code', text: 'Text', other: 'Other' },
-  count: (count: number) => `${count} ${count === 1 ? 'artifact' : 'artifacts'}`,
+  count: (count: number) => counted(count, 'artifact'),
   newestOnly: '(the newest)',
   unnamed: (id: string) => `Session ${id}`,
   none: 'No artifacts yet.',
@@ -29,7 +31,7 @@ export const artifacts = {
   text: 'Artifact text',
   picture: (name: string) => `The picture ${name}`,
   pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
-  pages: (count: number) => `${count} ${count === 1 ? 'page' : 'pages'}. Scripts and links of the file are off.`,
+  pages: (count: number) => `${counted(count, 'page')}. Scripts and links of the file are off.`,
   pdfLocked: 'This PDF needs a password. Save it and open it with your PDF program.',
   pdfBroken: 'This PDF cannot be read. Save it and try another program.',
   pdfTooLarge: 'This PDF is too large to show. Save it and open it with your PDF program.',

@@ -1,5 +1,7 @@
 // Texts about channels: the chat services, their settings, and the people who may talk to the agent over them.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const channels = {
   title: 'Channels',
   about: {
@@ -10,7 +12,7 @@ export const channels = {
   } as Readonly<Record<string, string>>,
   since: (moment: string) => `Since ${moment}`,
   lastHeard: (moment: string) => `last message ${moment}`,
-  strangers: (count: number) => (count === 1 ? '1 message from a stranger was dropped' : `${count} messages from strangers were dropped`),
+  strangers: (count: number) => counted(count, 'message from a stranger was dropped', 'messages from strangers were dropped'),
   pause: 'Pause',
   resume: 'Resume',
   steps: {

@@ -1,11 +1,12 @@
 // Texts of the command palette, the commands and the key sheet.
 
+import { counted } from '../../../../core/base/counted.ts';
 import { frame } from './frame.ts';
 
 export const commands = {
   palette: 'Commands',
   placeholder: 'Search commands and sessions',
-  found: (count: number) => (count === 1 ? '1 command' : `${count} commands`),
+  found: (count: number) => counted(count, 'command'),
   nothing: 'No match. A few letters of a name are enough.',
   pressAgain: 'Press again to stop everything',
   recent: 'Recent',
@@ -91,7 +92,7 @@ export const commands = {
   pinRule: 'Pin a rule in this session',
   compactSession: 'Summarize the conversation so far',
   summingUp: 'The conversation so far is being summarized.',
-  summedUp: (messages: number) => `${messages === 1 ? '1 message' : `${messages} messages`} summarized.`,
+  summedUp: (messages: number) => `${counted(messages, 'message')} summarized.`,
   nothingToSumUp: 'There is nothing to summarize yet: the latest exchanges stay as they are.',
   exported: (file: string) => `Saved as ${file}.`,
 } as const;

@@ -1,5 +1,7 @@
 // Texts of the message field.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const composer = {
   workIn: 'Work in a folder…',
   message: 'Message',
@@ -28,7 +30,7 @@ export const composer = {
   modelNone: 'No model',
   commands: 'Commands',
   mentioned: 'Files of the folder',
-  suggestions: (n: number) => (n === 1 ? '1 suggestion' : `${n} suggestions`),
+  suggestions: (n: number) => counted(n, 'suggestion'),
   suggestionKeys: 'Arrow keys choose, Tab accepts, Escape closes',
   result: (line: string) => `Result of ${line}`,
   output: 'Output',

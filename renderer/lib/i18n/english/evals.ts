@@ -1,5 +1,6 @@
 // Texts about eval runs.
 
+import { counted } from '../../../../core/base/counted.ts';
 import type { OpParams } from '../../../../core/contracts/ops.ts';
 
 type Suite = NonNullable<OpParams<'eval.run'>['suite']>;
@@ -25,7 +26,7 @@ export const evals = {
   done: (done: number, planned: number) => `${done} of ${planned}`,
   passed: (count: number) => `${count} passed`,
   failed: (count: number) => `${count} failed`,
-  errors: (count: number) => (count === 1 ? '1 could not be graded' : `${count} could not be graded`),
+  errors: (count: number) => counted(count, 'could not be graded', 'could not be graded'),
   rate: (rate: string, low: string, high: string) => `${rate} (95%: ${low} to ${high})`,
   repeats: (times: number, once: string, always: string) => `at least once of ${times}: ${once}, every time: ${always}`,
   requests: (made: number, cached: number) =>

@@ -1,5 +1,6 @@
 // Texts about the log: a title for each kind of event. Text that people, models and the runtime wrote is shown verbatim.
 
+import { counted } from '../../../../core/base/counted.ts';
 import { unpricedWords } from '../../../../core/contracts/turn-words.ts';
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
@@ -110,8 +111,8 @@ export const events = {
   summedUpByRule: (why: string) => `Extracted by rules: ${why}`,
   summingUp: 'Older messages are being summarized',
   embedded: {
-    texts: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'text' : 'texts'}, ${tokens} tokens`,
-    questions: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'question' : 'questions'}, ${tokens} tokens`,
+    texts: (made: number, tokens: string) => `Made vectors of ${counted(made, 'text')}, ${tokens} tokens`,
+    questions: (made: number, tokens: string) => `Made vectors of ${counted(made, 'question')}, ${tokens} tokens`,
   },
   notSummedUp: 'The conversation was not summarized',
   rulePinned: (by: string) => `Rule pinned by ${by}`,

@@ -1,5 +1,6 @@
 // Texts about the folders that sessions work in.
 
+import { counted } from '../../../../core/base/counted.ts';
 import type { WorkspaceState } from '../../../../core/contracts/workspace-ops.ts';
 
 const states: Readonly<Record<WorkspaceState, string>> = {
@@ -50,7 +51,7 @@ export const folders = {
     title: 'Git worktrees',
     none: 'No session has a worktree in this repository.',
     clean: 'Everything is committed.',
-    uncommitted: (count: number) => (count === 1 ? '1 file in no commit' : `${count} files in no commit`),
+    uncommitted: (count: number) => counted(count, 'file in no commit', 'files in no commit'),
     detached: 'Commits on no branch',
     remove: 'Remove',
     removeOf: (name: string) => `Remove the worktree ${name}`,

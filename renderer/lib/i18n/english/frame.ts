@@ -1,5 +1,7 @@
 // Texts of the frame: navigation, header, banners, notices, commands.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const frame = {
   worksIn: (path: string) => `Works in ${path}`,
   sidePanel: 'Side panel',
@@ -52,7 +54,7 @@ export const frame = {
   stopped: 'Stopped',
   everythingStopped: 'Everything is stopped.',
   beingEnded: 'Running processes are being ended.',
-  ended: (count: number, ms: number) => `${count} ${count === 1 ? 'process' : 'processes'} ended in ${ms} ms.`,
+  ended: (count: number, ms: number) => `${counted(count, 'process', 'processes')} ended in ${ms} ms.`,
   untilReleased: 'Nothing runs until you release it.',
   since: (moment: string) => `Since ${moment}`,
 

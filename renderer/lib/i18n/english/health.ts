@@ -1,5 +1,7 @@
 // Texts about health: checks, their meaning and the fix, the log, backups.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const health = {
   parts: 'Health pages',
   checksPart: 'Checks',
@@ -10,7 +12,7 @@ export const health = {
   needAttention: (count: number) => (count === 1 ? '1 check needs attention.' : `${count} checks need attention.`),
   again: 'Check again',
   list: 'Checks',
-  passed: (count: number) => (count === 1 ? '1 check passed' : `${count} checks passed`),
+  passed: (count: number) => counted(count, 'check passed', 'checks passed'),
   passedList: 'Passed checks',
   isWell: 'OK',
   isNotWell: 'needs attention',

@@ -1,5 +1,7 @@
 // Texts about other programs: MCP servers whose tools the agent may use, and the doors through which programs use TrayClaw.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const programs = {
   question: {
     label: (server: string) => `Question of the MCP server ${server}`,
@@ -29,7 +31,7 @@ export const programs = {
     },
     toolStates: { approved: 'approved', new: 'new', changed: 'changed', gone: 'gone', refused: 'unusable' },
     protocol: (version: string) => `protocol ${version}`,
-    tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
+    tools: (count: number) => counted(count, 'tool'),
     describes: (tool: string) => `What the server says about ${tool}`,
     destructive: 'destroys something',
     approveAbout: 'Approving covers exactly this command or address and these tools. Each call still asks.',
@@ -69,7 +71,7 @@ export const programs = {
     importExample: '/home/ada/.cursor/mcp.json',
     import: 'Import',
     imported: (servers: number, secrets: number) =>
-      `${servers === 1 ? '1 server was added' : `${servers} servers were added`}; ${secrets === 1 ? '1 secret' : `${secrets} secrets`} moved to the keychain.`,
+      `${counted(servers, 'server was added', 'servers were added')}; ${counted(secrets, 'secret')} moved to the keychain.`,
   },
   doors: {
     about:
@@ -78,7 +80,7 @@ export const programs = {
     names: { openai: 'OpenAI API', mcp: 'Model Context Protocol', ollama: 'Ollama API', a2a: 'Agents on other machines' } as Readonly<
       Record<string, string>
     >,
-    open: (tokens: number) => (tokens === 0 ? 'no token' : tokens === 1 ? '1 token' : `${tokens} tokens`),
+    open: (tokens: number) => (tokens === 0 ? 'no token' : counted(tokens, 'token')),
     scopesExample: 'agents',
     closed: 'closed',
     tokens: 'Programs with a token',

@@ -1,5 +1,6 @@
 // Texts about providers and models, and about setting one up.
 
+import { counted } from '../../../../core/base/counted.ts';
 import type { EngineState } from '../../../../core/contracts/features/engine.ts';
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
@@ -51,7 +52,7 @@ export const providers = {
   getKey: 'Get a key',
   model: 'Model',
   modelHelp: 'As the provider names it. If empty, the test uses the usual one.',
-  modelsOffered: (count: number) => `The server offers ${count === 1 ? '1 model' : `${count} models`}; type to find one.`,
+  modelsOffered: (count: number) => `The server offers ${counted(count, 'model')}; type to find one.`,
   vaultWhy: 'This computer has no unlocked keychain, so the key goes into an encrypted vault with a passphrase.',
   offered: 'offered by its server',
   missing: 'not offered by its server',
@@ -83,7 +84,7 @@ export const providers = {
     checking: 'Downloading…',
     same: (source: string) => `${source} has the same prices.`,
     found: (source: string, changed: number, added: number) =>
-      `${source}: ${changed} ${changed === 1 ? 'model has' : 'models have'} another price or window, ${added} had none.`,
+      `${source}: ${counted(changed, 'model has', 'models have')} another price or window, ${added} had none.`,
     use: 'Use these prices',
     leave: 'Leave as it is',
     forget: 'Use the built-in prices',

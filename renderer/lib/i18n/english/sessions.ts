@@ -1,5 +1,7 @@
 // Texts of the session list.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const sessions = {
   list: 'Sessions',
   searchName: 'Search sessions',
@@ -38,7 +40,7 @@ export const sessions = {
   saidIn: 'In messages',
   results: 'Search results',
   searching: 'Searching…',
-  found: (n: number) => (n === 1 ? '1 session found' : `${n} sessions found`),
+  found: (n: number) => counted(n, 'session found', 'sessions found'),
   morePlaces: (title: string) => `More matches in ${title}`,
   morePlacesShort: 'More matches',
   leaving: 'Session removed from the list',

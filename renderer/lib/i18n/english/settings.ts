@@ -1,5 +1,7 @@
 // Texts of the settings.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const settings = {
   appearance: 'Appearance',
   app: 'Desktop app',
@@ -16,7 +18,7 @@ export const settings = {
     advanced: 'Advanced',
   },
   search: 'Search settings',
-  found: (count: number) => `${count} ${count === 1 ? 'setting' : 'settings'}`,
+  found: (count: number) => counted(count, 'setting'),
   noMatch: (query: string) => `No setting matches “${query}”.`,
   mendFile: 'Nothing can be changed here until the file is fixed.',
   keptIn: 'Kept in',
@@ -36,7 +38,7 @@ export const settings = {
   off: 'Off',
   nothing: 'none',
   optional: 'optional',
-  days: (count: number) => `${count} ${count === 1 ? 'day' : 'days'}`,
+  days: (count: number) => counted(count, 'day'),
   unit: 'Unit',
   units: {
     ms: 'ms',
@@ -65,7 +67,7 @@ export const settings = {
   perSession: 'Per session',
   perDay: 'Per day',
   spentToday: 'Spent today',
-  turns: (count: number) => `${count} ${count === 1 ? 'turn' : 'turns'}`,
+  turns: (count: number) => counted(count, 'turn'),
   loginStart: 'Start at login, in the background',
   panicKeys: 'Panic stop in any program:',
   panicKeysBroken: 'The panic keys do not work.',

@@ -1,12 +1,14 @@
 // Texts about skills: their source, their requirements, whether they are trusted.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const skills = {
   lead: 'Instructions for kinds of work. The agent sees the few that match a message and opens them when it needs them.',
   list: 'Skills',
   search: 'Search skills',
   none: 'No skills yet.',
   noneFound: 'No skill matches.',
-  more: (left: number) => `Show more (${left === 1 ? '1 skill' : `${left} skills`} not shown)`,
+  more: (left: number) => `Show more (${counted(left, 'skill')} not shown)`,
   reload: 'Reload',
   reloaded: (all: number, changes: number) => `${all} skills; ${changes === 0 ? 'nothing changed' : `${changes} changed`}.`,
   waiting: (n: number) => (n === 1 ? '1 skill waits for your trust.' : `${n} skills wait for your trust.`),
@@ -78,8 +80,7 @@ export const skills = {
     hash: 'Published hash (SHA-256), if there is one',
     replace: 'Replace a skill with the same name',
     run: 'Import',
-    done: (imported: number, skipped: number) =>
-      `${imported === 1 ? '1 skill' : `${imported} skills`} imported${skipped === 0 ? '' : `, ${skipped} left out`}.`,
+    done: (imported: number, skipped: number) => `${counted(imported, 'skill')} imported${skipped === 0 ? '' : `, ${skipped} left out`}.`,
     imported: 'Imported skills',
     skipped: 'Left out',
     converted: 'converted to the standard',
@@ -133,8 +134,7 @@ export const skills = {
   },
   findings: 'Findings',
   findingsOf: (name: string) => `Findings about ${name}`,
-  counts: (errors: number, warnings: number) =>
-    `${errors === 1 ? '1 error' : `${errors} errors`}, ${warnings === 1 ? '1 warning' : `${warnings} warnings`}`,
+  counts: (errors: number, warnings: number) => `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
   severities: { error: 'Error', warning: 'Warning', note: 'Note' },
   line: (n: number) => `line ${n}`,
   shadowed: 'Takes precedence over',

@@ -1,5 +1,7 @@
 // Texts about unfinished work: failed turns and undelivered messages.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const unfinished = {
   part: 'Unfinished',
   partCount: (count: number) => `Unfinished, ${count} waiting for you`,
@@ -40,7 +42,7 @@ export const unfinished = {
   mayHaveArrived: 'may have arrived',
   notDelivered: 'not delivered',
   parts: (sent: number, parts: number) => `${sent} of ${parts} parts arrived`,
-  files: (count: number) => (count === 1 ? '1 file' : `${count} files`),
+  files: (count: number) => counted(count, 'file'),
   arrived: 'It arrived',
   sendAgain: 'Send again',
   drop: 'Drop',

@@ -1,5 +1,7 @@
 // Texts about tasks with criteria, pipelines and comparisons.
 
+import { counted } from '../../../../core/base/counted.ts';
+
 export const work = {
   pagesLabel: 'At work',
   now: 'Now',
@@ -57,7 +59,7 @@ export const work = {
 
   attempt: (count: number) => `attempt ${count}`,
   tokens: (count: string) => `${count} tokens`,
-  calls: (count: number) => (count === 1 ? '1 call' : `${count} calls`),
+  calls: (count: number) => counted(count, 'call'),
   criteria: 'Criteria',
   verdicts: { pass: 'met', fail: 'not met', error: 'could not be checked', waiting: 'waits for you', unchecked: 'not checked yet' },
   evidence: 'Evidence',
