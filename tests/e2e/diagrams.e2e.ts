@@ -175,9 +175,9 @@ test('a drawing reaches neither window nor network, and runs only its own script
   // Navigating away, elsewhere or to the window itself, requests nothing and ends the frame.
   for (const address of [`${outside}/`, '/', '/#/settings', 'data:text/html,x']) {
     const leaving = await drawnFrame(window);
-    const gone = leaving.waitForFunction('document.querySelector("svg") === null').catch(() => undefined);
+    const drawn = leaving.url();
     await leaving.evaluate(`void setTimeout(() => (location.href = ${JSON.stringify(address)}))`);
-    await gone;
+    await expect.poll(() => leaving.isDetached() || leaving.url() !== drawn).toBe(true);
     await window.page.reload();
     await pictured(window).waitFor();
   }
