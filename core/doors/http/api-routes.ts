@@ -84,7 +84,7 @@ export class ApiRoutes {
   }
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
-    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request does not fit', whole: 'the body' });
+    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request is not valid', whole: 'the body' });
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
     // A named session must exist, so that a mistyped id does not start a new conversation.
     if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);

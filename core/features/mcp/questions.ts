@@ -108,7 +108,7 @@ export class Questions {
     this.#news.ended(end);
   }
 
-  /** Fails with not_found, or with invalid_params if the content does not fit; the question then stays open. */
+  /** Fails with not_found, or with invalid_params if the content is not valid; the question then stays open. */
   answer({ questionId, action, content }: Answer, by: string): McpQuestion {
     const open = this.#open.get(questionId);
     if (open === undefined) throw new AppError('not_found', `There is no open question ${questionId}.`);
@@ -173,5 +173,5 @@ function unless(fits: boolean, wanted: string): string | null {
 }
 
 function unfit(what: string): AppError {
-  return new AppError('invalid_params', `The answer does not fit: ${what}.`, { hint: 'The question is still open.' });
+  return new AppError('invalid_params', `The answer is not valid: ${what}.`, { hint: 'The question is still open.' });
 }
