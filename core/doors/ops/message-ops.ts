@@ -133,5 +133,5 @@ function pendingOf(deps: Deps, turnId: string): { approvalId: string; tool: stri
   return deps.policy
     .pendingApprovals()
     .filter((approval) => approval.turnId === turnId)
-    .map(({ approvalId, tool, summary, risk }) => ({ approvalId, tool, summary, risk }));
+    .map(({ approvalId, tool, args, facts, summary, risk }) => ({ approvalId, tool, args, facts, summary, risk }));
 }
