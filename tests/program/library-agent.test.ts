@@ -124,7 +124,7 @@ test('a handler that decides nothing ends the run as waiting; one that comes too
     onApproval: async ({ approvalId, args }) => {
       expect(JSON.parse(args)).toMatchObject({ path: expect.any(String) as string });
       await claw.op('approval.decide', { approvalId, decision: 'deny' });
-      return 'approve';
+      return 'approve' as const;
     },
   });
   expect(await late.run('write')).toMatchObject({ status: 'done', text: 'over' });

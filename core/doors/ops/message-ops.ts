@@ -129,7 +129,7 @@ function ended(sessionId: string, turnId: string, end: EventBodies['turn.finishe
   return { sessionId, turnId, status, text, usage: { ...usage, costUsd }, ...(error === null ? {} : { error }) };
 }
 
-function pendingOf(deps: Deps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {
+function pendingOf(deps: Deps, turnId: string): NonNullable<AskResult['pending']> {
   return deps.policy
     .pendingApprovals()
     .filter((approval) => approval.turnId === turnId)

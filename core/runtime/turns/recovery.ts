@@ -45,7 +45,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   };
   for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call), deps.lastOutput?.read(call.callId) ?? ''));
   for (const turn of deps.resumes ? turns : []) {
-    const [last] = log.reads.envelopes(turn.sessionId, { turnId: turn.turnId, limit: 1, newest: true });
+    const [last] = log.reads.envelopes(turn.sessionId, { limit: 1, newest: true });
     const restedMs = Math.max(0, deps.clock.nowMs() - (last?.atMs ?? turn.atMs));
     const body = { reason: 'The program ended while this turn was under way.', restedMs };
     add(turn.sessionId, { type: 'turn.resumed', turnId: turn.turnId, body });

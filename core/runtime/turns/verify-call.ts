@@ -13,7 +13,7 @@ import { tighten } from './tighten.ts';
 export function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<GateDecision> | null {
   const { verifier } = runner.deps;
   const { decision, ruleId } = call;
-  if (verifier === undefined || decision.decision === 'deny') return null;
+  if (verifier === null || decision.decision === 'deny') return null;
   return ruleId !== null || verifier.covers(decision.class) ? verify(runner, call) : null;
 }
 
