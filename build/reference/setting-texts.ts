@@ -195,5 +195,6 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'context.summaries.mode': text(
     'Who writes summaries: the model, or a fixed rule (`extract`). With `off`, the oldest messages are left out instead.',
   ),
+  'sandbox.backend': text('`srt` is bubblewrap on Linux and Seatbelt on macOS.'),
   'desktop.panicKeys': text('The keys of the panic stop in any program, in the notation of Electron. Empty for none.'),
 };
