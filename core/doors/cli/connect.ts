@@ -4,7 +4,7 @@
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import type { CliParts, FoundInstance, HostedRuntime, OwnDoors } from './ports.ts';
 
 /** Another process may take this long to start or to end, on a busy machine. */
@@ -87,9 +87,14 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
     const lifetimes = new Lifetimes();
     lifetimes.defer(() => claw.close());
     lifetimes.add(doors);
-    if (!how.drains) return lifetimes.dispose();
+    const closing = (): Promise<void> =>
+      lifetimes.dispose().catch((cause: unknown) => {
+        // The result of the command stands: it is reported, and the same work is not asked for again.
+        options.note(`TrayClaw could not close in order: ${toAppError(cause).message} Nothing that was recorded is lost.`);
+      });
+    if (!how.drains) return closing();
     await drain(claw, doors, options);
-    await inTime(lifetimes.dispose(), options);
+    await inTime(closing(), options);
   };
   return { claw, instance: null, doors, close };
 }

@@ -62,6 +62,14 @@ test('a host waits for turns of other processes; Ctrl-C ends the waiting', async
   }
 });
 
+test('a runtime that cannot close keeps the result and its exit code', async () => {
+  const claw = new FakeClaw();
+  claw.close = () => Promise.reject(new AppError('store_full', 'The disk is full.'));
+  const ran = await runCommand(['panic', '--status', '--json'], fakeParts(claw));
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([0, expect.objectContaining({ engaged: false })]);
+  expect(ran.err).toBe('TrayClaw could not close in order: The disk is full. Nothing that was recorded is lost.\n');
+});
+
 test('doctor reports a runtime that cannot start', async () => {
   const parts = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(new AppError('invalid_config', 'budget.perDay: unknown key')) });
   const ran = await runCommand(['doctor', '--json'], parts);
