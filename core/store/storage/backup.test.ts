@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -98,7 +98,12 @@ test('keeps the newest backups and leaves other files alone', async () => {
   for (let i = 0; i < 4; i++) files.push(await backUp(home, NOW_MS + i * 1000));
   writeFileSync(join(home, 'backups', 'mine.db'), '');
   expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
-  expect(pruneBackups(home, 2)).toEqual([files[1], files[0]]);
+  const prune = (keep: number) => pruneBackups(home, keep, { origin: 'person', nowMs: Date.now() + 60_000 });
+  expect(prune(3)).toEqual([files[0]]);
+  // The clock was set back after the newest one.
+  const nextYear = Date.now() / 1000 + 31_536_000;
+  utimesSync(files[3] ?? '', nextYear, nextYear);
+  expect(prune(2)).toEqual([files[3]]);
   expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
 });
 

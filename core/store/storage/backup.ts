@@ -117,11 +117,14 @@ function originOf(file: string): BackupOrigin {
   return NAME.exec(basename(file))?.[1] === undefined ? 'person' : 'automatic';
 }
 
-/** Keeps the newest `keep` backups of an origin. Returns the removed files. */
-export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 'person'): string[] {
-  const removed = listBackups(home)
-    .filter(({ file }) => originOf(file) === origin)
-    .slice(keep);
+/**
+ * Keeps the newest `keep` backups of an origin. Those with a time after `nowMs` are from before the clock was set back, and go first. Returns
+ * the removed files.
+ */
+export function pruneBackups(home: string, keep: number, { origin, nowMs }: { origin: BackupOrigin; nowMs: number }): string[] {
+  const all = listBackups(home).filter(({ file }) => originOf(file) === origin);
+  const isLater = ({ createdAtMs }: BackupInfo): boolean => createdAtMs > nowMs;
+  const removed = [...all.filter((one) => !isLater(one)), ...all.filter(isLater)].slice(keep);
   for (const backup of removed) rmSync(backup.file, { force: true });
   return removed.map((backup) => backup.file);
 }
