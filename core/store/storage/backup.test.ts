@@ -104,7 +104,13 @@ test('keeps the newest backups and leaves other files alone', async () => {
   const nextYear = Date.now() / 1000 + 31_536_000;
   utimesSync(files[3] ?? '', nextYear, nextYear);
   expect(prune(2)).toEqual([files[3]]);
-  expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
+  // A copy that a kill cut off goes an hour later; one that is being made stays.
+  const [cut, current] = ['a.db.part', 'b.db.part'].map((name) => join(home, 'backups', name)) as [string, string];
+  for (const part of [cut, `${cut}-journal`, current]) writeFileSync(part, '');
+  for (const part of [cut, `${cut}-journal`]) utimesSync(part, Date.now() / 1000 - 4_000, Date.now() / 1000 - 4_000);
+  prune(2);
+  expect([cut, `${cut}-journal`, current].map((part) => existsSync(part))).toEqual([false, false, true]);
+  expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(4);
 });
 
 test('distinguishes a folder, an empty file and a foreign database from damage', () => {
