@@ -114,7 +114,8 @@ export function sameWords(a: readonly string[], b: readonly string[]): boolean {
 }
 
 export function isLive(grant: Grant, nowMs: number): boolean {
-  return grant.revokedAtMs === null && grant.spentAtMs === null && !hasRunOut(grant, nowMs);
+  if (grant.revokedAtMs !== null || grant.spentAtMs !== null) return false;
+  return !hasRunOut(grant, nowMs);
 }
 
 /** A clock that was set back to before the grant does not prolong it. */

@@ -57,7 +57,7 @@ test('a plain turn is packed, asked, answered and recorded', async () => {
   expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }], system: 'You are a test.', tail: undefined }]);
 });
 
-test('whoever waits for a turn that could not be recorded learns why, also later', async () => {
+test('a wait for a turn that could not be recorded fails with the reason, also later', async () => {
   bench.onAsked = () => bench.storage.db.pragma('query_only = ON');
   const { turnId } = bench.send('hi');
   const readonly = { code: 'store_readonly' };
