@@ -21,8 +21,8 @@ interface Ended {
   readonly calls: number;
 }
 
-/** With `only`, the calls of that name are counted. */
-function run(home: string, market: string, nth: number, ...which: readonly [side: string, only?: string]): Promise<Ended> {
+/** `which` is the side of the call, and optionally the only calls that count. */
+function run(home: string, market: string, nth: number, ...which: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, [...onBuiltCore, childFile, home, market, String(nth), ...which], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...compileCache },
