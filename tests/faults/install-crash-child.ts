@@ -5,8 +5,9 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type * as Fs from 'node:fs';
 import { createTrayClaw } from '../../core/index.ts';
 
-const [home = '', market = '', nth = '0', side = 'before'] = process.argv.slice(2);
-const changing = ['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync', 'unlinkSync'] as const;
+const [home = '', market = '', nth = '0', side = 'before', only = ''] = process.argv.slice(2);
+const all = ['mkdirSync', 'openSync', 'writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync', 'unlinkSync'] as const;
+const changing = all.filter((name) => only === '' || name === only);
 const fs = createRequire(import.meta.url)('node:fs') as Record<string, (...args: unknown[]) => unknown>;
 let calls = 0;
 let isCounting = false;

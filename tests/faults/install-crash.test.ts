@@ -21,8 +21,9 @@ interface Ended {
   readonly calls: number;
 }
 
-function run(home: string, market: string, nth: number, side: string): Promise<Ended> {
-  const child = spawn(process.execPath, [...onBuiltCore, childFile, home, market, String(nth), side], {
+/** `which` is the side of the call, and optionally the only calls that count. */
+function run(home: string, market: string, nth: number, ...which: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [...onBuiltCore, childFile, home, market, String(nth), ...which], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...compileCache },
   });
@@ -115,4 +116,23 @@ test(`${KILLS} kills during install and update leave the old or the new`, { time
     expect(await stateOf(home)).toBe(point.ends[1]);
   }
   if (KILLS > 10) process.stdout.write(`${JSON.stringify({ kills: KILLS, points: points.length, seen })}\n`);
+});
+
+test('a program that resumes nothing takes back a cut-off installation before it plans the next', async () => {
+  const [author, home] = [new TestHome(), new TestHome()] as const;
+  onTestFinished(async () => void (await Promise.all([author.dispose(), home.dispose()])));
+  const market = author.project('market');
+  await publish(author, market, '1.0.0');
+  expect(await run(home.path, market, 2, 'after', 'renameSync')).toMatchObject({ wasKilled: true });
+  expect(readdirSync(join(home.workspace, 'skills')).sort()).toEqual(['digest', 'notes']);
+  const claw = await home.open({ resume: false, config: { skills: { markets: [{ name: 'team', url: market }] } } });
+  const { isDangerous, skills } = await claw.op('skill.plan', { wants: ['digest', 'notes'] });
+  expect([isDangerous, skills.map(({ name, installed }) => [name, installed])]).toEqual([
+    false,
+    [
+      ['notes', null],
+      ['digest', null],
+    ],
+  ]);
+  expect(readdirSync(join(home.workspace, 'skills'))).toEqual([]);
 });

@@ -122,6 +122,8 @@ test('under the panic stop nothing starts, which is recorded', async () => {
   const { scheduleId } = await claw.op('schedule.create', { name: 'Once', prompt: 'Look.', spec: { kind: 'at', atMs: Date.now() + 300 } });
   await until(async () => expect((await claw.op('schedule.get', { scheduleId })).last).toMatchObject([{ disposition: 'panic' }]));
   await expect(claw.op('schedule.run', { scheduleId })).rejects.toMatchObject({ code: 'panic_engaged' });
+  await expect(claw.op('heartbeat.run', {})).rejects.toMatchObject({ code: 'panic_engaged' });
+  expect(await claw.op('heartbeat.get', {})).toMatchObject({ idle: 1, lastOutcome: 'Everything is stopped by the panic stop.' });
   expect(model.requests).toEqual([]);
 });
 

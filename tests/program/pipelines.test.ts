@@ -165,9 +165,9 @@ test('a comparison reports a failure with its reason, and the others still run',
   const claw = await open([judges, { times: 1, answer: { refuse: 'rejected', message: 'too small' } }, { answer: { text: 'It is 42.' } }]);
   const compare = (names: string[]) => claw.op('pipeline.compare', { text: 'How much?', with: names });
   const { rows } = await compare(['agent:main', 'agent:main']);
-  expect(rows.map(({ status, reason }) => [status, reason])).toEqual([
-    ['failed', expect.stringContaining('too small')],
-    ['done', ''],
+  expect(rows.map(({ status, reason, error }) => [status, reason, error?.code])).toEqual([
+    ['failed', expect.stringContaining('too small'), 'model_rejected'],
+    ['done', '', undefined],
   ]);
   const asked = model.requests.length;
   await expect(compare(['agent:main', 'nowhere/small'])).rejects.toMatchObject({ code: 'model_unknown' });

@@ -1,6 +1,6 @@
 // Automatic protection of the log: the write-ahead log stays small, backups are made, damage is found and reported.
 
-import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -92,6 +92,14 @@ test('closing makes a due backup, and keeps the newest few', async () => {
   await closeUntil(home, again, () => !backupsOf(home).includes(first ?? ''), threeDaysOn);
   // The manual backup stays, and of the automatic ones the newest.
   expect(backupsOf(home).filter((name) => name.includes('auto'))).toEqual([expect.not.stringMatching(first ?? '')]);
+  expect(backupsOf(home)).toHaveLength(2);
+
+  // The clock was a year ahead when these were made, and was set back.
+  const nextYear = Date.now() / 1000 + 31_536_000;
+  const ahead = backupsOf(home);
+  for (const name of ahead) utimesSync(join(home.path, 'backups', name), nextYear, nextYear);
+  await closeUntil(home, await home.open(), () => backupsOf(home).some((name) => !ahead.includes(name)));
+  expect(backupsOf(home).filter((name) => name.includes('auto') && !ahead.includes(name))).toHaveLength(1);
   expect(backupsOf(home)).toHaveLength(2);
 }, 120_000);
 

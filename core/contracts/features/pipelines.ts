@@ -205,6 +205,8 @@ export const pipelineOps = defineOps({
           text: z.string(),
           /** Why it failed; empty if it did not. */
           reason: z.string(),
+          /** Why its turn was not done. */
+          error: errorBodySchema.optional(),
           sessionId: z.string(),
         }),
       ),

@@ -20,6 +20,7 @@ export interface OpView<N extends OpName> {
   readonly json?: (result: OpResult<N>) => unknown;
   readonly human: (result: OpResult<N>, paint: Paint) => string;
   readonly exitCode?: (result: OpResult<N>) => number;
+  readonly need?: Need;
 }
 
 /** Passes the context to the body of a command, which resolves to the exit code. */
@@ -91,7 +92,7 @@ export class CommandContext {
 
   /** Runs a command that is a single operation and a view of its result. Ctrl-C aborts the operation. */
   runOp<N extends OpName>(name: N, params: OpParams<N>, view: OpView<N>): Promise<number> {
-    return this.withClaw('any', ({ claw }) =>
+    return this.withClaw(view.need ?? 'any', ({ claw }) =>
       this.untilInterrupt(async (signal) => {
         const result = await claw.op(name, params, { channel: 'cli', actor: 'cli', signal });
         this.output.result(view.json?.(result) ?? result, () => view.human(result, this.output.paint));

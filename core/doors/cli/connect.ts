@@ -4,15 +4,20 @@
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import type { CliParts, FoundInstance, HostedRuntime, OwnDoors } from './ports.ts';
 
-const joinWithinMs = 3_000;
+/** Another process may take this long to start or to end, on a busy machine. */
+const joinWithinMs = 20_000;
+const urgentWithinMs = 3_000;
 const retryMs = 100;
 const closeWithinMs = 10_000;
 
-/** live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. */
-export type Need = 'any' | 'live';
+/**
+ * live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. urgent: the same, and an owner
+ * of the data folder that does not answer is reported soon.
+ */
+export type Need = 'any' | 'live' | 'urgent';
 
 export interface Connection {
   readonly claw: Claw;
@@ -32,15 +37,22 @@ export interface ConnectOptions {
   onInterrupt(listener: () => void): () => void;
 }
 
-/** Fails with `store_locked` if the owner of the data folder neither responds nor ends within three seconds. */
+/** Fails with `store_locked` if the owner of the data folder neither responds nor ends in time. */
 export async function openClaw(parts: CliParts, options: ConnectOptions): Promise<Connection> {
-  const deadlineMs = parts.clock.monotonicMs() + joinWithinMs;
+  const startedMs = parts.clock.monotonicMs();
+  let hasSaid = false;
   for (;;) {
     const found = await parts.findInstance(options.home);
     if (found !== null && (options.accepts?.(found) ?? true)) return joined(parts, found, options);
     const hosted = found === null ? await tryHosting(parts, options) : null;
     if (hosted !== null) return hosted;
-    if (parts.clock.monotonicMs() >= deadlineMs) throw stillLocked(options.home, found);
+    const waitedMs = parts.clock.monotonicMs() - startedMs;
+    const isSilent = found === null && options.need !== 'urgent';
+    if (waitedMs >= (isSilent ? joinWithinMs : urgentWithinMs)) throw stillLocked(options.home, found);
+    if (!hasSaid && waitedMs >= urgentWithinMs) {
+      options.note('Waiting for another TrayClaw that is starting or ending.');
+      hasSaid = true;
+    }
     await found?.claw.close();
     await parts.pause(retryMs);
   }
@@ -75,9 +87,14 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
     const lifetimes = new Lifetimes();
     lifetimes.defer(() => claw.close());
     lifetimes.add(doors);
-    if (!how.drains) return lifetimes.dispose();
+    const closing = (): Promise<void> =>
+      lifetimes.dispose().catch((cause: unknown) => {
+        // The result of the command stands: it is reported, and the same work is not asked for again.
+        options.note(`TrayClaw could not close in order: ${toAppError(cause).message} Nothing that was recorded is lost.`);
+      });
+    if (!how.drains) return closing();
     await drain(claw, doors, options);
-    await inTime(lifetimes.dispose(), options);
+    await inTime(closing(), options);
   };
   return { claw, instance: null, doors, close };
 }

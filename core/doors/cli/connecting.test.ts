@@ -29,10 +29,11 @@ test('of two commands at once, the one without the folder joins the other', asyn
   let looks = 0;
   const locked = new AppError('store_locked', 'locked');
   const parts = fakeParts(new FakeClaw(), {
-    findInstance: () => Promise.resolve(++looks < 4 ? null : foundInstance(winner)),
+    findInstance: () => Promise.resolve(++looks < 120 ? null : foundInstance(winner)),
     hostClaw: () => Promise.reject(locked),
   });
-  expect((await runCommand(['panic', '--status'], parts)).code).toBe(0);
+  const waited = 'Waiting for another TrayClaw that is starting or ending.\n';
+  expect(await runCommand(['panic', '--status'], parts)).toMatchObject({ code: 0, err: waited });
   expect(winner.calls).toHaveLength(1);
   const never = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(locked) });
   const ran = await runCommand(['panic', '--status', '--json', '--home', '/d'], never);
@@ -41,7 +42,7 @@ test('of two commands at once, the one without the folder joins the other', asyn
     1,
     { error: { code: 'store_locked', message, hint: expect.stringContaining('Use the running instance, or stop it first.') as string } },
   ]);
-  expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(3_000);
+  expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(20_000);
 });
 
 test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
@@ -59,6 +60,14 @@ test('a host waits for turns of other processes; Ctrl-C ends the waiting', async
     else await claw.op('turn.cancel', { turnId });
     expect([await ending, claw.isClosed, parts.doors.isDisposed]).toEqual([0, true, true]);
   }
+});
+
+test('a runtime that cannot close keeps the result and its exit code', async () => {
+  const claw = new FakeClaw();
+  claw.close = () => Promise.reject(new AppError('store_full', 'The disk is full.'));
+  const ran = await runCommand(['panic', '--status', '--json'], fakeParts(claw));
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([0, expect.objectContaining({ engaged: false })]);
+  expect(ran.err).toBe('TrayClaw could not close in order: The disk is full. Nothing that was recorded is lost.\n');
 });
 
 test('doctor reports a runtime that cannot start', async () => {

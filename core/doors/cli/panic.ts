@@ -27,7 +27,7 @@ function perform(context: CommandContext, options: PanicOptions): Promise<number
   if (options.status === true) return context.runOp('panic.status', {}, view);
   if (options.release === true) return context.runOp('panic.release', {}, view);
   const params = options.reason === undefined ? {} : { reason: options.reason };
-  return engageForSure(context, () => context.runOp('panic.engage', params, view));
+  return engageForSure(context, () => context.runOp('panic.engage', params, { ...view, need: 'urgent' }));
 }
 
 /**

@@ -131,7 +131,7 @@ function readArtifact(deps: Deps, params: OpParsed<'artifact.get'>): OpResult<'a
 async function backup(deps: Deps): Promise<OpResult<'backup.create'>> {
   const { storage } = deps.log;
   const made = await createBackup(storage.db, storage.home, { nowMs: deps.clock.nowMs() });
-  pruneBackups(storage.home, deps.settings.config.retention.backups);
+  pruneBackups(storage.home, deps.settings.config.retention.backups, { origin: 'person', nowMs: deps.clock.nowMs() });
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
 }
 

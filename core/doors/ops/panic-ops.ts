@@ -4,6 +4,7 @@ import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
+import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import type { OpsParts } from './parts.ts';
@@ -31,18 +32,18 @@ export function createPanicOps(deps: Deps): PanicOps {
 }
 
 async function engage(deps: Deps, reason: string, by: string): Promise<PanicStatus> {
-  const wasEngaged = deps.panic.engaged;
   deps.panic.engage(deps.clock.nowMs(), reason);
   const ending = deps.processes.killAll();
-  const unrecorded = record(deps, reason, by);
+  const unstopped = recording(() => recordStop(deps, reason, by));
   deps.turns.stopAll('The panic stop was pressed.');
-  const { killed, tookMs } = await ending;
+  deps.panic.measure(await ending);
   // Runs even if nothing could be recorded, because the head file stores the stop.
   deps.head.secure();
+  const unrecorded = unstopped ?? recording(() => recordMeasure(deps));
   if (unrecorded !== null)
-    throw new AppError(unrecorded.code, `Everything is stopped; this could not be recorded. ${unrecorded.message}`, { cause: unrecorded });
-  if (killed > 0 || !wasEngaged)
-    deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
+    throw new AppError(unrecorded.code, `${stoppedWords(deps.panic.status)}. This could not be recorded. ${unrecorded.message}`, {
+      cause: unrecorded,
+    });
   const waited = new AbortController();
   await Promise.race([deps.turns.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
   waited.abort();
@@ -50,20 +51,29 @@ async function engage(deps: Deps, reason: string, by: string): Promise<PanicStat
 }
 
 /**
- * Records the stop. Returns an error instead of throwing, so that everything stops even if the store fails. A missing event is written when
- * the stop is engaged again.
+ * Returns an error instead of throwing, so that everything stops even if the store fails. A missing event is written when the stop is
+ * engaged again.
  */
-function record(deps: Deps, reason: string, by: string): AppError | null {
+function recording(write: () => void): AppError | null {
   try {
-    const [last] = deps.log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
-    if (last?.type !== 'panic.engaged')
-      deps.log.append(
-        systemSessionId,
-        [{ type: 'panic.engaged', atMs: deps.panic.status.sinceMs ?? deps.clock.nowMs(), body: { reason, by } }],
-        true,
-      );
+    write();
     return null;
   } catch (cause) {
     return mapStorageError(cause);
   }
+}
+
+function recordStop({ clock, log, panic }: Deps, reason: string, by: string): void {
+  const [last] = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  if (last?.type === 'panic.engaged') return;
+  const atMs = panic.status.sinceMs ?? clock.nowMs();
+  log.append(systemSessionId, [{ type: 'panic.engaged', atMs, body: { reason, by } }], true);
+}
+
+/** Records how many processes this stop has ended so far. */
+function recordMeasure({ log, panic }: Deps): void {
+  const { killed, tookMs } = panic.status;
+  const [last] = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.measured'], limit: 1, newest: true });
+  if (last?.type === 'panic.measured' && last.body.killed === killed) return;
+  log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs: tookMs ?? 0 } }]);
 }

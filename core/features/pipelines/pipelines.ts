@@ -10,7 +10,7 @@ import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
-import type { RunRows } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, type RunRows } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { builtInNames, builtInPipeline } from './built-in.ts';
@@ -119,7 +119,8 @@ async function viaPipeline(desk: PipelineDesk, name: string, text: string, calle
   const view = await desk.runs.whenResting(start(desk, name, text, caller), caller.signal);
   const steps = view.nodes.reduce((sum, { rounds, status }) => sum + (status === 'skipped' ? 0 : rounds), 0);
   const { status, reason, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
-  return { status, reason, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
+  const error = view.error === undefined ? {} : { error: view.error };
+  return { status, reason, ...error, steps, calls: modelCalls + toolCalls, tokens, costUsd, text: answer, sessionId, turnId: '' };
 }
 
 /** The model-driven way: one turn, in which the agent calls tools and other agents as it sees fit. */
@@ -142,9 +143,11 @@ async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: 
   try {
     const end = await whenTurnEnds({ turns, log }, begun, { signal, onWaiting: () => gone.abort() });
     const tokens = end.usage.inputTokens + end.usage.outputTokens;
-    const { status, error, modelCalls, toolCalls, costUsd, text: answer } = end;
+    const { status, modelCalls, toolCalls, costUsd, text: answer } = end;
     const figures = { steps: modelCalls, calls: modelCalls + toolCalls, tokens, costUsd };
-    return { status, reason: error?.message ?? '', ...figures, text: answer, sessionId, turnId: begun.turnId };
+    const error = errorOfTurn(log, begun);
+    const failure = error === undefined ? { reason: '' } : { reason: error.message, error };
+    return { status, ...failure, ...figures, text: answer, sessionId, turnId: begun.turnId };
   } catch (cause) {
     if (!gone.signal.aborted) throw cause;
     return { status: 'waiting', reason: '', steps: 0, calls: 0, tokens: 0, costUsd: null, text: '', sessionId, turnId: begun.turnId };

@@ -82,18 +82,21 @@ export class Heartbeat implements Alarm {
       this.#rest('It was outside of its active hours.');
       return;
     }
-    void this.run();
+    // A failure is the outcome that its state shows.
+    this.run().catch(() => undefined);
   }
 
-  /** Runs one beat. Does nothing while another one is running. Never rejects. */
+  /** Runs one beat. Does nothing while another one is running. Fails with panic_engaged, tool_failed, or an error of `beat`. */
   async run(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
       await this.#beat();
     } catch (cause) {
-      this.#rest(isAppError(cause) ? cause.message : 'HEARTBEAT.md could not be read.');
+      const error = isAppError(cause) ? cause : new AppError('tool_failed', 'HEARTBEAT.md could not be read.', { cause });
+      this.#rest(error.message);
       this.#deps.logger.log('warn', 'the heartbeat could not beat', { cause: String(cause) });
+      throw error;
     } finally {
       this.#isReading = false;
     }

@@ -29,8 +29,8 @@ const statements = {
   put: 'INSERT OR IGNORE INTO signals (source, name, dedupe_key, seq, at_ms, body) VALUES (?, ?, ?, ?, ?, ?)',
   page: `SELECT ${columns} WHERE seq < ? ORDER BY seq DESC LIMIT ?`,
   pageOf: `SELECT ${columns} WHERE source = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
-  runsSince: `SELECT count(*) FROM (SELECT body, at_ms FROM signals ORDER BY seq DESC LIMIT ${SIGNALS_KEPT})
-     WHERE at_ms > ? AND json_extract(body, '$.disposition') = 'run' AND json_extract(body, '$.source') NOT IN ('schedule', 'heartbeat')`,
+  runsBetween: `SELECT count(*) FROM (SELECT body, at_ms FROM signals ORDER BY seq DESC LIMIT ${SIGNALS_KEPT})
+     WHERE at_ms BETWEEN ? AND ? AND json_extract(body, '$.disposition') = 'run' AND json_extract(body, '$.source') NOT IN ('schedule', 'heartbeat')`,
   putWaiting: 'INSERT OR IGNORE INTO signals_waiting (session_id, seq, signal_id, body) VALUES (?, ?, ?, ?)',
   waiting: 'SELECT body FROM signals_waiting WHERE session_id = ? ORDER BY seq LIMIT 100',
   dropWaiting: 'DELETE FROM signals_waiting WHERE session_id = ? AND signal_id = ?',
@@ -73,8 +73,8 @@ export class SignalBook {
   }
 
   /** The number of turns that outside signals have started since this moment. */
-  runsSince(ms: number): number {
-    return this.#sql.value(statements.runsSince, ms) as number;
+  runsBetween(fromMs: number, toMs: number): number {
+    return this.#sql.value(statements.runsBetween, fromMs, toMs) as number;
   }
 
   /** Oldest first. */

@@ -120,7 +120,7 @@ export class SignalHub {
   #run(signal: Signal, isOutside: boolean): SignalReceived {
     const { log, clock, book, limits, turns } = this.#deps;
     const { sessionId, title } = signal.session;
-    if (isOutside && book.runsSince(clock.nowMs() - HOUR_MS) >= limits.runsPerHour) {
+    if (isOutside && book.runsBetween(clock.nowMs() - HOUR_MS, clock.nowMs()) >= limits.runsPerHour) {
       return this.#record(signal, 'limited', {
         sessionId,
         reason: `Signals have started ${counted(limits.runsPerHour, 'turn')} within an hour.`,

@@ -66,6 +66,12 @@ test('limits turns, notes and signals, and does not record a refused flood', () 
   const { hub, clock, recorded } = openHub();
   const dispositions = [1, 2, 3, 4].map((n) => hub.receive(signal(`run ${n}`, { attention: 'run', name: `n${n}` })).disposition);
   expect(dispositions).toEqual(['run', 'run', 'run', 'limited']);
+  // A clock that was set back does not hold back signals until that time comes again.
+  const nowMs = clock.nowMs();
+  clock.advance(-86_400_000);
+  expect(hub.receive(signal('run back', { attention: 'run', name: 'back' })).disposition).toBe('run');
+  clock.advance(86_400_000);
+  expect(clock.nowMs()).toBe(nowMs);
   expect([1, 2, 3].map((n) => hub.receive(signal(`q ${n}`, { attention: 'queue', name: `q${n}` })).disposition)).toEqual([
     'queued',
     'queued',

@@ -105,6 +105,8 @@ export class StoreDesk {
 
   async plan(params: OpParsed<'skill.plan'>, caller: Caller): Promise<SkillPlan> {
     this.#assertGoing();
+    // Also where the start resumed nothing: the plan must not take files of a cut-off installation for the person's own.
+    recoverInstalls({ ...this.#deps, fs: this.#fs });
     const signal = this.#signal(caller);
     const isUpdate = params.update === true;
     const planner = new Planner(this.#planning, isUpdate, signal);
@@ -130,7 +132,6 @@ export class StoreDesk {
       throw new AppError('denied', 'It looks dangerous, so it was not installed.', {
         hint: 'Read what was found. If you know better: --despite-dangers',
       });
-    recoverInstalls({ ...this.#deps, fs: this.#fs });
     for (const { shown } of plan.skills) this.#assertUnused(shown.name);
     const entries = plan.skills.map((one) => this.#entry(one, { by: caller.actor, isPinned: pin === true }));
     this.#place(plan, entries, caller);

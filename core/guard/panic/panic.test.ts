@@ -14,8 +14,10 @@ test('engages at once, keeps the first time and reason, and is released by its e
   panic.engage(5, 'smoke');
   panic.engage(9, 'fire');
   panic.apply(event('panic.engaged', 10, { reason: 'fire', by: 'ada' }));
-  panic.apply(event('panic.measured', 11, { killed: 2, tookMs: 8 }));
-  panic.apply(event('panic.measured', 12, { killed: 1, tookMs: 3 }));
+  panic.measure({ killed: 2, tookMs: 8 });
+  panic.measure({ killed: 1, tookMs: 3 });
+  panic.measure({ killed: 0, tookMs: 1 });
+  panic.apply(event('panic.measured', 11, { killed: 3, tookMs: 3 }));
   expect(panic.status).toEqual({ engaged: true, sinceMs: 5, reason: 'smoke', killed: 3, tookMs: 3 });
   panic.apply(event('panic.released', 20, { by: 'ada' }));
   expect([panic.engaged, panic.status]).toEqual([false, off]);

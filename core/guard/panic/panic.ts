@@ -46,12 +46,14 @@ export class PanicSwitch implements PanicState {
     this.#keep(true);
   }
 
+  /** Adds processes that the stop ended; the caller records the total next. */
+  measure({ killed, tookMs }: { readonly killed: number; readonly tookMs: number }): void {
+    if (killed > 0 || this.#status.tookMs === null) this.#status = { ...this.#status, killed: this.#status.killed + killed, tookMs };
+  }
+
   apply(event: AnyEvent): void {
     if (event.type === 'panic.engaged') this.engage(event.atMs, event.body.reason);
-    if (event.type === 'panic.measured') {
-      const { killed, tookMs } = event.body;
-      this.#status = { ...this.#status, killed: this.#status.killed + killed, tookMs };
-    }
+    if (event.type === 'panic.measured') this.#status = { ...this.#status, ...event.body };
     if (event.type !== 'panic.released') return;
     this.#status = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
     this.#stop = new AbortController();

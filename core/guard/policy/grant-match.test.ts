@@ -166,13 +166,16 @@ test('a spent, revoked or expired grant is not live', () => {
     revokedAtMs: null,
     spentAtMs: null,
   };
-  expect([grant, { ...grant, expiresAtMs: null }].map((one) => isLive(one, 8))).toEqual([true, true]);
+  expect(
+    [grant, { ...grant, expiresAtMs: null }, { ...grant, createdAtMs: 1_000, expiresAtMs: 2_000 }].map((one) => isLive(one, 8)),
+  ).toEqual([true, true, true]);
   const over: Grant[] = [
+    { ...grant, createdAtMs: 86_400_000, expiresAtMs: 86_700_000 },
     { ...grant, spentAtMs: 1 },
     { ...grant, revokedAtMs: 1 },
     { ...grant, expiresAtMs: 8 },
   ];
-  expect(over.map((one) => isLive(one, 8))).toEqual([false, false, false]);
+  expect(over.map((one) => isLive(one, 8))).toEqual([false, false, false, false]);
 });
 
 test('allowCommands matches the family, or all words if they say everything', () => {

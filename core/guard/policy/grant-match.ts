@@ -7,6 +7,9 @@ import { needsOf, readsRepository, type CallFacts } from '../../contracts/tools.
 import { bindingsHash, callBindings } from './bindings.ts';
 import { isBelow, isInside } from '../../base/inside-folder.ts';
 
+/** A clock that is corrected by less than this ends no grant. */
+const CLOCK_STEP_MS = 60_000;
+
 export interface GrantableCall {
   readonly tool: string;
   readonly argsHash: string;
@@ -112,5 +115,10 @@ export function sameWords(a: readonly string[], b: readonly string[]): boolean {
 
 export function isLive(grant: Grant, nowMs: number): boolean {
   if (grant.revokedAtMs !== null || grant.spentAtMs !== null) return false;
-  return grant.expiresAtMs === null || nowMs < grant.expiresAtMs;
+  return !hasRunOut(grant, nowMs);
+}
+
+/** A clock that was set back to before the grant does not prolong it. */
+export function hasRunOut({ createdAtMs, expiresAtMs }: Pick<Grant, 'createdAtMs' | 'expiresAtMs'>, nowMs: number): boolean {
+  return expiresAtMs !== null && (nowMs >= expiresAtMs || nowMs < createdAtMs - CLOCK_STEP_MS);
 }

@@ -30,7 +30,7 @@ import { RateLimits } from './rate-limits.ts';
 
 export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
 export type { CallOrigin, DomainSets } from './config-rules.ts';
-export { matches } from './grant-match.ts';
+export { hasRunOut, matches } from './grant-match.ts';
 export { AllowedCommands } from './pre-approved.ts';
 export { bindingsHash } from './bindings.ts';
 export { decideByRules, ruleIds } from './policy-rules.ts';

@@ -17,14 +17,14 @@ export class GuessLimit {
   }
 
   isReached(userId: string): boolean {
-    const since = this.#clock.nowMs() - WITHIN_MS;
+    const since = this.#clock.monotonicMs() - WITHIN_MS;
     this.#wrongTotal = this.#wrongTotal.filter((atMs) => atMs > since);
     const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > since);
     return own.length >= WRONG_MAX || this.#wrongTotal.length >= WRONG_TOTAL_MAX;
   }
 
   count(userId: string): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#clock.monotonicMs();
     const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > nowMs - WITHIN_MS);
     this.#wrong.delete(userId);
     this.#wrong.set(userId, [...own, nowMs]);

@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext, ToolContext } from '../../contracts/tools.ts';
-import { noTaint } from '../../guard/policy/policy.ts';
+import { hasRunOut, noTaint } from '../../guard/policy/policy.ts';
 import type { Copies } from '../../guard/taint/taint.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
@@ -146,7 +146,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
   // A call that already ran on this grant continues with it: the grant was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
-  if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
+  if (hasRunOut(grant, deps.clock.nowMs())) return 'its permission ran out';
   return null;
 }
 

@@ -1,7 +1,7 @@
 // Lets callers wait for the ends of turns.
 
 import { Deferred } from '../../base/deferred.ts';
-import type { AppError } from '../../contracts/errors.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
 
 export interface TurnEnd {
@@ -17,11 +17,13 @@ const ENDS_KEPT = 64;
 
 export class TurnEnds {
   readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
-  readonly #newest = new Map<string, TurnEnd>();
+  readonly #newest = new Map<string, TurnEnd | AppError>();
 
-  /** The end of a turn that ended recently. */
+  /** The end of a turn that ended recently. Fails with the error of one that could not continue. */
   newest(turnId: string): TurnEnd | undefined {
-    return this.#newest.get(turnId);
+    const newest = this.#newest.get(turnId);
+    if (newest instanceof AppError) throw newest;
+    return newest;
   }
 
   async wait(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
@@ -42,6 +44,7 @@ export class TurnEnds {
   }
 
   end(turnId: string, end: TurnEnd): void {
+    this.#newest.delete(turnId);
     if (end.finished !== undefined) this.#keep(turnId, end);
     for (const deferred of this.#take(turnId)) deferred.resolve(end);
   }
@@ -51,13 +54,14 @@ export class TurnEnds {
     this.#newest.clear();
   }
 
-  #keep(turnId: string, end: TurnEnd): void {
+  #keep(turnId: string, end: TurnEnd | AppError): void {
     this.#newest.set(turnId, end);
     const [oldest] = this.#newest.keys();
     if (this.#newest.size > ENDS_KEPT && oldest !== undefined) this.#newest.delete(oldest);
   }
 
   fail(turnId: string, error: AppError): void {
+    this.#keep(turnId, error);
     for (const deferred of this.#take(turnId)) deferred.reject(error);
   }
 

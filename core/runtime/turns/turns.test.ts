@@ -57,6 +57,18 @@ test('a plain turn is packed, asked, answered and recorded', async () => {
   expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }], system: 'You are a test.', tail: undefined }]);
 });
 
+test('a wait for a turn that could not be recorded fails with the reason, also later', async () => {
+  bench.onAsked = () => bench.storage.db.pragma('query_only = ON');
+  const { turnId } = bench.send('hi');
+  const readonly = { code: 'store_readonly' };
+  await expect(bench.rest(turnId)).rejects.toMatchObject(readonly);
+  await expect(bench.runtime.whenResting(turnId, 1_000)).rejects.toMatchObject(readonly);
+  bench.storage.db.pragma('query_only = OFF');
+  bench.onAsked = () => undefined;
+  bench.runtime.continueTurn(turnId);
+  expect(await bench.rest(turnId)).toBe('done');
+});
+
 test('in a tool turn the model sees the result, and the next turn the whole exchange', async () => {
   bench.script.push({ calls: [['look', { arg: 'a' }]], say: 'I look.' }, { say: 'It is a.' });
   expect(await bench.ask('what is a?')).toBe('done');
@@ -242,7 +254,7 @@ test('a direct call passes the same gate, needs no model, and is noted for the m
 
 test('an unknown turn and a closing runtime fail with their errors', async () => {
   expect(() => bench.runtime.cancel('trn_9', 'x', 'person')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
-  expect(() => bench.runtime.whenResting('trn_9')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+  await expect(bench.runtime.whenResting('trn_9')).rejects.toThrow(expect.objectContaining({ code: 'not_found' }));
   bench.script.push({ hang: true });
   const { turnId } = bench.send('think');
   expect(await bench.runtime.whenResting(turnId, 1)).toBeNull();

@@ -245,12 +245,12 @@ export class TurnRuntime {
     }
   }
 
-  /** Resolves when the turn waits or has ended; null if `timeoutMs` passes first. */
-  whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
+  /** Resolves when the turn waits or has ended; null if `timeoutMs` passes first. Fails if the turn could not continue. */
+  async whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
     const row = this.#ends.newest(turnId) ?? this.#deps.log.index.turn(turnId);
     if (row === null) throw noTurn(turnId);
-    if (row.status !== 'running' && row.status !== 'queued') return Promise.resolve(row);
+    if (row.status !== 'running' && row.status !== 'queued') return row;
     return this.#ends.wait(turnId, timeoutMs);
   }
 

@@ -34,7 +34,8 @@ export class AutomaticBackup {
   get isDue(): boolean {
     const { log, clock, config } = this.#deps;
     if (!config.automatic || log.lastSeq < EVENTS_MIN) return false;
-    const newest = listBackups(log.storage.home)[0];
+    // One from before the clock was set back does not count, or there would be none until that time comes again.
+    const newest = listBackups(log.storage.home).find(({ createdAtMs }) => createdAtMs <= clock.nowMs());
     if (newest === undefined) return true;
     const [last] = log.reads.after(log.lastSeq - 1, 1);
     const isChanged = last === undefined || last.atMs > newest.createdAtMs;
@@ -68,7 +69,7 @@ export class AutomaticBackup {
         if (!signal.aborted) logger.log('error', 'The automatic backup did not pass its check; run trayclaw audit verify.', { detail });
         return;
       }
-      pruneBackups(storage.home, config.keep, 'automatic');
+      pruneBackups(storage.home, config.keep, { origin: 'automatic', nowMs: clock.nowMs() });
     } catch (cause) {
       if (!signal.aborted) logger.log('warn', 'The automatic backup failed.', { cause: String(cause) });
     }

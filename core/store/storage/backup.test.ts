@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -98,8 +98,19 @@ test('keeps the newest backups and leaves other files alone', async () => {
   for (let i = 0; i < 4; i++) files.push(await backUp(home, NOW_MS + i * 1000));
   writeFileSync(join(home, 'backups', 'mine.db'), '');
   expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
-  expect(pruneBackups(home, 2)).toEqual([files[1], files[0]]);
-  expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
+  const prune = (keep: number) => pruneBackups(home, keep, { origin: 'person', nowMs: Date.now() + 60_000 });
+  expect(prune(3)).toEqual([files[0]]);
+  // The clock was set back after the newest one.
+  const nextYear = Date.now() / 1000 + 31_536_000;
+  utimesSync(files[3] ?? '', nextYear, nextYear);
+  expect(prune(2)).toEqual([files[3]]);
+  // A copy that a kill cut off goes an hour later; one that is being made stays.
+  const [cut, current] = ['a.db.part', 'b.db.part'].map((name) => join(home, 'backups', name)) as [string, string];
+  for (const part of [cut, `${cut}-journal`, current]) writeFileSync(part, '');
+  for (const part of [cut, `${cut}-journal`]) utimesSync(part, Date.now() / 1000 - 4_000, Date.now() / 1000 - 4_000);
+  prune(2);
+  expect([cut, `${cut}-journal`, current].map((part) => existsSync(part))).toEqual([false, false, true]);
+  expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(4);
 });
 
 test('distinguishes a folder, an empty file and a foreign database from damage', () => {

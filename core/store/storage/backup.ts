@@ -36,6 +36,8 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
+const PART = /\.part(?:-wal|-shm|-journal)?$/;
+const PART_MS_MAX = 3_600_000;
 /** Automatic backups are counted and deleted separately, so that they never displace a backup made by a person. */
 export type BackupOrigin = 'person' | 'automatic';
 
@@ -117,13 +119,26 @@ function originOf(file: string): BackupOrigin {
   return NAME.exec(basename(file))?.[1] === undefined ? 'person' : 'automatic';
 }
 
-/** Keeps the newest `keep` backups of an origin. Returns the removed files. */
-export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 'person'): string[] {
-  const removed = listBackups(home)
-    .filter(({ file }) => originOf(file) === origin)
-    .slice(keep);
+/**
+ * Keeps the newest `keep` backups of an origin. Those with a time after `nowMs` are from before the clock was set back, and go first. Also
+ * removes copies that were cut off. Returns the removed backups.
+ */
+export function pruneBackups(home: string, keep: number, { origin, nowMs }: { origin: BackupOrigin; nowMs: number }): string[] {
+  const all = listBackups(home).filter(({ file }) => originOf(file) === origin);
+  const isLater = ({ createdAtMs }: BackupInfo): boolean => createdAtMs > nowMs;
+  const removed = [...all.filter((one) => !isLater(one)), ...all.filter(isLater)].slice(keep);
   for (const backup of removed) rmSync(backup.file, { force: true });
+  removeCutOff(join(home, 'backups'), nowMs);
   return removed.map((backup) => backup.file);
+}
+
+/** A copy that was cut off by a kill is as large as the database. A younger one may be in the making. */
+function removeCutOff(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const writtenMs = PART.test(name) ? statSync(path, { throwIfNoEntry: false })?.mtimeMs : undefined;
+    if (writtenMs !== undefined && nowMs - writtenMs > PART_MS_MAX) rmSync(path, { force: true });
+  }
 }
 
 /** Opens a backup that no other process writes, for inspection. */

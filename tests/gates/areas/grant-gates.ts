@@ -143,9 +143,17 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/expiry',
     prevents: 'a grant for minutes holds for ever',
     file: 'core/guard/policy/grant-match.ts',
-    text: 'return grant.expiresAtMs === null || nowMs < grant.expiresAtMs;',
+    text: 'return !hasRunOut(grant, nowMs);',
     instead: 'return true;',
     suites: ['core/guard/policy/policy.test.ts'],
+  },
+  {
+    name: 'grant/clock-set-back',
+    prevents: 'a clock that was set back prolongs a grant for minutes',
+    file: 'core/guard/policy/grant-match.ts',
+    text: ' || nowMs < createdAtMs - CLOCK_STEP_MS',
+    instead: '',
+    suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
     name: 'grant/spent',

@@ -175,7 +175,7 @@ export const runtimeGates: readonly Gate[] = [
     name: 'runtime/expired-at-dispatch',
     prevents: 'a call runs on a grant that ran out in between',
     file: 'core/runtime/turns/perform-execute.ts',
-    text: 'if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return',
+    text: 'if (hasRunOut(grant, deps.clock.nowMs())) return',
     instead: 'if (false) return',
     suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },

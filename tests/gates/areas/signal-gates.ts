@@ -37,7 +37,7 @@ export const signalGates: readonly Gate[] = [
     name: 'signal/runs-per-hour',
     prevents: 'a flood of signals starts a flood of turns',
     file: hub,
-    text: 'if (isOutside && book.runsSince(clock.nowMs() - HOUR_MS) >= limits.runsPerHour)',
+    text: 'if (isOutside && book.runsBetween(clock.nowMs() - HOUR_MS, clock.nowMs()) >= limits.runsPerHour)',
     instead: 'if (false)',
     suites: signalTests,
   },

@@ -61,7 +61,9 @@ function add(context: CommandContext, params: OpParams<'knowledge.add'>, { wait 
       if (added.holds !== 'now') return `Added ${name}.${restartNote}`;
       return read === null ? `Added ${name}; it is read in the background.` : `Added ${name}: ${factsOf(read)}`;
     });
-    return exitCodes.done;
+    if (read === null || read.problem === null) return exitCodes.done;
+    context.output.explain({ message: read.problem, hint: 'It is read again when TrayClaw runs.' });
+    return exitCodes.failed;
   });
 }
 
@@ -108,8 +110,8 @@ async function whenRead(context: CommandContext, claw: Claw, name: string): Prom
   }
 }
 
-function factsOf({ documents, chunks, failed, problem }: Sources[number]): string {
-  return `${counted(documents, 'document')}, ${counted(chunks, 'passage')}${failed === 0 ? '' : `, ${failed} could not be read`}.${problem === null ? '' : ` ${problem}`}`;
+function factsOf({ documents, chunks, failed }: Sources[number]): string {
+  return `${counted(documents, 'document')}, ${counted(chunks, 'passage')}${failed === 0 ? '' : `, ${failed} could not be read`}.`;
 }
 
 function describeProgress(sources: Sources): string {

@@ -99,6 +99,20 @@ test('a comparison says why one of its answers failed', async () => {
   expect(out).toContain('lab/small: There is no provider lab.');
 });
 
+test.each([
+  [['failed', 'denied'], 0],
+  [['failed', 'over_budget'], 4],
+  [['over_budget', 'panic_engaged'], 5],
+] as const)('a comparison with the errors %j exits with %i', async (errors, code) => {
+  const figures = { steps: 1, calls: 1, tokens: 0, tookMs: 1, costUsd: 0, quality: null };
+  const rows = errors.map((error): Row => {
+    const ended = error === 'failed' ? { reason: '' } : { reason: 'No.', error: { code: error, message: 'No.' } };
+    return { name: 'lab/small', status: 'failed', ...figures, text: '', ...ended, sessionId: 'ses_1' };
+  });
+  const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows }) });
+  expect((await runCommand(['compare', 'How tall?', '--with', 'lab/small'], fakeParts(claw))).code).toBe(code);
+});
+
 test('what to compare may be written with commas', async () => {
   const claw = new FakeClaw({ 'pipeline.compare': () => ({ rows: [] }) });
   await runCommand(['compare', 'How tall?', '--with', 'lab/a,lab/b', 'agent:main'], fakeParts(claw));

@@ -24,6 +24,7 @@ export const pipelineViews: ViewsOf<'pipeline'> = {
     // The operation refuses a missing list.
     params: (read) => ({ ...read, with: read.with?.flatMap((one) => one.split(',')) }) as OpParams<'pipeline.compare'>,
     show: describeComparison,
+    exitCode: exitCodeOfComparison,
   },
 };
 
@@ -121,6 +122,12 @@ function describePipeline(view: PipelineView, program: string): string {
 function exitCodeOf({ status, error }: Pick<PipelineView, 'status' | 'error'>): number {
   if (status === 'done') return exitCodes.done;
   return status === 'failed' ? exitCodeOfFailure(error) : exitCodes.waiting;
+}
+
+/** An answer that failed is a result too; one that was stopped, or did not fit the budget, is missing. */
+function exitCodeOfComparison({ rows }: OpResult<'pipeline.compare'>): number {
+  const codes = rows.map(({ error }) => exitCodeOfFailure(error));
+  return [exitCodes.panic, exitCodes.overBudget].find((code) => codes.includes(code)) ?? exitCodes.done;
 }
 
 function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {

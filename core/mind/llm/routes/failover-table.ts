@@ -34,7 +34,9 @@ export interface FailoverRule {
 
 const MINUTE_MS = 60_000;
 const short = { coolMs: 15_000, coolMsMax: 5 * MINUTE_MS };
-const long = { coolMs: 10 * MINUTE_MS, coolMsMax: 60 * MINUTE_MS };
+/** A spend cap can state hours; a person who raised it does not have to wait that long. */
+export const longestCoolMs = 60 * MINUTE_MS;
+const long = { coolMs: 10 * MINUTE_MS, coolMsMax: longestCoolMs };
 const none = { cools: null, coolMs: 0, coolMsMax: 0 } as const;
 
 export const failoverTable: Readonly<Record<FailureClass, FailoverRule>> = {
@@ -94,12 +96,9 @@ export const failureWords: Readonly<Record<FailureClass, string>> = {
   stop: 'the call was stopped',
 };
 
-/** A spend cap can state hours; a person who raised it does not have to wait that long. */
-const RETRY_AFTER_MS_MAX = 60 * MINUTE_MS;
-
 /** How long to avoid it after this many failures in a row, 1 for the first. */
 export function coolMsOf(rule: FailoverRule, failures: number, retryAfterMs: number | null): number {
-  if (retryAfterMs !== null) return Math.min(Math.max(0, retryAfterMs), RETRY_AFTER_MS_MAX);
+  if (retryAfterMs !== null) return Math.min(Math.max(0, retryAfterMs), longestCoolMs);
   return Math.min(rule.coolMsMax, rule.coolMs * 2 ** Math.min(20, failures - 1));
 }
 

@@ -71,6 +71,16 @@ test('a cool-down doubles with each failure up to its maximum, and an answer end
   expect(health.of(subjects.model).state).toBe('ok');
 });
 
+test('a cool-down ends if the clock is set back to long before it', () => {
+  const { health, now } = healthAt();
+  now.ms = 86_400_000;
+  health.failed(subjects, failure('model_timeout'));
+  now.ms = 0;
+  expect(health.of(subjects.model).state).toBe('open');
+  expect(health.failed(subjects, failure('model_timeout'))?.untilMs).toBe(60_000);
+  expect(health.of(subjects.model).state).toBe('cooling');
+});
+
 test('failures of concurrent requests count as one', () => {
   const { health } = healthAt();
   for (let n = 0; n < 5; n++) health.failed(subjects, failure('model_timeout'));

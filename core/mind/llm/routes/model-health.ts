@@ -2,7 +2,7 @@
 // in memory, so that a turn writes nothing; saved in idle time and read at the first lookup.
 
 import type { AppError } from '../../../contracts/errors.ts';
-import { classOf, coolMsOf, failoverTable, retryAfterOf, type FailureClass } from './failover-table.ts';
+import { classOf, coolMsOf, failoverTable, longestCoolMs, retryAfterOf, type FailureClass } from './failover-table.ts';
 
 export interface HealthRow {
   readonly subject: string;
@@ -93,8 +93,8 @@ export class ModelHealth {
     ];
     const entry = this.#entry(subject);
     // Failures of concurrent requests count as one.
-    if (entry.untilMs <= this.#nowMs()) entry.failures += 1;
-    entry.untilMs = Math.max(entry.untilMs, this.#nowMs() + coolMsOf(rule, Math.max(1, entry.failures), retryAfterOf(error)));
+    if (this.#coolsUntilMs(entry) <= this.#nowMs()) entry.failures += 1;
+    entry.untilMs = Math.max(this.#coolsUntilMs(entry), this.#nowMs() + coolMsOf(rule, Math.max(1, entry.failures), retryAfterOf(error)));
     entry.why = failureClass;
     entry.trialUntilMs = 0;
     this.#dirty.add(subject);
@@ -156,10 +156,16 @@ export class ModelHealth {
   #one(subject: string): Health {
     const entry = this.#all().get(subject);
     if (entry === undefined || entry.failures === 0) return fine;
-    const { untilMs, why, trialUntilMs } = entry;
+    const { why, trialUntilMs } = entry;
+    const untilMs = this.#coolsUntilMs(entry);
     const nowMs = this.#nowMs();
     if (untilMs > nowMs) return { state: 'cooling', untilMs, why };
     return trialUntilMs > nowMs ? { state: 'trying', untilMs: trialUntilMs, why } : { state: 'open', untilMs, why };
+  }
+
+  /** Zero if the clock was set back since: no cool-down is that long. */
+  #coolsUntilMs({ untilMs }: Entry): number {
+    return untilMs - this.#nowMs() > longestCoolMs ? 0 : untilMs;
   }
 
   #entry(subject: string): Entry {
