@@ -143,7 +143,7 @@ test('a turn that exceeded the budget gets more in its card and continues', asyn
   await window.send('What is in my notes?');
   const alert = window.page.getByRole('alert');
   await alert.getByText('The budget of this day is used up: $10.0020 of $10.0000.').waitFor();
-  // What a button does is not said in words as well, and trying again would end the same way.
+  // The buttons replace the instructions, and a second try would fail in the same way.
   expect(await alert.innerText()).not.toMatch(/trayclaw budget|config\.yaml/);
   expect(await alert.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   await alert.getByRole('button', { name: 'Allow $1.00 more for today and continue' }).click();

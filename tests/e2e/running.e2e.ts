@@ -43,7 +43,7 @@ test('turns, calls and background commands are shown, opened and stopped', { tim
   expect(window.incidents).toEqual([]);
 });
 
-test('what happened meanwhile is told as plain text, with its time on one line', async () => {
+test('an unread session is listed with plain text, and its time is on one line', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'It is **bold** and [linked](https://example.org/).' }] });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const { sessionId } = (await window.host.op('session.create', { title: 'Donaudampfschifffahrtsgesellschaftskapitän' })) as {
