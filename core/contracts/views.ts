@@ -1,8 +1,9 @@
 // The views of the window. Routes, icons, commands, deep links and the shell's commands come from this list.
 
-/** In the order of the keyboard shortcuts. */
+/** In the order of the navigation and of the keyboard shortcuts. */
 export const viewNames = [
   'chat',
+  'running',
   'activity',
   'approvals',
   'memory',
@@ -12,6 +13,5 @@ export const viewNames = [
   'artifacts',
   'settings',
   'health',
-  'running',
 ] as const;
 export type ViewName = (typeof viewNames)[number];

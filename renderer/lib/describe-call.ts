@@ -30,6 +30,21 @@ export function describeCall({ tool, args, state }: DescribedCall, look: ToolSho
   return { verb: verbFor(look.verb, state, words), target: target === '.' ? words.thisFolder : target };
 }
 
+/** The kind of call without its object, for counts and lists: `search the web`, `use the task list`. */
+export function nameTool(tool: string, look: ToolShown | null, words: ChatWords): string {
+  return look === null || !isKnown(look.verb, words) ? tool : words.verbs[look.verb].base.replace(/(?: for| to| of(?: the)?|:)$/, '');
+}
+
+/** The name of an argument as a label: `max_bytes` becomes `Max bytes`. */
+export function labelOf(name: string): string {
+  const label = name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .trim()
+    .toLowerCase();
+  return label.slice(0, 1).toUpperCase() + label.slice(1);
+}
+
 /** The arguments by name; empty if they are not a JSON object. */
 export function parseArguments(args: string): Record<string, unknown> {
   const parsed = parseJson(args);

@@ -58,7 +58,8 @@ const tell: Lines = {
     ),
   'assistant.message': ({ body }, { e }) => line(e.answered, body.text),
   'brain.decided': ({ body }, { e }) => line(e.decided(known(e.intents, body.intent)), body.reason),
-  'plan.drafted': ({ body }, { e }) => line(e.planned(body.calls.length, body.calls.map(({ tool }) => tool).join(', ')), body.text),
+  'plan.drafted': ({ body }, { e, call }) =>
+    line(e.planned(body.calls.length, body.calls.map((planned) => call(planned, 'decided')).join(', ')), body.text),
   'observation.recorded': ({ body }, { e }) =>
     line(e.observed(body.callIds.length), body.failed > 0 ? e.observedFacts(body.failed, body.repeated) : ''),
   'verification.finished': ({ body }, { e }) => line(body.ok ? e.checkedOk : e.checkedNotOk, body.detail, body.ok ? 'good' : 'bad'),
@@ -77,12 +78,12 @@ const tell: Lines = {
   },
   'model.requested': ({ body }, { e }) => line(e.asked(body.model), body.route === undefined ? '' : routeLines(body.route, e)),
   'model.retried': ({ body }, { e, format }) => line(e.attempt(body.attempt, format.duration(body.waitMs)), body.error.message, 'wait'),
-  'model.finished': ({ body }, { e, format }) =>
+  'model.finished': ({ body }, { e, format, call }) =>
     line(
       e.modelAnswered(format.duration(body.tookMs)),
       lines(
         e.modelFacts(format.tokens(body.usage.inputTokens), format.tokens(body.usage.outputTokens), money(format, body.costUsd)),
-        body.calls.length > 0 ? e.modelAskedFor(body.calls.map(({ tool }) => tool).join(', ')) : '',
+        body.calls.length > 0 ? e.modelAskedFor(body.calls.map((asked) => call(asked, 'decided')).join(', ')) : '',
       ),
     ),
   'model.failed': ({ body }, { e }) =>
@@ -105,11 +106,11 @@ const tell: Lines = {
     );
   },
   'budget.unpriced': ({ body }, { e }) => line(e.budgetUnpriced, e.budgetUnpricedFacts(body.model, body.scopes), 'wait'),
-  'policy.decided': ({ body }, { e }) => ({
-    ...line(e.gate[body.decision](body.tool), body.reason, gateTones[body.decision]),
+  'policy.decided': ({ body }, { e, call }) => ({
+    ...line(e.gate[body.decision](call(body, 'decided')), body.reason, gateTones[body.decision]),
     ruleId: body.ruleId,
   }),
-  'tool.rejected': ({ body }, { e }) => line(e.rejected(body.tool), body.error.message, 'bad'),
+  'tool.rejected': ({ body }, { e, call }) => line(e.rejected(call(body, 'decided')), body.error.message, 'bad'),
   'approval.requested': ({ body }, { e }) => line(e.approvalAsked, `${body.approval.summary}\n${body.approval.risk}`, 'wait'),
   'approval.decided': ({ body }, { e, words }) =>
     line(
@@ -122,11 +123,11 @@ const tell: Lines = {
   'grant.created': ({ body }, { e }) => line(e.grantGiven, body.grant.covers),
   'grant.spent': (_event, { e }) => line(e.grantUsed),
   'grant.revoked': ({ body }, { e, words }) => line(e.grantRevoked(nameActor(body.by, words.approvals.actors)), '', 'wait'),
-  'tool.requested': ({ body }, { e }) => line(e.started(body.tool), body.args),
+  'tool.requested': ({ body }, { e, call }) => line(e.started(call(body, 'decided')), body.args),
   'tool.spawned': ({ body }, { e }) => line(e.process(body.pid)),
-  'tool.finished': ({ body }, { e, format }) =>
+  'tool.finished': ({ body }, { e, format, call }) =>
     line(
-      e.finished(body.tool, e.outcomes[body.outcome], format.duration(body.tookMs)),
+      e.finished(call(body, body.outcome), e.outcomes[body.outcome], format.duration(body.tookMs)),
       body.forUser || body.forModel,
       body.outcome === 'ok' ? 'good' : body.outcome === 'error' || body.outcome === 'timeout' ? 'bad' : 'wait',
     ),
@@ -134,7 +135,7 @@ const tell: Lines = {
     const marked = [...body.sources.map(({ kind, where }) => `${kind} ${where}`), ...body.paths];
     return marked.length > 0 ? line(e.words, marked.join('\n'), 'wait') : line(e.wordsGone, (body.cleaned ?? []).join('\n'));
   },
-  'tool.outcome_unknown': ({ body }, { e }) => line(e.outcomeUnknown(body.tool), body.reason, 'wait'),
+  'tool.outcome_unknown': ({ body }, { e, call }) => line(e.outcomeUnknown(call(body, 'decided')), body.reason, 'wait'),
   'tool.outcome_settled': ({ body }, { e, words }) => line(e.settled[body.answer](nameActor(body.by, words.approvals.actors))),
   'checkpoint.taken': ({ body }, { e }) =>
     line(body.undoes === undefined ? e.kept : e.keptForUndo, body.files.map(({ path }) => path).join('\n')),

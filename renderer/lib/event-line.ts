@@ -1,6 +1,7 @@
 // The types of a sentence that describes an event. Pure.
 
 import type { EventOf, EventType } from '../../core/contracts/events.ts';
+import type { DescribedCall } from './describe-call.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
@@ -19,6 +20,8 @@ export interface EventLine {
 export interface Telling {
   readonly words: Words;
   readonly format: Formats;
+  /** A call as the conversation names it. */
+  readonly call: (call: { readonly tool: string; readonly callId: string }, state: DescribedCall['state']) => string;
 }
 
 /** Describes each type of event that has a sentence. */

@@ -74,7 +74,7 @@ test('a call reads as a verb in its tense and its target', () => {
 
 test('a decision names its rule, and an unknown event is still listed', () => {
   const base = { seq: 1, sessionId: 's', sessionSeq: 1, turnId: 't', step: 1, phase: null, v: 1, atMs: 1 };
-  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
   const facts = { class: 'read', paths: [], command: null, hosts: [] };
   const body = {
     callId: 'c',

@@ -40,7 +40,7 @@ test('a turn describes what it did, what it saw, why, and what it cost', { timeo
   await workedTurn(window);
   const told = page.getByRole('region', { name: 'Turn' });
   for (const words of [
-    '3 calls: read_file 2 times, write_file.',
+    '3 calls: read 2 times, write.',
     'Outcomes: 2 done, 1 failed.',
     'Changed 1 file:',
     'Went wrong:',
@@ -78,11 +78,11 @@ test('filters by kind and text narrow a turn; a click on an event opens its reco
   await page.getByText(/^4 of \d+ events$/).waitFor();
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('missing.md');
-  await tree.getByText('read_file ended: failed').waitFor();
+  await tree.getByText('Tried to read missing.md: failed').waitFor();
   expect(await tree.getByText('plan.md').count()).toBe(0);
-  await tree.getByRole('treeitem', { name: /^read_file ended: failed/ }).click();
+  await tree.getByRole('treeitem', { name: /^Tried to read missing\.md: failed/ }).click();
   await tree
-    .getByRole('group', { name: /^Record: read_file ended/ })
+    .getByRole('group', { name: /^Record: Tried to read missing\.md/ })
     .getByText('"outcome": "error"')
     .waitFor();
   await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('nothing has this');
@@ -116,12 +116,12 @@ test('arrow keys walk the tree, down to the decision about a call', { timeout: 1
   await page.keyboard.press('End');
   expect(await focused()).toMatch(/^\d Turn ended: done/);
 
-  const call = tree.getByRole('treeitem', { name: /^write_file plan\.md/ });
+  const call = tree.getByRole('treeitem', { name: /^Wrote plan\.md/ });
   await call.focus();
   expect(await call.getAttribute('aria-expanded')).toBe('false');
   await page.keyboard.press('Enter');
-  await tree.getByRole('treeitem', { name: /^Must ask: write_file/ }).waitFor();
-  for (const below of [/^Approval requested/, /^Approved by/, /^Checkpoint before a/, /^write_file ended: done/, /^Checked: as expected/]) {
+  await tree.getByRole('treeitem', { name: /^Must ask: write plan\.md/ }).waitFor();
+  for (const below of [/^Approval requested/, /^Approved by/, /^Checkpoint before a/, /^Wrote plan\.md: done/, /^Checked: as expected/]) {
     expect(await tree.getByRole('treeitem', { name: below }).count()).toBe(1);
   }
   expect(window.incidents).toEqual([]);
@@ -137,7 +137,7 @@ test('a search across sessions leads to the event in its turn', { timeout: 150_0
   await search.fill('missing');
   const hits = page.getByRole('list', { name: 'Search results' });
   await hits.getByRole('link').filter({ hasText: 'failed' }).click();
-  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('read_file ended: failed');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Tried to read missing.md: failed');
   await page.getByRole('heading', { name: 'Make a plan of my notes' }).waitFor();
   await search.fill('');
   await page.getByText('Filters', { exact: true }).click();
@@ -145,7 +145,7 @@ test('a search across sessions leads to the event in its turn', { timeout: 150_0
   await page.getByLabel('Outcome', { exact: true }).selectOption('ok');
   await expect.poll(() => hits.getByRole('link').count()).toBe(1);
   await hits.getByRole('link').click();
-  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('write_file ended: done');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('Wrote plan.md: done');
   expect(window.incidents).toEqual([]);
   await looksGood(page, 'search');
   await search.press('Escape');

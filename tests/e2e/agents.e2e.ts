@@ -54,7 +54,7 @@ test('agents are reached by a key and by the palette', async () => {
   const window = await openWindow(browser, { config });
   const { page } = window;
   await window.message.waitFor();
-  await page.keyboard.press('Alt+Shift+6');
+  await page.keyboard.press('Alt+Shift+7');
   const scout = page.getByRole('list', { name: 'Agents' }).getByRole('region', { name: 'Scout' });
   await scout.getByText("the conversation's model").waitFor();
   await page.keyboard.press('Alt+Shift+1');

@@ -143,3 +143,36 @@ test('commands start a session, resend the last message, and stop everything', a
   await window.page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();
   expect(window.incidents).toEqual([]);
 });
+
+test('the key for what waits leads to the card in the open conversation, and from elsewhere to Approvals', async () => {
+  const window = await openWindow(browser, {
+    historyTurns: 30,
+    replies: [{ calls: [{ tool: 'exec', args: { command: 'npm test' } }] }, { text: 'Tested.' }],
+  });
+  const { page, approval } = window;
+  await page.getByText('Question 30', { exact: true }).waitFor();
+  await window.send('Test it');
+  await approval.waitFor();
+  await window.conversation.focus();
+  await page.keyboard.press('Home');
+  await page.getByText('Question 1', { exact: true }).waitFor();
+  await window.message.focus();
+  await page.keyboard.press('Alt+Shift+J');
+  await expect.poll(() => approval.evaluateAll(([card]) => card === card?.ownerDocument.activeElement)).toBe(true);
+  expect(page.url()).toContain('#/chat/ses_earlier');
+  await window.go('Memory');
+  await page.keyboard.press('Alt+Shift+J');
+  await page.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
+  await approval.waitFor();
+});
+
+test('the keys of the views count the entries of the rail', async () => {
+  const { page } = await openWindow(browser);
+  const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+  await links.first().waitFor();
+  const names = await links.allInnerTexts();
+  for (const [index, name] of names.slice(0, 10).entries()) {
+    await page.keyboard.press(`Alt+Shift+${(index + 1) % 10}`);
+    await expect.poll(() => links.nth(index).getAttribute('aria-current'), name).toBe('page');
+  }
+});

@@ -23,7 +23,7 @@ test('a person changes a text and a path by keyboard, and the changed call is wr
   const edit = approval.getByRole('button', { name: 'Edit…' });
   await edit.focus();
   await page.keyboard.press('Enter');
-  const path = approval.getByRole('textbox', { name: 'path' });
+  const path = approval.getByRole('textbox', { name: 'Path' });
   await expect.poll(() => path.evaluate((field) => field === field.ownerDocument.activeElement), patience).toBe(true);
   await page.keyboard.press('Escape');
   await path.waitFor({ state: 'detached' });
@@ -53,7 +53,7 @@ test('a command changed into a destructive one needs another approval, in red', 
   const { approval } = window;
   await window.send('Build it');
   await approval.getByRole('button', { name: 'Edit…' }).click();
-  await approval.getByRole('textbox', { name: 'command' }).fill('rm -rf out');
+  await approval.getByRole('textbox', { name: 'Command' }).fill('rm -rf out');
   await isReady(window);
   await approve(window).click();
   await window.page.locator('[data-approval].grave').waitFor();

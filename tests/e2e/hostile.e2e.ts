@@ -255,6 +255,17 @@ test('as a call to approve, shown in full and escaped', async () => {
   expect(window.incidents).toEqual([]);
 });
 
+test('as the name of an argument, which turns nothing around', async () => {
+  const call = { tool: 'read_file', args: { path: 'notes.md', 'safe\u202e': 'no' } };
+  const window = await openWindow(browser, { replies: [{ calls: [call] }, { text: 'Refused.' }] });
+  await window.send('Read it');
+  await window.conversation.getByText('Refused.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: /^(?:Tried to|Did not) read/ }).click();
+  const card = window.page.getByRole('group', { name: /read notes\.md/ });
+  await card.getByText('U+202E').first().waitFor();
+  expect(await card.innerText()).not.toContain('\u202e');
+});
+
 function joinedTexts(some: readonly (readonly [string, string])[]): string {
   return some.map(([, text]) => (some.length > 1 ? text.slice(0, 20_000) : text)).join('\n\n');
 }

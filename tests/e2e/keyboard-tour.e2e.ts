@@ -57,7 +57,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   expect(await host.readFile('plan.md')).toBe('# Plan\n');
 
   // The card of the call.
-  await page.keyboard.press('Alt+Shift+2');
+  await page.keyboard.press('Alt+Shift+3');
   await title('Activity');
   await page.keyboard.press('Alt+Shift+1');
   await title('Write a plan');
@@ -76,7 +76,7 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   expect(await focusedName(page)).toMatch(/plan\.md/);
 
   // A setting.
-  await page.keyboard.press('Alt+Shift+9');
+  await page.keyboard.press('Alt+Shift+0');
   await title('Settings');
   expect(await focusedName(page)).toBe('Settings');
   await reach(page, /^Compact/);

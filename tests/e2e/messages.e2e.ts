@@ -145,6 +145,28 @@ test('a message is edited by keyboard and starts a branch; Escape changes nothin
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();
 });
 
+test('an unsent edit of a message is kept when its view is left, and after a reload, without taking the focus', async () => {
+  const window = await openWindow(browser, { historyTurns: 2 });
+  await turn(window, 'Question 1').waitFor();
+  await choose(window, 'Question 1', ofMessage, 'Edit');
+  const field = window.page.getByRole('textbox', { name: 'Edited message' });
+  await field.fill('Half an edit');
+  await window.go('Memory');
+  await field.waitFor({ state: 'detached' });
+  await window.go('Chat');
+  await field.waitFor();
+  expect(await field.inputValue()).toBe('Half an edit');
+  await window.page.reload();
+  await field.waitFor();
+  expect(await field.inputValue()).toBe('Half an edit');
+  expect(await field.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(false);
+  await window.page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await window.go('Memory');
+  await window.go('Chat');
+  await turn(window, 'Question 1').waitFor();
+  expect(await field.count()).toBe(0);
+});
+
 test('a fork ends with the turn it was made at', async () => {
   const window = await openWindow(browser, { historyTurns: 3 });
   await turn(window, 'Question 2').waitFor();

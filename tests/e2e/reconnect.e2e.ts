@@ -55,6 +55,20 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
   expect(events.map(({ sessionSeq }) => sessionSeq)).toEqual(events.map((_, index) => index + 1));
 }
 
+test('a view that could not be loaded while the host was away is shown when it is back', async () => {
+  const window = await openWindow(browser, { ownProcess: true });
+  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.message.fill('An unsent thought');
+  await window.host.stop('SIGKILL');
+  await window.page.getByText(/^TrayClaw is not responding/).waitFor();
+  await window.go('Memory');
+  await window.page.getByText(/^This page could not be loaded/).waitFor();
+  await window.host.start();
+  await window.page.getByText('Nothing is remembered yet.').waitFor();
+  await window.go('Chat');
+  expect(await window.message.inputValue()).toBe('An unsent thought');
+});
+
 test('after the host was killed mid-answer, every message and answer is there once', async () => {
   const window = await openWindow(browser, {
     ownProcess: true,

@@ -43,6 +43,22 @@ test('turns, calls and background commands are shown, opened and stopped', { tim
   expect(window.incidents).toEqual([]);
 });
 
+test('an unread session is listed with plain text, and its time is on one line', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'It is **bold** and [linked](https://example.org/).' }] });
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  const { sessionId } = (await window.host.op('session.create', { title: 'Donaudampfschifffahrtsgesellschaftskapitän' })) as {
+    readonly sessionId: string;
+  };
+  await window.host.op('message.send', { sessionId, text: 'Say it' });
+  await window.page.getByRole('link', { name: /^unread: Donau/ }).waitFor();
+  await window.go('Running');
+  const row = window.page.getByRole('list', { name: 'While you were away' }).getByRole('link', { name: /^Donau/ });
+  await row.getByText('It is bold and linked.', { exact: true }).waitFor();
+  await window.page.setViewportSize({ width: 360, height: 740 });
+  expect(await row.locator('.num').evaluate((time) => time.getClientRects().length)).toBe(1);
+  expect(await row.locator('.num').innerText()).toMatch(/^\d\d:\d\d$/);
+});
+
 test('a task is created in the form, waits for a person and finishes on the board', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { replies: [{ text: 'A poem about rain.' }, { text: 'A longer poem about rain.' }] });
   const { page } = window;

@@ -47,6 +47,26 @@ test('a pinned session comes first in its own group, also after a restart', asyn
   expect(window.incidents).toEqual([]);
 });
 
+test('a long title that is read from the right loses its end and not its beginning', async () => {
+  const window = await openWindow(browser);
+  const words = 'תכנון הטיול לצפון עם כל המשפחה בחופשה הקרובה'.split(' ');
+  await make(window, words.join(' '));
+  const title = window.page.getByRole('list', { name: 'Sessions' }).getByText(words[0] ?? '');
+  await title.waitFor();
+  const isShown = await title.evaluate((box) => {
+    const range = box.ownerDocument.createRange();
+    const text = box.firstChild;
+    if (text === null) return null;
+    return [0, (text.textContent?.length ?? 0) - 1].map((at) => {
+      range.setStart(text, at);
+      range.setEnd(text, at + 1);
+      const [one, all] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
+      return one.left >= all.left && one.right <= all.right + 1;
+    });
+  });
+  expect(isShown).toEqual([true, false]);
+});
+
 test('an unread session says so in words, and the host stores when it was seen', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();

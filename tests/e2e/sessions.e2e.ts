@@ -199,8 +199,8 @@ test("activity shows a logged turn with decisions, reasons and the model's input
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
   await window.page.getByText('the workspace', { exact: true }).waitFor();
   const tree = window.page.getByRole('tree', { name: 'Tree' });
-  await tree.getByRole('treeitem', { name: /^list_dir/ }).click();
-  await tree.getByText('Allowed: list_dir').waitFor();
+  await tree.getByRole('treeitem', { name: /^Listed/ }).click();
+  await tree.getByText('Allowed: list this folder').waitFor();
   await tree.getByText('It only reads inside the workspace.').waitFor();
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   const saw = window.page.getByRole('region', { name: 'What the model saw' });

@@ -241,6 +241,14 @@ test('a change made elsewhere is shown, and a section has an address', async () 
   expect(await rowOf(window, 'retention.undoDays').isVisible()).toBe(true);
 });
 
+test('the address of the first section of a group shows the page from its beginning, and dates are written as everywhere', async () => {
+  const { page } = await openWindow(browser);
+  await page.evaluate("location.hash = '#/settings/models'");
+  await page.getByText(/^The prices of \d{1,2} \w{3} \d{4} that come with TrayClaw are in use\.$/).waitFor();
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe('Models and providers');
+  expect(await page.locator('main .page').evaluate((view) => view.scrollTop)).toBe(0);
+});
+
 test('a row keeps no empty line for buttons that it does not show', async () => {
   const window = await openSettings('models');
   const row = rowOf(window, 'models.timeouts.idleMs');

@@ -149,6 +149,21 @@ test('a failed turn says what was kept and is retried in place', async () => {
   expect(window.incidents).toEqual([]);
 });
 
+test('a missing key leads to the secrets, and a failure that is past asks for nothing', async () => {
+  const config = {
+    providers: { lab: { kind: 'openai-compatible' as const, baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'env:NO_SUCH_KEY' } },
+  };
+  const window = await openWindow(browser, { config });
+  await window.send('Hello');
+  const alert = window.page.getByRole('alert');
+  await alert.getByText('There is no secret NO_SUCH_KEY in the environment.').waitFor();
+  expect(await alert.getByRole('link', { name: 'Open settings' }).getAttribute('href')).toBe('#/settings/secrets');
+  await window.send('Hello again');
+  await expect.poll(() => window.conversation.getByText(/^There is no secret NO_SUCH_KEY/).count()).toBe(2);
+  await expect.poll(() => window.conversation.getByRole('link', { name: 'Open settings' }).count()).toBe(1);
+  expect(await window.conversation.getByText('Everything up to here is recorded in this session.').count()).toBe(1);
+});
+
 test('a failure is an alert when it happens, and text when its session is opened again', async () => {
   const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
   const { page } = window;

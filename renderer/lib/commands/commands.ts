@@ -4,7 +4,7 @@ import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { viewNames } from '../../../core/contracts/views.ts';
 import { commandsOf, everywhere, instead, panicChord, type Command, type CommandContext, type CommandGroup } from './command.ts';
-import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
+import { goToWaiting, sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
 
 const goCommands: readonly Command[] = [
   ...viewNames.map((view, index): Command => ({
@@ -25,7 +25,7 @@ const goCommands: readonly Command[] = [
     goWaiting: {
       keys: instead('Mod+J', 'Alt+Shift+J'),
       isPossible: ({ app }) => app.approvals.waitingCount > 0,
-      run: ({ app }) => app.route.go('approvals', null, app.approvals.pending[0]?.approvalId),
+      run: goToWaiting,
     },
   }),
 ];

@@ -64,6 +64,17 @@ async function find({ frame, page }: CommandContext, field: 'find' | 'find-date'
   await tick();
 }
 
+/** An approval of the conversation that is shown is answered there, the others in their view. */
+export async function goToWaiting(context: CommandContext): Promise<void> {
+  const { app } = context;
+  const { pending } = app.approvals;
+  const here = pending.find(({ sessionId }) => sessionId === app.lookedAt);
+  if (here === undefined) return app.route.go('approvals', null, pending[0]?.approvalId);
+  if (app.review.shown !== null) app.review.close();
+  await shown(context);
+  app.reading.goal = { sessionId: here.sessionId, to: 'approval', approvalId: here.approvalId };
+}
+
 /** Goes to the session above or below in the list, wrapping around. */
 function step({ app }: CommandContext, by: 1 | -1): void {
   const sessions = app.sessions.visible.filter((session) => !session.archived);

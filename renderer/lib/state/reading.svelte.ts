@@ -2,6 +2,7 @@
 
 export type Goal = { readonly sessionId: string } & (
   | { readonly to: 'end' }
+  | { readonly to: 'approval'; readonly approvalId: string }
   /** Goes to the first turn since then. */
   | { readonly to: 'time'; readonly atMs: number }
   | { readonly to: 'place'; readonly seq: number; readonly keepsFocus: boolean }

@@ -79,7 +79,7 @@ function turn(): AnyEvent[] {
 }
 
 test('the summary follows the log: calls by outcome, files, hosts, approvals, cost', () => {
-  expect(sumUpTurn(foldTurnView('t', turn()), 999_999)).toMatchObject({
+  expect(sumUpTurn(foldTurnView('t', turn()), 999_999, ({ tool }) => tool)).toMatchObject({
     asked: { sender: 'ada', channel: 'window' },
     tools: [['exec', 1]],
     calls: 1,
@@ -92,7 +92,7 @@ test('the summary follows the log: calls by outcome, files, hosts, approvals, co
     model: 'lab/m',
     largestPack: { tokens: 900 },
     leftOut: 3,
-    refused: [{ tool: 'exec', reason: 'Never.' }],
+    refused: ['exec: Never.'],
     approvals: [{ summary: 'Wants to run npm test', state: 'approved', decidedBy: 'bob' }],
     checks: { ok: 1, wrong: 0 },
     failures: [],
@@ -106,7 +106,7 @@ test('the summary follows the log: calls by outcome, files, hosts, approvals, co
 
 test('a running turn is summed up so far, and an undo is no work of the turn', () => {
   const open = turn().slice(0, 10);
-  expect(sumUpTurn(foldTurnView('t', open), 5_150)).toMatchObject({
+  expect(sumUpTurn(foldTurnView('t', open), 5_150, ({ tool }) => tool)).toMatchObject({
     status: null,
     tookMs: 5_150,
     waitedMs: 5_000,
@@ -119,11 +119,11 @@ test('a running turn is summed up so far, and an undo is no work of the turn', (
     at(70_001, 'checkpoint.closed', { callId: 'u1', files: [{ path: '/w/z.md', after: { kind: 'link', target: 'x' } }] }),
     at(70_002, 'checkpoint.restored', { files: [{ path: '/w/b.md' }] }),
   ];
-  expect(sumUpTurn(foldTurnView('t', undone), 0)).toMatchObject({ filesChanged: ['/w/b.md'], filesUndone: 1 });
+  expect(sumUpTurn(foldTurnView('t', undone), 0, ({ tool }) => tool)).toMatchObject({ filesChanged: ['/w/b.md'], filesUndone: 1 });
 });
 
 function treeOf(events: readonly AnyEvent[]): TreeNode {
-  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
   return buildTree(events, foldTurnView('t', events), new Map(events.map((event) => [event.seq, describeEvent(event, telling)])));
 }
 
@@ -196,7 +196,7 @@ test('the axis is true to time, except that a long wait is shortened', () => {
 });
 
 test('a price in a sentence contains no markup', () => {
-  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
   const { detail } = describeEvent(
     { ...sampleOf('model.finished'), body: { ...sampleOf('model.finished').body, costUsd: 0.5 } } as AnyEvent,
     telling,
@@ -208,7 +208,7 @@ test('a price in a sentence contains no markup', () => {
 const ofNoTurn = /^(?:session|instance)\.|^panic\.measured$/;
 
 test('every event a turn can hold has a sentence', () => {
-  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
   const all = readdirSync(samples).map((file) => {
     const type = eventTypes.find((name) => file.startsWith(`${name}.v1.`)) ?? 'turn.started';
     const body: unknown = JSON.parse(readFileSync(join(samples, file), 'utf8'));

@@ -29,7 +29,7 @@ export type TreeNode = NodeBase &
     | { readonly kind: 'step'; readonly step: number }
     | { readonly kind: 'phase'; readonly phase: Phase | null }
     | { readonly kind: 'model'; readonly model: string }
-    | { readonly kind: 'call'; readonly tool: string; readonly args: string }
+    | { readonly kind: 'call'; readonly tool: string; readonly args: string; readonly state: CallView['state'] }
     | { readonly kind: 'event'; readonly event: AnyEvent }
   );
 
@@ -151,7 +151,14 @@ function groupNode(group: readonly AnyEvent[], told: Told): TreeNode {
     return { ...base, kind: 'model', model: asked?.body.model ?? '', tone: worst(children) };
   }
   const call = told.turn.calls[callId];
-  return { ...base, kind: 'call', tool: call?.tool ?? '', args: call?.args ?? '', tone: toneOfCall(call, children) };
+  return {
+    ...base,
+    kind: 'call',
+    tool: call?.tool ?? '',
+    args: call?.args ?? '',
+    state: call?.state ?? 'proposed',
+    tone: toneOfCall(call, children),
+  };
 }
 
 /** The tone of the final outcome: an approval that was given is no longer a warning. */

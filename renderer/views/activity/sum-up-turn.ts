@@ -5,7 +5,8 @@ import { changedNames, isOpen, type CallView, type TurnView } from '../../../cor
 
 export type TurnSummary = ReturnType<typeof sumUpTurn>;
 
-export function sumUpTurn(turn: TurnView, nowMs: number) {
+/** `name` describes a call as the conversation does. */
+export function sumUpTurn(turn: TurnView, nowMs: number, name: (call: CallView) => string) {
   const { usage, costUsd, others, filesUndone, packs, requests } = turn;
   const all = Object.values(turn.calls);
   const ran = all.filter(({ startedAtMs }) => startedAtMs !== null);
@@ -31,10 +32,10 @@ export function sumUpTurn(turn: TurnView, nowMs: number) {
     filesRead: unique(facts.flatMap(({ paths }) => paths.flatMap(({ access, given }) => (access === 'read' ? [given] : [])))),
     others,
     allowed: ran.filter(({ decision }) => decision?.decision === 'allow').length,
-    refused: all.flatMap(({ tool, decision }) => (decision?.decision === 'deny' ? [{ tool, reason: decision.reason }] : [])),
+    refused: all.flatMap((call) => (call.decision?.decision === 'deny' ? [`${name(call)}: ${call.decision.reason}`] : [])),
     approvals: Object.values(turn.approvals),
     checks: { ok: checked.filter(({ ok }) => ok).length, wrong: checked.filter(({ ok }) => !ok).length },
-    failures: [...requests.flatMap(({ error }) => error?.message ?? []), ...all.flatMap(failuresOf)],
+    failures: [...requests.flatMap(({ error }) => error?.message ?? []), ...all.flatMap((call) => failuresOf(call, name(call)))],
     /** Null while the turn runs. */
     status: isOpen(turn) ? null : (turn.status as Exclude<TurnStatus, 'running' | 'waiting'>),
     error: turn.error?.message ?? null,
@@ -45,9 +46,9 @@ export function sumUpTurn(turn: TurnView, nowMs: number) {
   };
 }
 
-function failuresOf({ tool, state, error, forModel, verified }: CallView): string[] {
+function failuresOf({ state, error, forModel, verified }: CallView, name: string): string[] {
   const why = error === null ? (state === 'error' || state === 'timeout' ? forModel : null) : error.message;
-  return [...(why === null ? [] : [`${tool}: ${why}`]), ...(verified?.ok === false ? [verified.detail] : [])];
+  return [...(why === null ? [] : [`${name}: ${why}`]), ...(verified?.ok === false ? [verified.detail] : [])];
 }
 
 /** Most frequent first. */

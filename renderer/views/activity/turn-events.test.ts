@@ -28,7 +28,7 @@ function open(live: ReadonlyMap<number, AnyEvent>): TurnEvents {
 test('an event that cannot be read is marked as such, in the timeline and in the tree', async () => {
   const record = open(new Map());
   await record.load();
-  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
   const lines = new Map(record.all.map((event) => [event.seq, describeEvent(event, telling)]));
   expect(lines.get(2)?.title).toBe(english.activity.events.unreadable);
   expect(buildTree(record.all, record.view, lines).children).toHaveLength(1);
@@ -39,10 +39,10 @@ test('a new event is folded on top of the stored ones', async () => {
   const live = new SvelteMap<number, AnyEvent>();
   const record = open(live);
   await record.load();
-  expect(sumUpTurn(record.view, 0)).toMatchObject({ steered: 1, tookMs: 0 });
+  expect(sumUpTurn(record.view, 0, ({ tool }) => tool)).toMatchObject({ steered: 1, tookMs: 0 });
   live.set(3, steered(3));
   live.set(4, steered(4));
-  expect(sumUpTurn(record.view, 0).steered).toBe(2);
+  expect(sumUpTurn(record.view, 0, ({ tool }) => tool).steered).toBe(2);
   live.set(5, eventOf(5, 'turn.superseded', { byTurnId: 'u', by: 'ada' }));
   expect([record.view.supersededBy, record.view.messages[0]?.sender, record.view.lastSeq]).toEqual(['u', 'ada', 5]);
 });

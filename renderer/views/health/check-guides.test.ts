@@ -16,6 +16,7 @@ test('a check has a name, an explanation and a next step; an unknown one keeps i
     ['new-check.x', 'New check: x'],
   ] as const)
     expect(guideOf(id, english.health).title).toBe(title);
+  expect(guideOf('provider.lab', english.health)).toMatchObject({ link: { href: '#/settings/models' } });
   expect(guideOf('provider.lab', english.health).meaning).toContain('reached');
 });
 

@@ -14,6 +14,8 @@ export interface Guide {
 
 const links: Readonly<Record<string, (words: HealthWords) => { href: string; name: string }>> = {
   workspace: (words) => ({ href: hrefOf('settings', 'workspace'), name: words.openSettings }),
+  provider: (words) => ({ href: hrefOf('settings', 'models'), name: words.openSettings }),
+  route: (words) => ({ href: hrefOf('settings', 'models'), name: words.openSettings }),
   model: (words) => ({ href: hrefOf('settings', 'models'), name: words.openModels }),
   budget: (words) => ({ href: hrefOf('settings', 'budget'), name: words.openSettings }),
   outcomes: (words) => ({ href: hrefOf('approvals'), name: words.openApprovals }),
