@@ -173,6 +173,6 @@ test('the keys of the views count the entries of the rail', async () => {
   const names = await links.allInnerTexts();
   for (const [index, name] of names.slice(0, 10).entries()) {
     await page.keyboard.press(`Alt+Shift+${(index + 1) % 10}`);
-    await expect.poll(() => links.nth(index).getAttribute('aria-current'), name).toBe('page');
+    await expect.poll(() => links.nth(index).getAttribute('aria-current'), { message: name }).toBe('page');
   }
 });
