@@ -46,6 +46,9 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'models.routes.NAME.localOnly': text('Whether only models on this computer may be used.'),
   'models.panels.NAME.members': text('Models that answer independently for a second opinion.'),
   'models.panels.NAME.judge': text('The model that compares their answers.', 'the first member'),
+  'doors.port': text(
+    'The port on 127.0.0.1 for `trayclaw serve` without `--port`. The tray app opens it at its start; without a port, when `serve` asks.',
+  ),
   'doors.openai.enabled': text('Whether programs that use the OpenAI API may connect with a token; see [doors](../guide/doors.md).'),
   'doors.openai.approvalSeconds': text('How long a request without streaming waits for an approval.'),
   'doors.ollama.enabled': text('Whether programs that use the Ollama API may connect with a token.'),

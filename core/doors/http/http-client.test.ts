@@ -2,13 +2,16 @@
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { freePort } from '../../../tests/free-port.ts';
 import { ManualClock, systemClock, type Clock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { createHttpDoor, findInstance, HttpClaw, InstanceDoor, socketPathFor, type HttpDoor } from './http.ts';
@@ -18,6 +21,9 @@ let claw: FakeClaw;
 let door: HttpDoor;
 let client: HttpClaw;
 
+const settingsWith = (input: ConfigInput): FakeClaw['answers'] => ({
+  'config.get': () => ({ path: '', file: input, config: configSchema.parse(input), problem: null, warnings: [] }),
+});
 const socketPath = (): string => join(folder, 's.sock');
 const makeDoor = (of: Claw): HttpDoor =>
   createHttpDoor({
@@ -32,7 +38,7 @@ const makeDoor = (of: Claw): HttpDoor =>
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'trayclaw-client-'));
-  claw = new FakeClaw();
+  claw = new FakeClaw(settingsWith({}));
   door = makeDoor(claw);
   await door.listen({ socketPath: socketPath() });
   client = new HttpClaw({ address: { socketPath: socketPath() }, token: 'tok' });
@@ -128,6 +134,31 @@ test('a broken stream resumes after the last event without loss or duplicates', 
   const next = [await events.next(), await events.next()].map((item) => (item.value as AnyEvent).seq);
   expect(next).toEqual([2, 3]);
   await events.return?.();
+});
+
+test('a stream from the latest event that breaks before its first one resumes where it began', async () => {
+  rename('one');
+  const events = client.events({ after: 'latest' })[Symbol.asyncIterator]();
+  await client.op('config.get', {});
+  await door.close();
+  rename('two');
+  door = makeDoor(claw);
+  await door.listen({ socketPath: socketPath() });
+  expect((await events.next()).value).toMatchObject({ seq: 2 });
+  await events.return?.();
+});
+
+test('a stream that cannot be opened fails with its reason; one that was refused does not restart elsewhere', async () => {
+  const stranger = new HttpClaw({ address: { socketPath: socketPath() }, token: 'wrong' });
+  await expect(take(stranger.events({ after: 'latest' }), 1)).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(take(stranger.events({ after: 0 }), 1)).rejects.toMatchObject({ code: 'unauthorized' });
+  await stranger.close();
+  const ended = new HttpClaw({ address: { socketPath: join(folder, 'none.sock') }, token: 'tok' });
+  const gone = new AbortController();
+  const events = take(ended.events({ after: 0, signal: gone.signal }), 1);
+  gone.abort();
+  expect(await events).toEqual([]);
+  await ended.close();
 });
 
 test('delivers deltas to the listener until it unsubscribes', async () => {
@@ -282,17 +313,17 @@ test('an abort ends the wait in the client and in the instance', async () => {
   await door.whenIdle();
 });
 
-test('reports an ended instance as an expected failure and ends its events', async () => {
+test('reports an ended instance as an expected failure, also to who reads its events', async () => {
   const events = client.events({ after: 0 });
   await client.op('panic.status', {});
   await door.close();
   await expect(client.op('panic.status', {})).rejects.toMatchObject({ code: 'shutting_down', isRetryable: true });
-  expect(await take(events, 1)).toEqual([]);
+  await expect(take(events, 1)).rejects.toMatchObject({ code: 'shutting_down', isRetryable: true });
 });
 
-const openInstance = async (home: string, clock: Clock = systemClock): Promise<InstanceDoor> => {
+const openInstance = async (home: string, clock: Clock = systemClock, own: { readonly isApp?: true } = {}): Promise<InstanceDoor> => {
   const options = { logger: silentLogger, clock, assetsFolder: null, version: '9', platform: process.platform } as const;
-  const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options });
+  const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options, ...own });
   await instance.open();
   return instance;
 };
@@ -314,6 +345,49 @@ test('finds an instance through its file; it serves on request and cleans up', a
   await found?.claw.close();
   await instance.dispose();
   expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
+});
+
+test('the tray app serves when a process of the same person asks over the socket', async () => {
+  const app = await openInstance(folder, systemClock, { isApp: true });
+  const found = await findInstance(folder);
+  expect(found?.record).toMatchObject({ isApp: true });
+  expect(found?.record.url).toBeUndefined();
+  const [first, second] = await Promise.all([found?.serve?.(), found?.serve?.(4)]);
+  expect([first, (await findInstance(folder))?.record.url]).toEqual([second, first?.url]);
+  const url = first?.url ?? '';
+  const headers = { authorization: `Bearer ${app.token}`, 'content-type': 'application/json' };
+  expect((await fetch(`${url}/api/serve`, { method: 'POST', headers, body: '{}' })).status).toBe(404);
+  await found?.claw.close();
+  await app.dispose();
+  await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed');
+});
+
+test('the tray app serves on the port it is given, that of the settings, or says that it is taken', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const app = await openInstance(folder, systemClock, { isApp: true });
+  const found = await findInstance(folder);
+  await expect(found?.serve?.((taken.address() as AddressInfo).port)).rejects.toMatchObject({ code: 'port_in_use' });
+  await expect(found?.serve?.(70_000)).rejects.toMatchObject({ code: 'invalid_params' });
+  const port = await freePort();
+  claw.answers = settingsWith({ doors: { port } });
+  expect(await found?.serve?.()).toEqual({ url: `http://127.0.0.1:${port}` });
+  await found?.claw.close();
+  await app.dispose();
+  await new Promise((resolve) => taken.close(resolve));
+});
+
+test('no other instance is asked to serve', async () => {
+  const instance = await openInstance(folder);
+  const found = await findInstance(folder);
+  expect(found?.serve).toBeUndefined();
+  await expect(
+    new HttpClaw({ address: { socketPath: found?.record.socketPath ?? '' }, token: instance.token }).serve(),
+  ).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await found?.claw.close();
+  await instance.dispose();
 });
 
 test('ignores the leftovers of a killed instance, and the next one replaces them', async () => {
