@@ -43,7 +43,7 @@ export const commandTable: readonly CommandSpec[] = [
   { name: 'new', about: 'Begin a new session.', parameters: [may('title', 'text')], op: 'session.create', inChats: 'too' },
   {
     name: 'sessions',
-    about: 'List the newest sessions; with a number, go on with that one; with words, find some.',
+    about: 'List the newest sessions; with a number, continue that one; with words, find some.',
     parameters: [may('words', 'text')],
     op: 'session.search',
     inChats: 'too',

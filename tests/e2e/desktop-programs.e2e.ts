@@ -1,5 +1,5 @@
 // Other programs in the app's settings: an MCP server is added with the form, reviewed, approved, disconnected and removed; a token for a
-// door is created, shown once and revoked; programs come in at the port that `serve` or the settings ask for, and only then.
+// door is created, shown once and revoked; programs connect at the port that `serve` or the settings name.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

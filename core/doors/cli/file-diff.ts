@@ -27,7 +27,7 @@ export function describeFile(
 const verbs = { created: 'Creates', changed: 'Changes', removed: 'Removes', none: 'Leaves as it is:', unknown: 'Changes' } as const;
 const lineCharsMax = 500;
 
-/** What a waiting call would change, with every character shown, for the person who decides. Longer changes and lines are cut. */
+/** Shows the change that a waiting call would make, with every character visible. Cuts long changes and long lines. */
 export function describeChanges(files: readonly FileDiff[], linesMax: number, paint: Paint): string {
   const safe = (text: string): string => {
     const whole = text.split('\t').map(revealed).join('\t');

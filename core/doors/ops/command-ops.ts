@@ -174,11 +174,11 @@ async function listSessions({ ops, values: given, caller }: Line): Promise<Outco
       text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),
     };
   }
-  // What a chat has shown still counts as unread here.
+  // Text that a chat has shown still counts as unread.
   const marks = ({ status, unread }: (typeof sessions)[number]): string =>
     `${status === 'running' ? ' (at work)' : ''}${unread > 0 && doors[caller.channel].isHere ? ` (${unread} new)` : ''}`;
   const lines = sessions.map((one, at) => `${at + 1}. ${nameOf(one)}${marks(one)}`);
-  return { text: lines.length === 0 ? 'There are no sessions yet.' : `${lines.join('\n')}\n\nGo on with one: /sessions 1` };
+  return { text: lines.length === 0 ? 'There are no sessions yet.' : `${lines.join('\n')}\n\nContinue one of them: /sessions 1` };
 }
 
 function nameOf({ title }: { readonly title: string }): string {
