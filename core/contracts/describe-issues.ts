@@ -4,6 +4,8 @@
 import { counted } from '../base/counted.ts';
 import type * as z from 'zod';
 import { isPlainObject } from '../base/json.ts';
+import { nearNames } from '../base/near-names.ts';
+import { keysAt } from './schema-keys.ts';
 
 const ISSUES_MAX = 10;
 const CHARS_MAX = 200;
@@ -15,6 +17,8 @@ export interface Checked {
   readonly whole: string;
   /** Keys that are valid in some other form of the value. Such a key is reported as misplaced instead of unknown. */
   readonly told?: unknown;
+  /** The schema of the value. With it, similar keys are suggested for an unknown one. */
+  readonly schema?: z.core.$ZodType;
 }
 
 /**
@@ -40,7 +44,11 @@ function describeIssue(issue: z.core.$ZodIssue, checked: Checked, above: Path): 
 
 function describeUnknownKey(path: Path, checked: Checked): string {
   const isTold = path.length === 1 && isPlainObject(checked.told) && Object.hasOwn(checked.told, String(path[0]));
-  return `${nameOf(path, checked)} ${isTold ? 'does not go with the other arguments; leave it out' : 'is not a known key'}`;
+  if (isTold) return `${nameOf(path, checked)} does not go with the other arguments; leave it out`;
+  const above = path.slice(0, -1);
+  const known = checked.schema === undefined ? null : keysAt(checked.schema, above);
+  const near = nearNames(String(path.at(-1)), known ?? []).map((name) => nameOf([...above, name], checked));
+  return `${nameOf(path, checked)} is not a known key${near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`}`;
 }
 
 /** Joins a message to the name of a key: directly if the message continues the sentence, otherwise with a colon. */
@@ -86,7 +94,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case 'not_multiple_of':
       return `must be a multiple of ${String(issue.divisor)}`;
     default:
-      return isOwn(issue) ? issue.message : 'does not fit';
+      return isOwn(issue) ? issue.message : 'is not valid';
   }
 }
 

@@ -129,7 +129,8 @@ const bodies = {
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
   'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
-  'turn.resumed': z.object({ reason: z.string() }),
+  /** `restedMs`: how long the turn waited for a person, or the program was off. It does not count against the time limit. */
+  'turn.resumed': z.object({ reason: z.string(), restedMs: z.number().int().nonnegative().optional() }),
   'turn.finished': z.object({
     status: z.enum(['done', 'failed', 'cancelled', 'over_budget', 'stopped']),
     text: z.string(),

@@ -5,7 +5,7 @@ import { describeIssues } from './describe-issues.ts';
 import { AppError, type ErrorCode } from './errors.ts';
 
 export interface Refusal {
-  /** The beginning of the message, without the colon: `The parameters of session.get do not fit`. */
+  /** The beginning of the message, without the colon: `The parameters of session.get are not valid`. */
   readonly says: string;
   /** The name of the whole value, for issues without a key. */
   readonly whole: string;
@@ -21,6 +21,6 @@ export function parseGiven<S extends z.core.$ZodType>(
 ): z.output<S> {
   const parsed = z.safeParse(schema, given);
   if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error.issues, { given, whole });
+  const issues = describeIssues(parsed.error.issues, { given, whole, schema });
   throw new AppError(code, `${says}: ${issues.join('; ')}.`, { data: { issues } });
 }

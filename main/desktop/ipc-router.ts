@@ -90,7 +90,7 @@ export class IpcRouter {
       this.#assertOwn(event, channel);
       const parsed = schema.safeParse(message);
       // Only a modified page sends an invalid message, so details would not help.
-      if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} does not fit.`);
+      if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} is not valid.`);
       return work(parsed.data, event.sender);
     });
   }

@@ -163,7 +163,7 @@ test('tasks are listed in pages, only for their own submitter', async () => {
 test('push notifications, unknown versions and odd messages are refused clearly', async () => {
   const bare = messageOf('Hi');
   await expect(client.sendMessage(ask({ ...bare, parts: [] }))).rejects.toThrow('no text and no file');
-  await expect(client.sendMessage(ask({ ...bare, metadata: { [extensionUri]: { hops: 'x' } } }))).rejects.toThrow('does not fit');
+  await expect(client.sendMessage(ask({ ...bare, metadata: { [extensionUri]: { hops: 'x' } } }))).rejects.toThrow('is not valid');
   await expect(client.sendMessage(ask({ ...bare, contextId: '../x' }))).rejects.toThrow('context id');
   const { key } = await rig.token({ door: 'a2a', name: 'by-hand' });
   const send = async (body: string, version: string) => {

@@ -33,7 +33,7 @@ export interface ApiRequest {
 /** Only the fields that this route needs. `message.send` validates the rest. */
 const askParamsSchema = z.strictObject({ text: z.string(), sessionId: z.string().optional(), agentId: z.string().optional() });
 const serveParamsSchema = z.strictObject({ port: z.number().int().min(0).max(65_535).optional() });
-const askedWords = { says: 'The request does not fit', whole: 'the body' };
+const askedWords = { says: 'The request is not valid', whole: 'the body' };
 
 export class ApiRoutes {
   readonly #options: ApiOptions;

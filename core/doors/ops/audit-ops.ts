@@ -6,6 +6,7 @@ import { didYouMean, nearNames } from '../../base/near-names.ts';
 import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
 import { readsAlone } from '../../contracts/tools.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
+import { keysAt } from '../../contracts/schema-keys.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
 import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
@@ -134,14 +135,18 @@ async function backup(deps: Deps): Promise<OpResult<'backup.create'>> {
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
 }
 
-/** Fails with not_found if nothing is set there, with the names of the settings next to it that resemble the last part of the key. */
+/** Fails with not_found if nothing is set there, or if there is no such setting; then with the names of similar ones. */
 function settingAt(config: Config, key: string): unknown {
   const value = valueAt(config, key);
   if (value !== undefined) return value;
-  const at = key.lastIndexOf('.');
-  const above = at < 0 ? '' : key.slice(0, at);
-  const around = above === '' ? config : valueAt(config, above);
-  const known = isPlainObject(around) ? Object.keys(around).map((name) => (above === '' ? name : `${above}.${name}`)) : [];
-  const hint = didYouMean(nearNames(key, known)) ?? 'See what there is with: trayclaw config get';
-  throw new AppError('not_found', `Nothing is set for ${key}.`, { hint });
+  const steps = key.split('.');
+  for (const [depth, step] of steps.entries()) {
+    const above = steps.slice(0, depth);
+    const known = keysAt(configSchema, above);
+    if (known === null || known.includes(step)) continue;
+    const near = nearNames(step, known).map((name) => [...above, name, ...steps.slice(depth + 1)].join('.'));
+    const hint = didYouMean(near) ?? 'See what is set with: trayclaw config get';
+    throw new AppError('not_found', `There is no setting ${key}.`, { hint });
+  }
+  throw new AppError('not_found', `Nothing is set for ${key}.`, { hint: `Set it with: trayclaw config set ${key} VALUE` });
 }

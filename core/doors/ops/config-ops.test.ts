@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createTrayClaw, type TrayClaw } from '../../index.ts';
+import { createTrayClaw, type AppError, type TrayClaw } from '../../index.ts';
 
 async function open(yaml: string): Promise<{ claw: TrayClaw; path: string }> {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-config-'));
@@ -69,7 +69,7 @@ test('searches for local model servers again on request', async () => {
   expect(await refs(true)).toContain('lab/tiny');
 });
 
-test('one setting can be read by its key; a wrong key names the settings next to it', async () => {
+test('one setting can be read by its key; a wrong key names similar settings', async () => {
   const { claw } = await open('limits:\n  steps: 7\n');
   const valueOf = async (key: string) => (await claw.op('config.get', { key })).value;
   expect(await valueOf('limits.steps')).toBe(7);
@@ -80,7 +80,23 @@ test('one setting can be read by its key; a wrong key names the settings next to
   });
   await expect(claw.op('config.get', { key: 'limit.steps' })).rejects.toMatchObject({
     code: 'not_found',
-    message: 'Nothing is set for limit.steps.',
+    message: 'There is no setting limit.steps.',
+    hint: 'Did you mean limits.steps?',
+  });
+  await expect(claw.op('config.get', { key: 'models.default' })).rejects.toMatchObject({
+    message: 'Nothing is set for models.default.',
+    hint: 'Set it with: trayclaw config set models.default VALUE',
   });
   await expect(claw.op('config.get', { key: 'limits.constructor' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a wrong setting is refused by its name, and the file is not blamed', async () => {
+  const { claw, path } = await open('limits:\n  steps: 7\n');
+  const refusalOf = (key: string, value: unknown) => claw.op('config.set', { key, value }).catch((cause: AppError) => cause.told());
+  expect(await refusalOf('limit.steps', 9)).toBe(
+    'limit is not a known key (did you mean limits?). Nothing was changed. See all settings with: trayclaw config schema',
+  );
+  expect(await refusalOf('limits.stpes', 9)).toMatch(/^limits\.stpes is not a known key \(did you mean limits\.steps\?\)\./);
+  expect(await refusalOf('limits.steps', 'many')).toMatch(/^limits\.steps must be a number, not text\. Nothing was changed\./);
+  expect(readFileSync(path, 'utf8')).toBe('limits:\n  steps: 7\n');
 });

@@ -64,7 +64,7 @@ export class LocalClaw implements Claw {
   }
 
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
-    const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
+    const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} are not valid`, whole: 'the parameters' });
     assertNamed(opSchemas[name].params, parsed, this.#deps.names);
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
     return handler(parsed, caller);

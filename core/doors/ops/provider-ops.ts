@@ -116,7 +116,7 @@ function configOf({ kind, file, baseUrl, apiKey, prices }: ProviderDraft, keyRef
     ...(ref === undefined ? {} : { apiKey: ref }),
     ...(prices === undefined ? {} : { prices }),
   };
-  return parseGiven(providerSchema, given, { says: 'The provider does not fit', whole: 'the provider' });
+  return parseGiven(providerSchema, given, { says: 'The provider is not valid', whole: 'the provider' });
 }
 
 function freeName(wanted: string, taken: readonly string[]): string {

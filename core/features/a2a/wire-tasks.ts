@@ -111,7 +111,7 @@ async function begin(
 
 function workIn(message: Message, metadata: SendMessageRequest['metadata']): CarriedWork {
   const work = readWork(message.metadata ?? metadata);
-  if (work === null) throw new RequestMalformedError('The metadata of the extension for carried work does not fit it.');
+  if (work === null) throw new RequestMalformedError('The metadata of the extension for carried work is not valid.');
   return work;
 }
 

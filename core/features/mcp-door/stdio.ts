@@ -37,7 +37,7 @@ export async function serveOnStdio(options: StdioOptions): Promise<void> {
   const news = newsOf(claw);
   const handle = serveStdio(({ era }) => createDoorServer({ claw, version, logger, rounds, news }, peer, era === 'modern'), {
     transport: new StdioServerTransport(input, output),
-    onerror: (error) => logger.log('warn', 'the MCP client sent something that does not fit', { cause: error.message }),
+    onerror: (error) => logger.log('warn', 'the MCP client sent an invalid message', { cause: error.message }),
   });
   await new Promise<void>((resolve) => {
     input.once('end', resolve);

@@ -7,6 +7,7 @@ import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { mcpChecks } from './checks.ts';
+import { createCheckedFetch } from './checked-fetch.ts';
 import { createMcpOps } from './ops.ts';
 import { Questions } from './questions.ts';
 import { McpRegistry } from './registry.ts';
@@ -59,10 +60,7 @@ export const mcp = defineBuiltInFeature({
       const { clientId: id, clientSecret: secret } = settings.config.mcp.servers[server] ?? {};
       return new SignIn(box, server, url, id === undefined ? null : { id, secret });
     };
-    const refusalOf = (url: URL): string | null => {
-      const { decision, reason } = safety.url(url.href);
-      return decision === 'allow' ? null : reason;
-    };
+    const sendElsewhere = createCheckedFetch(safety);
     const startServer = (_server: string, config: McpServerConfig, sets: Readonly<Record<string, string>>): Promise<RunningProgram> => {
       const { command = '', args = [], cwd = '', confined = false } = config;
       return programs.start({ argv: [command, ...args], cwd: resolve(facts.workspace, cwd), sets, attended: !confined, signal: closing });
@@ -75,7 +73,7 @@ export const mcp = defineBuiltInFeature({
         log.append(sessionId, [{ type: 'mcp.task_started', turnId, body: { server, tool, callId, taskId } }], true);
       },
       questions,
-      refusalOf,
+      sendElsewhere,
       signInOf,
       secrets: box,
       start: startServer,
@@ -85,7 +83,7 @@ export const mcp = defineBuiltInFeature({
         return approved?.definition === definition ? approved : null;
       },
     });
-    const signIns = new SignIns({ ...spine, refusalOf }, signInOf);
+    const signIns = new SignIns({ ...spine, sendElsewhere }, signInOf);
     registry.take(settings.config.mcp);
     settings.useAtOnce(['mcp'], (config) => registry.take(config.mcp));
     return {

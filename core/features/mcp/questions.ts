@@ -6,11 +6,11 @@ import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import { fieldsOf, type QuestionField } from '../../contracts/question-fields.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { isLoopback } from './http-link.ts';
 import { shown } from './tool-pins.ts';
 
 export const questionMs = 5 * 60_000;
@@ -108,7 +108,7 @@ export class Questions {
     this.#news.ended(end);
   }
 
-  /** Fails with not_found, or with invalid_params if the content does not fit; the question then stays open. */
+  /** Fails with not_found, or with invalid_params if the content is not valid; the question then stays open. */
   answer({ questionId, action, content }: Answer, by: string): McpQuestion {
     const open = this.#open.get(questionId);
     if (open === undefined) throw new AppError('not_found', `There is no open question ${questionId}.`);
@@ -123,7 +123,7 @@ export class Questions {
 function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | 'url'> | null {
   if (params.mode === 'url') {
     const url = URL.parse(params.url);
-    if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return null;
+    if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))) return null;
     return { schema: null, url: url.href };
   }
   const schema = params.requestedSchema;
@@ -173,5 +173,5 @@ function unless(fits: boolean, wanted: string): string | null {
 }
 
 function unfit(what: string): AppError {
-  return new AppError('invalid_params', `The answer does not fit: ${what}.`, { hint: 'The question is still open.' });
+  return new AppError('invalid_params', `The answer is not valid: ${what}.`, { hint: 'The question is still open.' });
 }

@@ -19,7 +19,7 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
     .join('');
   throw refuse(
     param,
-    `${param === '' ? 'The body' : `"${param}"`} does not fit: ${issue?.message ?? 'it is not what this address takes'}.`,
+    `${param === '' ? 'The body' : `"${param}"`} is not valid: ${issue?.message ?? 'it is not what this address takes'}.`,
   );
 }
 

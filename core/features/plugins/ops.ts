@@ -21,7 +21,7 @@ export function createPluginOps(spine: Taken, all: readonly RunningPlugin[]): Pl
     'plugin.call': async ({ operation: name, params }, caller) => {
       const found = all.flatMap(({ operations }) => operations).find((operation) => operation.name === name);
       if (found === undefined) throw new AppError('unknown_op', `There is no operation ${name}.`);
-      const given = parseGiven(found.params, params ?? {}, { says: `The parameters of ${name} do not fit`, whole: 'the parameters' });
+      const given = parseGiven(found.params, params ?? {}, { says: `The parameters of ${name} are not valid`, whole: 'the parameters' });
       return { result: found.result.parse(await found.run(given, caller)) };
     },
   };

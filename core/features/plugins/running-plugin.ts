@@ -125,14 +125,14 @@ export class RunningPlugin {
     if (this.#failed.signal.aborted) throw new AppError('conflict', `The plugin ${name} failed and records nothing.`);
     const schema = events[event];
     if (schema === undefined) throw new AppError('invalid_params', `${name} has no event ${event}.`);
-    const fitting = parseGiven(schema, body, { says: `The event ${name}.${event} does not fit`, whole: 'it' });
+    const fitting = parseGiven(schema, body, { says: `The event ${name}.${event} is not valid`, whole: 'it' });
     this.#spine.log.append(systemSessionId, [{ type: 'plugin.recorded', body: { plugin: name, name: event, body: fitting } }], true);
   }
 }
 
 function settingsOf({ name, settings }: Plugin, given: Readonly<Record<string, unknown>>): unknown {
   if (settings === undefined) return given;
-  const refusal = { says: `The settings of the plugin ${name} do not fit`, whole: 'the settings', code: 'invalid_config' } as const;
+  const refusal = { says: `The settings of the plugin ${name} are not valid`, whole: 'the settings', code: 'invalid_config' } as const;
   return parseGiven(settings, given, refusal);
 }
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { isInside } from '../../base/inside-folder.ts';
 import { parseJson } from '../../base/json.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillRisk, SkillSigner, SkillSource } from '../../contracts/features/skill-store.ts';
 import { leftOutRisk, matches, nameOfSkill, sourceRisk, type Delivered, type Market, type Offer } from './offer.ts';
@@ -223,7 +224,7 @@ function addressBeside(at: string, given: string, mayBeElsewhere: boolean): stri
 }
 
 function sourceRisks({ leftOut }: ReadPackage, { from, isPinned }: { readonly from: string; readonly isPinned: boolean }): SkillRisk[] {
-  const isOpen = from.startsWith('http:') && !isLoopback(from);
+  const isOpen = from.startsWith('http:') && !isLoopbackHost(new URL(from).hostname);
   return [
     ...(isPinned
       ? []
@@ -285,8 +286,4 @@ function assertSame(actual: string, pinned: string): void {
 
 function oneFile(bytes: Buffer, folderName: string): ReadPackage {
   return { files: new Map([['SKILL.md', bytes]]), folderName, archiveSha256: null, commit: null, leftOut: [] };
-}
-
-function isLoopback(url: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }

@@ -15,7 +15,7 @@ export interface LoadedConfig {
 
 /** Checks a whole configuration. `source` is its file, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
-  const says = `${source ?? 'The configuration'} does not fit`;
+  const says = `${source ?? 'The configuration'} is not valid`;
   const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
   const names = namesIn(configSchema, config);
   const strangers = unknownAgents(config, names);

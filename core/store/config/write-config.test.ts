@@ -26,7 +26,7 @@ test('removing a missing setting succeeds, whatever the file contains', async ()
 test('adds a setting to a key with only comments, and names a conflicting value', async () => {
   expect(await written('limits:\n  # steps: 9\n', 'limits.steps', 5)).toBe('limits:\n  steps: 5\n  # steps: 9');
   expect(await written('limits: few\n', 'limits.steps', 5)).toBe(
-    'invalid_config: /config.yaml does not fit: limits must be keys with values.',
+    'invalid_config: /config.yaml is not valid: limits must be keys with values.',
   );
 });
 

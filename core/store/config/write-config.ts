@@ -22,7 +22,7 @@ import { renameOver } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { noKeys, readDocument } from './yaml-document.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
 export interface Setting {
@@ -36,6 +36,7 @@ export interface Setting {
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
   const { isScalar } = await import('yaml');
   const document = await readSettingsDocument(path);
+  const before: unknown = document.toJS() ?? {};
   let hasChanged = false;
   for (const { key, value } of settings) {
     const steps = key.split('.');
@@ -46,7 +47,7 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
       const node = document.getIn(above, true);
       if (!isScalar(node)) continue;
       // A key without a value, for example because all its lines are comments, can hold the setting. Any other value is a conflict.
-      if (node.value !== null) throw new AppError('invalid_config', `${path} does not fit: ${above.join('.')} must be keys with values.`);
+      if (node.value !== null) throw new AppError('invalid_config', `${path} is not valid: ${above.join('.')} must be keys with values.`);
       const keys = document.createNode({});
       keys.comment = node.comment ?? null;
       document.setIn(above, keys);
@@ -54,9 +55,31 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
     if (value === null) document.deleteIn(steps);
     else document.setIn(steps, value);
   }
-  const loaded = parseConfig(path, document.toJS() ?? {});
+  const loaded = parseChanged(path, before, document.toJS() ?? {});
   if (hasChanged) replaceFile(linkedFile(path), document.toString());
   return loaded;
+}
+
+/** If the file was valid before, what is wrong is a new setting and not the file. */
+function parseChanged(path: string, before: unknown, after: unknown): LoadedConfig {
+  try {
+    return parseConfig(path, after);
+  } catch (cause) {
+    const { issues, hint } = toAppError(cause).data;
+    if (!Array.isArray(issues) || !isValid(path, before)) throw cause;
+    const data = { issues: issues as readonly string[] };
+    const next = hint === undefined ? 'See all settings with: trayclaw config schema' : String(hint);
+    throw new AppError('invalid_config', `${data.issues.join('; ')}.`, { data, hint: `Nothing was changed. ${next}` });
+  }
+}
+
+function isValid(path: string, raw: unknown): boolean {
+  try {
+    parseConfig(path, raw);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function readSettingsDocument(path: string): Promise<Document> {

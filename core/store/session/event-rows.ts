@@ -29,7 +29,7 @@ export function readEventRow(row: EventRow): Result<AnyEvent, string> {
   const json = parseJson(row.body);
   if (!json.ok) return err(`body is not JSON: ${json.error}`);
   const parsed = z.safeParse(anyBodySchemas[row.type], json.value);
-  if (!parsed.success) return err(`body does not fit ${row.type}: ${parsed.error.issues[0]?.message ?? 'unknown'}`);
+  if (!parsed.success) return err(`the body is not valid for ${row.type}: ${parsed.error.issues[0]?.message ?? 'unknown'}`);
   return ok({
     seq: row.seq,
     sessionId: row.session_id,

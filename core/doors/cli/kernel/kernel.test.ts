@@ -81,7 +81,7 @@ test('an error names the typed arguments and options and ends with the next step
     return [code, err];
   };
   const issues = ['sessionId must not be empty', 'title must not be empty'];
-  const refused = refuses('invalid_params', `The parameters of session.rename do not fit: ${issues.join('; ')}.`, { issues });
+  const refused = refuses('invalid_params', `The parameters of session.rename are not valid: ${issues.join('; ')}.`, { issues });
   expect(await failed({ 'session.rename': refused }, 'sessions', 'rename', 'a', 'b')).toEqual([
     2,
     '<session-id> must not be empty; <title> must not be empty.\nUsage: trayclaw sessions rename [options] <session-id> <title>\n',

@@ -35,7 +35,7 @@ export const grantViews: ViewsOf<'grant'> = {
   },
   'grant.preview': {
     params: ({ match: given, ...others }) => ({
-      match: parseGiven(grantMatchSchema, given, { says: 'The match does not fit', whole: 'it' }),
+      match: parseGiven(grantMatchSchema, given, { says: 'The match is not valid', whole: 'it' }),
       ...others,
     }),
     show: ({ covered, asked, total, lookedBackToMs }) =>
@@ -54,7 +54,7 @@ export const policyViews: ViewsOf<'policy'> = {
   'policy.explain': {
     params: (_, { given }) => {
       const request = parseJsonArgument(String(given['request']), 'The request');
-      const { tool, args, cwd } = parseGiven(requestSchema, request, { says: 'The request does not fit {tool, args, cwd?}', whole: 'it' });
+      const { tool, args, cwd } = parseGiven(requestSchema, request, { says: 'The request is not valid {tool, args, cwd?}', whole: 'it' });
       return { tool, args, ...(cwd === undefined ? {} : { cwd }) };
     },
     show: (result, { paint }) => describeDecision(result, paint),

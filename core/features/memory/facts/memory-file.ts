@@ -45,7 +45,7 @@ function readLine(line: string, number: number): ReadEntry {
 }
 
 function wrong(number: number, why: string): AppError {
-  return new AppError('invalid_params', `Line ${number} of the file does not fit: ${why}.`, {
+  return new AppError('invalid_params', `Line ${number} of the file is not valid: ${why}.`, {
     hint: 'One JSON object a line, as trayclaw memory export writes them. Nothing was read in.',
   });
 }

@@ -191,7 +191,7 @@ test('an export can be imported; with one invalid line nothing is imported', () 
   const texts = (of: MemoryBook) => of.list({ limit: 9, offset: 0 }).memories.map((one) => [one.text, one.pinned, one.kind]);
   expect(texts(other)).toEqual(texts(book));
   expect(() => other.import('{"kind":"fact","text":"Three."}\n{"kind":"rumour","text":"x"}', 'kept', 'bob')).toThrow(/Line 2 .*kind/);
-  expect(() => other.import('no json', 'kept', 'bob')).toThrow('Line 1 of the file does not fit: it is not JSON.');
+  expect(() => other.import('no json', 'kept', 'bob')).toThrow('Line 1 of the file is not valid: it is not JSON.');
   expect(texts(other)).toHaveLength(2);
 });
 

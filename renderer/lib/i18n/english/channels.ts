@@ -33,7 +33,7 @@ export const channels = {
   testing: 'Connecting…',
   testedAs: (me: string) => `It works: connected as ${me}.`,
   notConnected: 'It did not connect.',
-  wrong: (count: number) => (count === 1 ? '1 field does not fit.' : `${count} fields do not fit.`),
+  wrong: (count: number) => (count === 1 ? '1 field is not valid.' : `${count} fields are not valid.`),
   save: 'Save',
   saved: 'Saved. Changes take effect when TrayClaw is restarted.',
   change: 'Change the settings',
