@@ -103,7 +103,8 @@ function mayPrintToken({ io }: CommandContext, { printToken }: Pick<ServeOptions
 
 type Reuse = Omit<ServeOptions, 'port'> & { readonly port: number | undefined };
 
-async function reuse(context: CommandContext, { instance, close }: Connection, options: Reuse): Promise<number> {
+async function reuse(context: CommandContext, connection: Connection, options: Reuse): Promise<number> {
+  const { instance } = connection;
   try {
     const url = instance?.record.url ?? (await instance?.serve?.(options.port))?.url;
     if (instance === null || url === undefined) throw new AppError('internal', 'The running instance serves no window.');
@@ -119,7 +120,7 @@ async function reuse(context: CommandContext, { instance, close }: Connection, o
     if (options.open === true) await open(context, at);
     return exitCodes.done;
   } finally {
-    await close();
+    await connection.close();
   }
 }
 

@@ -175,8 +175,8 @@ async function listSessions({ ops, values: given, caller }: Line): Promise<Outco
     };
   }
   // Text that a chat has shown still counts as unread.
-  const marks = ({ status, unread }: (typeof sessions)[number]): string =>
-    `${status === 'running' ? ' (at work)' : ''}${unread > 0 && doors[caller.channel].isHere ? ` (${unread} new)` : ''}`;
+  const marks = (one: (typeof sessions)[number]): string =>
+    `${one.status === 'running' ? ' (at work)' : ''}${one.unread > 0 && doors[caller.channel].isHere ? ` (${one.unread} new)` : ''}`;
   const lines = sessions.map((one, at) => `${at + 1}. ${nameOf(one)}${marks(one)}`);
   return { text: lines.length === 0 ? 'There are no sessions yet.' : `${lines.join('\n')}\n\nContinue one of them: /sessions 1` };
 }
