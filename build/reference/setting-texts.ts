@@ -46,6 +46,9 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'models.routes.NAME.localOnly': text('Whether only models on this computer may be used.'),
   'models.panels.NAME.members': text('Models that answer independently for a second opinion.'),
   'models.panels.NAME.judge': text('The model that compares their answers.', 'the first member'),
+  'doors.port': text(
+    'The port on 127.0.0.1 for `trayclaw serve` without `--port`. The tray app opens it at its start; without a port, when `serve` asks.',
+  ),
   'doors.openai.enabled': text('Whether programs that use the OpenAI API may connect with a token; see [doors](../guide/doors.md).'),
   'doors.a2a.enabled': text('Whether [agents on other machines](../guide/a2a.md) may give tasks to yours with a token.'),
   'a2a.transport': text('How calls of subagents travel: `sqlite`, the queue of this machine; `nats`, [a group of nodes](../guide/a2a.md).'),

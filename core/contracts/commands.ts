@@ -1,4 +1,4 @@
-// The table of slash commands that the window, the terminal and chat channels offer, complete and explain. Parses lines; runs nothing.
+// The table of slash commands: what the window, the terminal and chats offer, complete and explain. Parses lines; runs nothing.
 
 import { didYouMean, nearNames } from '../base/near-names.ts';
 import { err, ok, type Result } from '../base/result.ts';
@@ -22,6 +22,10 @@ export interface CommandSpec {
   readonly op: string;
   /** The tool that the command runs, which passes the gate like any call. The command is available only while the tool is. */
   readonly tool?: string;
+  /** Offered in chats as well as at this computer, or in chats only. A command without it is for this computer. */
+  readonly inChats?: 'too' | 'only';
+  /** Allows something if it has parameters. A chat whose sender is not proven may not do that, and neither may an old message. */
+  readonly decides?: boolean;
 }
 
 const needs = (name: string, kind: CommandParameterKind): CommandParameter => ({ name, kind, isOptional: false });
@@ -36,12 +40,13 @@ export const commandTable: readonly CommandSpec[] = [
   { name: 'run', about: 'Run a command, with no model.', parameters: [needs('command', 'text')], op: 'tool.run', tool: 'exec' },
   { name: 'read', about: 'Read a file, with no model.', parameters: [needs('path', 'path')], op: 'tool.run', tool: 'read_file' },
   { name: 'calc', about: 'Calculate.', parameters: [needs('expression', 'text')], op: 'tool.run', tool: 'calc' },
-  { name: 'new', about: 'Begin a new session.', parameters: [may('title', 'text')], op: 'session.create' },
+  { name: 'new', about: 'Begin a new session.', parameters: [may('title', 'text')], op: 'session.create', inChats: 'too' },
   {
     name: 'sessions',
-    about: 'List the newest sessions, or find some by their words.',
+    about: 'List the newest sessions; with a number, continue that one; with words, find some.',
     parameters: [may('words', 'text')],
     op: 'session.search',
+    inChats: 'too',
   },
   {
     name: 'rule',
@@ -52,7 +57,7 @@ export const commandTable: readonly CommandSpec[] = [
   { name: 'unrule', about: 'Take a pinned rule back.', parameters: [needs('id', 'id')], op: 'rule.unpin' },
   { name: 'compact', about: 'Sum up now what is older than the last exchanges.', parameters: [], op: 'session.compact' },
   { name: 'retry', about: 'Run the last message again.', parameters: [may('model', 'model')], op: 'turn.retry' },
-  { name: 'stop', about: 'Stop what this session is doing.', parameters: [], op: 'turn.cancel' },
+  { name: 'stop', about: 'Stop what this session is doing.', parameters: [], op: 'turn.cancel', inChats: 'too' },
   {
     name: 'undo',
     about: 'Put back the files that the last call, or the named one, changed.',
@@ -70,12 +75,16 @@ export const commandTable: readonly CommandSpec[] = [
     about: 'Let only reads run here until you approve a plan, or with steps each of its steps too; off ends that.',
     parameters: [may('mode', 'choice', ['whole', 'steps', 'off'])],
     op: 'session.configure',
+    inChats: 'too',
+    decides: true,
   },
   {
     name: 'budget',
     about: 'Show the budget, or allow so many US dollars more.',
     parameters: [may('amount', 'amount'), may('scope', 'choice', ['turn', 'session', 'day'])],
     op: 'budget.allow',
+    inChats: 'too',
+    decides: true,
   },
   { name: 'remember', about: 'Keep something for later conversations.', parameters: [needs('text', 'text')], op: 'memory.add' },
   { name: 'recall', about: 'Search what is remembered.', parameters: [needs('words', 'text')], op: 'memory.recall' },
@@ -91,12 +100,23 @@ export const commandTable: readonly CommandSpec[] = [
     parameters: [may('prompt', 'prompt'), may('text', 'text')],
     op: 'message.send',
   },
-  { name: 'status', about: 'Show the current state.', parameters: [], op: 'session.get' },
+  { name: 'status', about: 'Show the current state.', parameters: [], op: 'session.get', inChats: 'too' },
   { name: 'export', about: 'Write out this session.', parameters: [may('format', 'choice', ['markdown', 'jsonl'])], op: 'session.export' },
-  { name: 'panic', about: 'Stop everything at once.', parameters: [may('reason', 'text')], op: 'panic.engage' },
+  { name: 'panic', about: 'Stop everything at once.', parameters: [may('reason', 'text')], op: 'panic.engage', inChats: 'too' },
   { name: 'release', about: 'Release the panic stop.', parameters: [], op: 'panic.release' },
-  { name: 'help', about: 'Explain the commands.', parameters: [may('command', 'command')], op: 'command.list' },
+  {
+    name: 'approve',
+    about: 'Approve once what waits; with a number where several do.',
+    parameters: [may('number', 'text')],
+    op: 'approval.decide',
+    inChats: 'only',
+  },
+  { name: 'deny', about: 'Deny what waits.', parameters: [may('number', 'text')], op: 'approval.decide', inChats: 'only' },
+  { name: 'answer', about: 'Answer what an MCP server asks.', parameters: [may('text', 'text')], op: 'mcp.answer', inChats: 'only' },
+  { name: 'help', about: 'Explain the commands.', parameters: [may('command', 'command')], op: 'command.list', inChats: 'too' },
 ];
+
+export const chatCommands = commandTable.filter(({ inChats }) => inChats !== undefined);
 
 export interface ParsedCommand {
   readonly spec: CommandSpec;

@@ -169,5 +169,6 @@ export const gateOps = defineOps({
     params: z.strictObject({ approvalId: id }),
     result: z.object({ files: z.array(fileDiffSchema) }),
     about: 'show what a waiting call would change in files',
+    commands: { 'approvals show': { takes: ['approvalId'], example: 'apr_01JD7Q' } },
   },
 });

@@ -1,6 +1,7 @@
 // The app as a whole: starts the runtime and the parts of the shell in order, passes on the system's messages, and shuts all of it down.
 // The parts do their own work.
 
+import { join } from 'node:path';
 import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
 import { Lifetimes } from '../../core/base/disposable.ts';
@@ -151,7 +152,7 @@ export class DesktopApp {
 
   /** Opens the doors through which the person's other processes, such as the command line, reach the runtime. */
   async #openDoors(claw: HostedClaw): Promise<void> {
-    const { home, version, temporaryFolder } = this.#options;
+    const { home, version, temporaryFolder, packageRoot } = this.#options;
     const door = new InstanceDoor({
       home,
       claw,
@@ -160,11 +161,18 @@ export class DesktopApp {
       pid: process.pid,
       clock: systemClock,
       logger: this.#logger,
-      assetsFolder: null,
+      routes: claw.routes,
+      assetsFolder: join(packageRoot, 'dist', 'renderer'),
+      isApp: true,
       platform: process.platform,
     });
     await door.open();
     this.#lifetimes.add(door);
+    const { config } = await claw.op('config.get', {});
+    if (config.doors.port === undefined) return;
+    await door
+      .serve()
+      .catch((cause: unknown) => this.#say('warning', 'Other programs cannot reach TrayClaw', toAppError(cause).told('\n')));
   }
 
   #power(claw: HostedClaw): { onSuspend(): void; onResume(): void; onShutdown(): void } {

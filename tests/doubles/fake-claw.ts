@@ -127,6 +127,7 @@ export class FakeClaw implements HostedRuntime {
     const sessionSeq = this.log.filter((event) => event.sessionId === sessionId).length + 1;
     const place = { seq: this.log.length + 1, sessionId, sessionSeq, turnId: null, step: 0, phase: null, v: 1, atMs: nowMs };
     this.log.push({ ...place, ...draft });
+    this.lastSeq = this.log.length;
     this.#changed.emit();
   }
 
@@ -150,6 +151,7 @@ export class FakeClaw implements HostedRuntime {
 
   #own(): Partial<OpHandlers> {
     return {
+      'approval.diff': () => ({ files: [] }),
       'model.list': () => ({ models: [], defaultModel: 'lab/m', problem: null, failed: [], offers: [] }),
       'message.send': ({ sessionId }) => {
         const turn = this.#start(sessionId ?? this.#ids.next('ses'), this.scripts.shift() ?? [{ say: 'ok' }], false);

@@ -1,5 +1,5 @@
 // Other programs in the app's settings: an MCP server is added with the form, reviewed, approved, disconnected and removed; a token for a
-// door is created, shown once and revoked.
+// door is created, shown once and revoked; programs connect at the port that `serve` or the settings name.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { toolOf } from '../doubles/mcp/mcp-rig.ts';
+import { findInstance } from '../../core/doors/http/http.ts';
+import { freePort } from '../free-port.ts';
 import { DesktopUnderTest } from './desktop-rig.ts';
 import { shoot, violations } from './driver/looks.ts';
+import { ServerProcess } from './host/server-process.ts';
 
 let app: DesktopUnderTest;
 beforeAll(async () => {
@@ -109,4 +112,30 @@ test('a token is created, shown once and revoked', { timeout: 120_000 }, async (
   await page.getByRole('button', { name: 'Revoke the token editor' }).click();
   await page.getByRole('button', { name: 'Really revoke the token editor?' }).click();
   await expect.poll(() => page.getByRole('list', { name: 'Programs with a token' }).count()).toBe(0);
+});
+
+async function statusAt(url: string, token: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  return (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${token}`, ...headers } })).status;
+}
+
+test('the app listens for programs once serve asks, with the rules of serve, until it ends', { timeout: 120_000 }, async () => {
+  expect((await findInstance(app.home))?.record.url).toBeUndefined();
+  const { key: token } = await (await app.claw()).op('door.create_token', { door: 'openai', name: 'notes' });
+  const port = await freePort();
+  const asked = await ServerProcess.start(app.home, port);
+  expect(asked.url).toBe(`http://127.0.0.1:${port}`);
+  expect(await statusAt(asked.url, token)).toBe(200);
+  expect(await statusAt(asked.url, 'tcd-wrong')).toBe(401);
+  expect(await statusAt(asked.url, token, { origin: 'https://example.org' })).toBe(403);
+  expect(await (await fetch(asked.url)).text()).toContain('<title>TrayClaw');
+  expect((await fetch(`${asked.url}/mcp`, { method: 'POST', body: '{}' })).status).toBe(401);
+  // A later start still shows the window instead of the served one.
+  expect(await app.driver.secondInstance([])).toBe(0);
+
+  await (await app.claw()).op('config.set', { key: 'doors.port', value: port });
+  expect(await app.quit()).toBe(0);
+  await expect(fetch(`${asked.url}/health`)).rejects.toThrow('fetch failed');
+  await app.launch();
+  await app.usable();
+  expect(await statusAt(asked.url, token)).toBe(200);
 });

@@ -3,7 +3,7 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandTable } from '../../core/contracts/commands.ts';
+import { chatCommands, commandTable } from '../../core/contracts/commands.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
@@ -57,6 +57,7 @@ test('a session: created, used with a model, retried, exported, undone, listed',
   expect((await run('/undo', sessionId)).text).toContain('put back');
   expect((await run('/sessions')).text).toContain('Plans');
   expect((await run('/sessions calc')).text).toContain(sessionId);
+  expect((await run('/sessions 1')).sessionId).toBe((await claw.op('session.list', {})).sessions[0]?.sessionId);
   expect((await run('/model', sessionId)).text).toContain('demo/offline');
   await run('/model demo/offline', sessionId);
   expect((await claw.op('session.get', { sessionId })).session.model).toBe('demo/offline');
@@ -79,11 +80,13 @@ test('the stop and its release, help, and explained errors', async () => {
   await run('/release');
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
   const { text } = await run('/help');
-  expect(commandTable.filter(({ name }) => !text.includes(`/${name}`))).toEqual([]);
+  const here = commandTable.filter(({ inChats }) => inChats !== 'only').map(({ name }) => name);
+  expect(here.filter((name) => !text.includes(`/${name}`))).toEqual([]);
+  await expect(run('/approve')).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(run('/nothing')).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(run('/stop')).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(run('/help nothing')).rejects.toMatchObject({ code: 'invalid_params' });
-  expect((await claw.op('command.list', {})).commands.map(({ name }) => name)).toEqual(commandTable.map(({ name }) => name));
+  expect((await claw.op('command.list', {})).commands.map(({ name }) => name)).toEqual(here);
 });
 
 test('completion: names, choices, models, and files of the workspace only', async () => {
@@ -100,4 +103,13 @@ test('completion: names, choices, models, and files of the workspace only', asyn
   expect(await lines('/read near/')).toEqual(['/read near/plan.md']);
   for (const outside of ['/read ../', '/read /etc/', '/read away/', '//ca', 'ca', '/stop x', '/none x'])
     expect(await lines(outside)).toEqual([]);
+});
+
+test('a chat gets the commands that the table offers there, and no others', async () => {
+  const caller = { channel: 'telegram', actor: 'telegram:42' } as const;
+  const { commands } = await claw.op('command.list', {}, caller);
+  expect(commands.map(({ name }) => name)).toEqual(chatCommands.map(({ name }) => name));
+  for (const line of ['/run ls', '/release', '/undo', '/export'])
+    await expect(claw.op('command.run', { line }, caller)).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('command.run', { line: '/plan' }, caller)).rejects.toMatchObject({ message: 'There is no session yet.' });
 });

@@ -257,8 +257,8 @@ test('a flood of messages being accepted does not delay the panic stop', async (
   await rig.hears(/Everything is stopped/);
 });
 
-test('commands: status, new, sessions, budget, help for the unknown, deny by number', async () => {
-  const rig = await open({ rules: writes('d.md') });
+test('commands: status, new, sessions, plan, budget, help for the unknown, deny by number', async () => {
+  const rig = await open({ rules: writes('d.md'), config: { budget: { perSessionUsd: 1 } } });
   await rig.pair();
   rig.ada.write('first words');
   await rig.hears('You said: first words');
@@ -267,7 +267,7 @@ test('commands: status, new, sessions, budget, help for the unknown, deny by num
   rig.ada.write('write it');
   await rig.hears(/Wants to write d\.md/);
   rig.ada.write('/status');
-  await rig.hears(/1 waiting for your decision/);
+  await rig.hears(/1 approval waiting/);
   rig.ada.write('/deny');
   await rig.hears(/Answered here: denied/);
   await rig.hears('It is written.');
@@ -275,12 +275,15 @@ test('commands: status, new, sessions, budget, help for the unknown, deny by num
   await rig.hears(/1\. write it\n2\. first words/);
   rig.ada.write('/sessions 2');
   await rig.hears(/continues: first words/);
-  rig.ada.write('/budget');
-  await rig.hears(/No limits are set|of no limit/);
+  rig.ada.write('/plan');
+  await rig.hears(/Only reads run until you approve a plan/);
+  rig.ada.write('/budget 2');
+  await rig.hears(/2 US dollars more for this session/);
   rig.ada.write('/dance');
-  await rig.hears(/I do not know \/dance/);
+  await rig.hears(/There is no command \/dance/);
   const { sessions } = await rig.claw.op('session.list', {});
   expect(sessions).toHaveLength(2);
+  expect(sessions.find(({ title }) => title === 'first words')).toMatchObject({ planFirst: 'whole' });
   expect(existsSync(join(rig.home.workspace, 'd.md'))).toBe(false);
 });
 

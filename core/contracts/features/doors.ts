@@ -11,6 +11,8 @@ export type TokenDoor = z.infer<typeof tokenDoorSchema>;
 
 export const doorsConfigSchema = z
   .strictObject({
+    /** The port of `trayclaw serve`, which the tray app opens at its start. Without one the app listens only when it is asked. */
+    port: z.number().int().min(1).max(65_535).optional(),
     openai: z
       .strictObject({
         /** Enabled by default, because nothing can be reached without a token. */

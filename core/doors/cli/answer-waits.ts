@@ -57,7 +57,12 @@ async function approve({ output }: CommandContext, claw: Claw, lines: LineReader
   const gone = new AbortController();
   const stopListening = lines.onInterrupt(() => gone.abort());
   try {
-    const answer = await promptApproval(asked, lines, { paint: output.paintNote, say: (text) => output.say(text), signal: gone.signal });
+    const answer = await promptApproval(asked, lines, {
+      claw,
+      paint: output.paintNote,
+      say: (text) => output.say(text),
+      signal: gone.signal,
+    });
     if (answer.kind === 'none') return false;
     const { kind, ...given } = answer;
     await claw.op('approval.decide', { approvalId, decision: kind, ...given }, cliCaller);

@@ -1,6 +1,10 @@
-// Asks a person at the terminal for one approval: shows its effect, the risk and the exact arguments. Silence and Enter never approve.
+// Asks a person at the terminal for one approval: shows its effect, the risk, the exact arguments and the change to files. Silence and Enter never approve.
 
+import type { Claw } from '../../contracts/claw.ts';
+import { toAppError } from '../../contracts/errors.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
+import { cliCaller } from './caller.ts';
+import { describeChanges } from './file-diff.ts';
 import type { LineReader } from './line-reader.ts';
 import type { Paint } from './output.ts';
 import { revealed } from '../../base/visible-text.ts';
@@ -13,6 +17,7 @@ export type PromptAnswer =
 
 const triesMax = 5;
 const SOURCES_SHOWN_MAX = 10;
+const CHANGED_LINES_MAX = 120;
 
 const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
   o: { kind: 'approve', scope: { kind: 'once' } },
@@ -39,6 +44,7 @@ const widerAnswers: Readonly<Record<string, PromptAnswer>> = {
 };
 
 export interface PromptOptions {
+  readonly claw: Pick<Claw, 'op'>;
   readonly paint: Paint;
   say(text: string): void;
   /** Aborts when the approval was decided elsewhere, or the prompt was interrupted. */
@@ -46,7 +52,7 @@ export interface PromptOptions {
 }
 
 export async function promptApproval(approval: Approval, lines: LineReader, options: PromptOptions): Promise<PromptAnswer> {
-  options.say(describeApproval(approval, options.paint));
+  options.say(describeApproval(approval, options.paint) + (await changesOf(approval, options)));
   const trusts = approval.facts.opens !== undefined;
   const wider = trusts ? trustAnswers : approval.widerScope === null ? {} : widerAnswers;
   const choices = trusts
@@ -61,9 +67,19 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
     const typed = line.trim().toLowerCase();
     const answer = readAnswer(typed, { ...onceAnswers, ...wider }, approval.choices?.length ?? 1);
     if (answer !== null) return answer;
-    options.say('That is none of the choices.');
+    options.say(tries === triesMax - 1 ? 'That is none of the choices either, so the call is denied.' : 'That is none of the choices.');
   }
   return { kind: 'deny' };
+}
+
+/** The change that the call would make to files. The approval itself has its exact arguments, so it can be answered without. */
+async function changesOf({ approvalId }: Approval, { claw, paint }: PromptOptions): Promise<string> {
+  try {
+    const { files } = await claw.op('approval.diff', { approvalId }, cliCaller);
+    return files.length === 0 ? '' : `\n${describeChanges(files, CHANGED_LINES_MAX, paint)}`;
+  } catch (cause) {
+    return `\nThe change to files cannot be shown: ${revealed(toAppError(cause).message)}`;
+  }
 }
 
 /** Parses an answer. A wider scope may be followed by the number of its choice: `s 1`. */

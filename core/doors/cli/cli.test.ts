@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   { argv: ['agents', 'list'], op: 'agent.list', params: {}, json: [scout] },
   { argv: ['agents', 'show', 'scout'], op: 'agent.get', params: { agentId: 'scout' }, json: { ...scout, identity: 'Be brief.' } },
   { argv: ['subagents', 'list', '--session', 's', '--all'], op: 'helper.list', params: { sessionId: 's', all: true }, json: [helper] },
-  { argv: ['--quiet', 'helpers', 'cancel', 'job_1'], op: 'helper.cancel', params: { jobId: 'job_1' }, json: helper },
+  { argv: ['--quiet', 'subagents', 'cancel', 'job_1'], op: 'helper.cancel', params: { jobId: 'job_1' }, json: helper },
   { argv: ['budget', 'show', '--turn', 't'], op: 'budget.get', params: { turnId: 't' }, json: [dayBudget] },
   { argv: ['budget', 'allow', '$1.50'], op: 'budget.allow', params: { scope: 'day', usd: 1.5 }, json: [{ ...dayBudget, limit: 11.5 }] },
   {

@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
-import { withCurrentWords } from './former-words.ts';
 import { buildProgram } from './kernel/program.ts';
 import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
@@ -51,8 +50,7 @@ interface Shell {
   readonly early: Output;
 }
 
-async function parseAndRun(given: readonly string[], shell: Shell): Promise<number> {
-  const argv = withCurrentWords(given);
+async function parseAndRun(argv: readonly string[], shell: Shell): Promise<number> {
   const { io, parts, early } = shell;
   const { CommanderError } = await import('commander');
   let usageText = '';

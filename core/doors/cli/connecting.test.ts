@@ -136,6 +136,27 @@ test('serve reuses an instance that serves and waits for one that does not', asy
   expect(await runCommand(['serve'], busy)).toMatchObject({ code: 1, out: '' });
 });
 
+test('serve asks the tray app to serve and leaves the address to it; start still shows the app', async () => {
+  const ports: (number | undefined)[] = [];
+  const serve = (port?: number): Promise<{ url: string }> => Promise.resolve(ports.push(port)).then(() => ({ url: 'http://127.0.0.1:6' }));
+  const app = { ...foundInstance(new FakeClaw()), serve };
+  for (const argv of [['serve', '--port', '6'], ['serve'], ['mcp', 'serve', '--http', '6']]) {
+    const ran = await runCommand(argv, fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(app) }));
+    expect([ran.code, JSON.parse(ran.out)]).toMatchObject([0, { url: 'http://127.0.0.1:6', token: 'other', pid: 9 }]);
+    expect(ran.err).toContain('Already running as process 9; this is its address. The app serves it until you quit the app.');
+  }
+  expect(ports).toEqual([6, undefined, 6]);
+  const taken = new AppError('port_in_use', 'Port 6 is in use.', { data: { port: 6 } });
+  const failing = { ...app, serve: () => Promise.reject(taken) };
+  const refused = await runCommand(['serve'], fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(failing) }));
+  expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringContaining('Port 6 is in use.')]);
+
+  const serving = { ...foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:6' }), serve };
+  const desktop: Partial<CliParts> = { runDesktop: () => Promise.resolve({ kind: 'ended', code: 0 }) };
+  const shown = await runCommand(['start'], fakeParts(new FakeClaw(), { ...desktop, findInstance: () => Promise.resolve(serving) }));
+  expect(shown).toEqual({ code: 0, out: '', err: '' });
+});
+
 const tokenNote = 'The access token is not printed here. For the address with it, run this in a terminal: trayclaw serve\n';
 
 test.each<[string, string[], boolean, boolean]>([

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, atTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { AppError } from '../../contracts/errors.ts';
 import { runCli } from './cli.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, costUsd: 0 };
@@ -201,6 +202,31 @@ test('tool: done at once, waiting without a terminal, approved in place', async 
   await denied.terminal.sees('(Enter denies)');
   denied.terminal.type('');
   expect(await denied.finish).toBe(3);
+});
+
+test('the prompt shows the change to each file, bounded and with every character visible; five wrong answers deny', async () => {
+  const claw = new FakeClaw();
+  const added = Array.from({ length: 200 }, (_, at) => `+line ${at}`);
+  const diff = ['--- a', '+++ b', '@@ -1 +1,201 @@', '-old', '+\tnew\u202E\u001B[2J', ...added].join('\n');
+  const file = { path: '/ws/a.md', change: 'changed', diff, addedLines: 201, removedLines: 1, note: null } as const;
+  claw.answers = { 'approval.diff': () => ({ files: [file] }) };
+  const { terminal, finish } = atTerminal(claw, ['tool', 'write', '{}']);
+  await terminal.sees('(Enter denies)');
+  expect(terminal.err).toContain('Changes /ws/a.md\n--- a\n+++ b\n@@ -1 +1,201 @@\n-old\n+\tnew\\u{202e}\\u{1b}[2J\n+line 0\n');
+  expect(terminal.err).toContain('… and 86 more lines\n');
+  for (let tries = 0; tries < 5; tries++) terminal.type('maybe');
+  expect(await finish).toBe(3);
+  expect(terminal.err).toContain('That is none of the choices either, so the call is denied.');
+
+  const failing = new FakeClaw({ 'approval.diff': () => Promise.reject(new AppError('not_found', 'It is gone.')) });
+  const asked = atTerminal(failing, ['tool', 'write', '{}']);
+  await asked.terminal.sees('(Enter denies)');
+  expect(asked.terminal.err).toContain('The change to files cannot be shown: It is gone.');
+  asked.terminal.type('');
+  expect(await asked.finish).toBe(3);
+
+  const shown = await runCommand(['approvals', 'show', 'apr_1'], fakeParts(claw));
+  expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('+line 199')]);
 });
 
 test('exits with 5 if a panic stop ended the call', async () => {

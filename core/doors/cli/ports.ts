@@ -42,6 +42,8 @@ export interface HostedRuntime extends Claw {
 export interface FoundInstance {
   readonly record: { readonly pid: number; readonly url?: string | undefined; readonly token: string; readonly version: string };
   readonly claw: Claw;
+  /** Asks the tray app to serve. Fails with `port_in_use`. Absent in any other instance. */
+  readonly serve?: (port?: number) => Promise<{ readonly url: string }>;
 }
 
 /** Lets other processes join the runtime that this process hosts. */

@@ -1,5 +1,5 @@
-// `serve` and `start`: the runtime with its window on loopback, until it is ended. Reuses an instance that already serves. `start` is the
-// tray app if Electron runs, otherwise the same window in a browser; it prints one line about which.
+// `serve` and `start`: the runtime with its window on loopback, until it is ended. Reuses an instance that serves, and asks the tray app to
+// serve. `start` is the tray app if Electron runs, otherwise the same window in a browser; it prints one line about which.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -22,7 +22,7 @@ interface ServeOptions {
 export async function start(context: CommandContext, options: ServeOptions): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('start');
   const { parts, output, io, home } = context;
-  // A named port asks for the served window. If an instance already serves, it owns the data folder, so the tray app could only fail.
+  // A named port asks for the served window. If another program serves, it owns the data folder, so the tray app could only fail.
   if (options.port === undefined && !(await isServed(context))) {
     const ran = await parts.runDesktop({
       home,
@@ -44,7 +44,7 @@ function tellNoSandbox({ output }: CommandContext): void {
 async function isServed({ parts, home }: CommandContext): Promise<boolean> {
   const instance = await parts.findInstance(home);
   await instance?.claw.close();
-  return instance?.record.url !== undefined;
+  return instance?.record.url !== undefined && instance.serve === undefined;
 }
 
 export async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
@@ -53,8 +53,8 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   const port = options.port === undefined ? undefined : parsePort(options.port);
   const stop = new StopSignal(context);
   try {
-    const connection = await context.connect('live', (instance) => instance.record.url !== undefined);
-    if (connection.instance !== null) return await reuse(context, connection, options);
+    const connection = await context.connect('live', ({ record, serve: ask }) => record.url !== undefined || ask !== undefined);
+    if (connection.instance !== null) return await reuse(context, connection, { ...options, port });
     try {
       await announce(context, connection, { ...options, port, opens: options.open === true, why: options.why });
       await stop.first;
@@ -101,14 +101,18 @@ function mayPrintToken({ io }: CommandContext, { printToken }: Pick<ServeOptions
   return printToken ?? !io.stdoutIsServiceLog;
 }
 
-async function reuse(context: CommandContext, connection: Connection, options: ServeOptions): Promise<number> {
-  const { url, token, pid } = connection.instance?.record ?? {};
+type Reuse = Omit<ServeOptions, 'port'> & { readonly port: number | undefined };
+
+async function reuse(context: CommandContext, connection: Connection, options: Reuse): Promise<number> {
+  const { instance } = connection;
   try {
-    if (url === undefined || token === undefined || pid === undefined)
-      throw new AppError('internal', 'The running instance serves no window.');
-    context.output.note(`Already running as process ${pid}; this is its address.`);
-    const { port } = new URL(url);
-    if (options.port !== undefined && options.port !== port) {
+    const url = instance?.record.url ?? (await instance?.serve?.(options.port))?.url;
+    if (instance === null || url === undefined) throw new AppError('internal', 'The running instance serves no window.');
+    const { token, pid } = instance.record;
+    const until = instance.serve === undefined ? '' : ' The app serves it until you quit the app.';
+    context.output.note(`Already running as process ${pid}; this is its address.${until}`);
+    const port = Number(new URL(url).port);
+    if (instance.record.url !== undefined && options.port !== undefined && options.port !== port) {
       context.output.note(`It stays on port ${port}. Stop it first to serve on port ${options.port}.`);
     }
     const at: Address = { url, token, pid, printsToken: mayPrintToken(context, options) };

@@ -121,7 +121,7 @@ export class TurnConversation {
       this.#openPrompts.set(approval.approvalId, over);
       const signal = AbortSignal.any([over.signal, this.#interrupted.signal]);
       const { output } = this.#context;
-      const answer = await promptApproval(approval, lines, { paint: output.paintNote, say: (text) => output.say(text), signal });
+      const answer = await promptApproval(approval, lines, { claw, paint: output.paintNote, say: (text) => output.say(text), signal });
       this.#openPrompts.delete(approval.approvalId);
       if (over.signal.aborted) {
         output.say('It was decided elsewhere.');

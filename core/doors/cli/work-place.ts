@@ -7,6 +7,7 @@ import { givenPath } from '../../base/given-path.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { revealed } from '../../base/visible-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import type { DoorName } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
@@ -25,7 +26,7 @@ export type MessagePlace = Pick<OpParams<'message.send'>, 'sessionId' | 'workspa
 type Look = OpResult<'workspace.look'>;
 
 /** The channels of a person at this machine. --continue ignores sessions of chats, schedules and signals. */
-const ownChannels: ReadonlySet<string> = new Set(['cli', 'window', 'desktop', 'http', 'library']);
+const ownChannels: ReadonlySet<string> = new Set<DoorName>(['cli', 'window', 'http', 'library']);
 const SESSIONS_MAX = 200;
 
 /** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */

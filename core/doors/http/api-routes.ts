@@ -18,6 +18,8 @@ export interface ApiOptions {
   readonly claw: Claw;
   readonly logger: Logger;
   readonly streamLimits?: Partial<EventStreamLimits>;
+  /** Listens on loopback TCP as well, for a command line on the local socket. */
+  readonly serve?: (port?: number) => Promise<{ readonly url: string }>;
 }
 
 export interface ApiRequest {
@@ -30,6 +32,8 @@ export interface ApiRequest {
 
 /** Only the fields that this route needs. `message.send` validates the rest. */
 const askParamsSchema = z.strictObject({ text: z.string(), sessionId: z.string().optional(), agentId: z.string().optional() });
+const serveParamsSchema = z.strictObject({ port: z.number().int().min(0).max(65_535).optional() });
+const askedWords = { says: 'The request is not valid', whole: 'the body' };
 
 export class ApiRoutes {
   readonly #options: ApiOptions;
@@ -61,6 +65,9 @@ export class ApiRoutes {
     const { path } = api;
     if (path === '/api/events') return this.#onMethod(api, 'GET', () => this.#streamEvents(api));
     if (path === '/api/ask') return this.#onMethod(api, 'POST', () => this.#run(api, (body, caller) => this.#ask(body, caller)));
+    const { serve } = this.#options;
+    if (path === '/api/serve' && serve !== undefined && api.channel === 'cli')
+      return this.#onMethod(api, 'POST', () => this.#run(api, async (body) => serve(parseGiven(serveParamsSchema, body, askedWords).port)));
     if (path.startsWith('/api/ops/')) return this.#onMethod(api, 'POST', () => this.#runOp(api, path.slice('/api/ops/'.length)));
     return refuse(api, refusal(new AppError('not_found', 'There is nothing at this address.')));
   }
@@ -84,7 +91,7 @@ export class ApiRoutes {
   }
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
-    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request is not valid', whole: 'the body' });
+    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, askedWords);
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
     // A named session must exist, so that a mistyped id does not start a new conversation.
     if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);

@@ -10,13 +10,17 @@ const answerWithinMs = 2_000;
 export interface RunningInstance {
   readonly record: InstanceRecord;
   readonly claw: Claw;
+  /** Asks the tray app to serve. Fails with `port_in_use`. Absent in any other instance. */
+  readonly serve?: (port?: number) => Promise<{ readonly url: string }>;
 }
 
 export async function findInstance(home: string): Promise<RunningInstance | null> {
   const record = readInstanceFile(home);
   if (record === null || !isOwnSocket(record.socketPath)) return null;
   const address = { socketPath: record.socketPath };
-  return (await answers(address)) ? { record, claw: new HttpClaw({ address, token: record.token }) } : null;
+  if (!(await answers(address))) return null;
+  const claw = new HttpClaw({ address, token: record.token });
+  return { record, claw, ...(record.isApp && { serve: (port) => claw.serve(port) }) };
 }
 
 async function answers(address: { socketPath: string }): Promise<boolean> {

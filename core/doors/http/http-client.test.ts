@@ -1,17 +1,17 @@
-// A client and a door over a real local socket: operations, events, deltas, reconnecting, and finding an instance.
+// A client and a door over a real local socket: operations, events, deltas and reconnecting.
 
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { ManualClock, systemClock, type Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
-import { createHttpDoor, findInstance, HttpClaw, InstanceDoor, socketPathFor, type HttpDoor } from './http.ts';
+import { createHttpDoor, HttpClaw, type HttpDoor } from './http.ts';
 
 let folder: string;
 let claw: FakeClaw;
@@ -128,6 +128,31 @@ test('a broken stream resumes after the last event without loss or duplicates', 
   const next = [await events.next(), await events.next()].map((item) => (item.value as AnyEvent).seq);
   expect(next).toEqual([2, 3]);
   await events.return?.();
+});
+
+test('a stream from the latest event that breaks before its first one resumes where it began', async () => {
+  rename('one');
+  const events = client.events({ after: 'latest' })[Symbol.asyncIterator]();
+  await client.op('panic.status', {});
+  await door.close();
+  rename('two');
+  door = makeDoor(claw);
+  await door.listen({ socketPath: socketPath() });
+  expect((await events.next()).value).toMatchObject({ seq: 2 });
+  await events.return?.();
+});
+
+test('a stream that cannot be opened fails with its reason; one that was refused does not restart elsewhere', async () => {
+  const stranger = new HttpClaw({ address: { socketPath: socketPath() }, token: 'wrong' });
+  await expect(take(stranger.events({ after: 'latest' }), 1)).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(take(stranger.events({ after: 0 }), 1)).rejects.toMatchObject({ code: 'unauthorized' });
+  await stranger.close();
+  const ended = new HttpClaw({ address: { socketPath: join(folder, 'none.sock') }, token: 'tok' });
+  const gone = new AbortController();
+  const events = take(ended.events({ after: 0, signal: gone.signal }), 1);
+  gone.abort();
+  expect(await events).toEqual([]);
+  await ended.close();
 });
 
 test('delivers deltas to the listener until it unsubscribes', async () => {
@@ -282,112 +307,10 @@ test('an abort ends the wait in the client and in the instance', async () => {
   await door.whenIdle();
 });
 
-test('reports an ended instance as an expected failure and ends its events', async () => {
+test('reports an ended instance as an expected failure, also to who reads its events', async () => {
   const events = client.events({ after: 0 });
   await client.op('panic.status', {});
   await door.close();
   await expect(client.op('panic.status', {})).rejects.toMatchObject({ code: 'shutting_down', isRetryable: true });
-  expect(await take(events, 1)).toEqual([]);
-});
-
-const openInstance = async (home: string, clock: Clock = systemClock): Promise<InstanceDoor> => {
-  const options = { logger: silentLogger, clock, assetsFolder: null, version: '9', platform: process.platform } as const;
-  const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options });
-  await instance.open();
-  return instance;
-};
-
-test('finds an instance through its file; it serves on request and cleans up', async () => {
-  expect(await findInstance(folder)).toBeNull();
-  const instance = await openInstance(folder);
-  const file = join(folder, 'instance.json');
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(statSync(join(folder, 'run', 'trayclaw.sock')).mode & 0o777).toBe(0o600);
-  expect(statSync(join(folder, 'run')).mode & 0o777).toBe(0o700);
-  const found = await findInstance(folder);
-  expect(found?.record).toEqual({ pid: 4242, socketPath: join(folder, 'run', 'trayclaw.sock'), token: instance.token, version: '9' });
-  expect(await found?.claw.op('panic.status', {})).toMatchObject({ engaged: false });
-  const { url, token } = await instance.serve();
-  expect(Buffer.from(token, 'base64url')).toHaveLength(32);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ url, token });
-  expect((await fetch(`${url}/health`)).status).toBe(200);
-  await found?.claw.close();
-  await instance.dispose();
-  expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
-});
-
-test('ignores the leftovers of a killed instance, and the next one replaces them', async () => {
-  const first = await openInstance(folder);
-  const left = readFileSync(join(folder, 'instance.json'), 'utf8');
-  await first.dispose();
-  writeFileSync(join(folder, 'instance.json'), left);
-  writeFileSync(join(folder, 'run', 'trayclaw.sock'), '');
-  expect(await findInstance(folder)).toBeNull();
-  rmSync(join(folder, 'run', 'trayclaw.sock'));
-  const second = await openInstance(folder);
-  expect((await findInstance(folder))?.record.token).toBe(second.token);
-  await second.dispose();
-});
-
-test('for ten minutes after a clean exit, the old token only yields the new one', async () => {
-  const clock = new ManualClock();
-  const ask = async (url: string, token: string, path: string): Promise<readonly [number, unknown]> => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: '{}' });
-    return [response.status, ((await response.json()) as { readonly result?: unknown }).result];
-  };
-  const run = async (): Promise<{ readonly url: string; readonly token: string; readonly instance: InstanceDoor }> => {
-    const instance = await openInstance(folder, clock);
-    return { instance, ...(await instance.serve()) };
-  };
-  const first = await run();
-  await first.instance.dispose();
-  const second = await run();
-  expect([second.url, second.token === first.token]).toEqual([first.url, false]);
-  expect(await ask(second.url, first.token, 'renew')).toEqual([200, { token: second.token }]);
-  expect(await ask(second.url, second.token, 'ops/panic.status')).toMatchObject([200, { engaged: false }]);
-  expect(await ask(second.url, first.token, 'ops/panic.status')).toEqual([401, undefined]);
-  expect(await ask(second.url, 'another', 'renew')).toEqual([401, undefined]);
-  clock.advance(600_001);
-  expect(await ask(second.url, first.token, 'renew')).toEqual([401, undefined]);
-  await second.instance.dispose();
-  const third = await run();
-  expect((await ask(third.url, first.token, 'renew'))[0]).toBe(401);
-  expect((await ask(third.url, second.token, 'renew'))[0]).toBe(200);
-  await third.instance.dispose();
-  clock.advance(600_001);
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(Number(new URL(first.url).port), '127.0.0.1', resolve));
-  const late = await run();
-  expect(late.url).not.toBe(first.url);
-  expect((await ask(late.url, third.token, 'renew'))[0]).toBe(401);
-  await late.instance.dispose();
-  await new Promise((resolve) => taken.close(resolve));
-});
-
-test('trusts nothing that does not answer as an instance', async () => {
-  const path = join(folder, 'other.sock');
-  const record = { pid: 1, socketPath: path, token: 'secret', version: '1' };
-  const file = join(folder, 'instance.json');
-  const asked: (string | undefined)[] = [];
-  const other = createServer((asking, response) => {
-    asked.push(asking.headers.authorization);
-    response.writeHead(500).end();
-  });
-  await new Promise<void>((resolve) => other.listen(path, resolve));
-  writeFileSync(file, JSON.stringify(record));
-  chmodSync(file, 0o600);
-  expect(await findInstance(folder)).toBeNull();
-  for (const broken of ['', '{', '{"pid":"x"}', '[]']) {
-    writeFileSync(file, broken);
-    expect(await findInstance(folder)).toBeNull();
-  }
-  await new Promise((resolve) => other.close(resolve));
-  expect(asked).toEqual([undefined]);
-});
-
-test('puts the socket into the data folder unless the path is too long', () => {
-  expect(socketPathFor('/home/a', 'linux', '/tmp')).toBe('/home/a/run/trayclaw.sock');
-  expect(socketPathFor('/h/' + 'x'.repeat(90), 'linux', '/tmp')).toMatch(/^\/tmp\/trayclaw-[0-9a-f]{16}\/trayclaw\.sock$/);
-  expect(socketPathFor('C:\\x', 'win32', 'C:\\tmp')).toMatch(/^\\\\\.\\pipe\\trayclaw-[0-9a-f]{16}$/);
+  await expect(take(events, 1)).rejects.toMatchObject({ code: 'shutting_down', isRetryable: true });
 });

@@ -4,17 +4,18 @@ import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { sleep } from '../../base/deferred.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
-import type { Claw, EventsQuery } from '../../contracts/claw.ts';
-import { AppError, errorBodySchema, type ErrorData } from '../../contracts/errors.ts';
+import { placeHeader, type Claw, type EventsQuery } from '../../contracts/claw.ts';
+import { AppError, errorBodySchema, isAppError, toAppError, type ErrorData } from '../../contracts/errors.ts';
 import { eventEnvelopeSchema, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
 import { opSchemas, type Caller, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
 import { readMessages } from './event-stream-reader.ts';
-import { readText, sendExchange, type ServerAddress } from './http-exchange.ts';
+import { readText, sendExchange, type Exchange, type ServerAddress } from './http-exchange.ts';
 
 export type { ServerAddress } from './http-exchange.ts';
 
 const reconnectsMax = 5;
 const firstReconnectMs = 50;
+const servedSchema = z.object({ url: z.string() });
 
 export interface HttpClawOptions {
   readonly address: ServerAddress;
@@ -37,15 +38,13 @@ export class HttpClaw implements Claw {
   /** Sends the operation only after earlier subscriptions are open, so that they miss none of its events. */
   async op<N extends OpName>(name: N, params: OpParams<N>, caller?: Caller): Promise<OpResult<N>> {
     await Promise.all(this.#opening);
-    const signal = this.#signalWith(caller?.signal);
-    const exchange = { method: 'POST', path: `/api/ops/${name}`, headers: this.#headers, body: JSON.stringify(params), signal } as const;
-    const response = await sendExchange(this.#address, exchange);
-    const result = resultOf(await readText(response, signal));
+    const result = await this.#post(`/api/ops/${name}`, params, this.#signalWith(caller?.signal));
     const parsed = z.safeParse(opSchemas[name].result, result);
     if (!parsed.success) throw new AppError('internal', `The running instance answered ${name} in a form this version does not know.`);
     return parsed.data as OpResult<N>;
   }
 
+  /** Fails with the reason if the stream is refused, or if the instance cannot be reached again; then no event was left out before. */
   events(query: EventsQuery): AsyncIterable<AnyEvent> {
     const first = this.#openStream(query.after, query);
     return this.#followEvents(first, query);
@@ -66,19 +65,31 @@ export class HttpClaw implements Claw {
     };
   }
 
+  /** Asks the tray app to listen on loopback TCP. Fails with `port_in_use`. */
+  async serve(port?: number): Promise<{ readonly url: string }> {
+    return servedSchema.parse(await this.#post('/api/serve', { port }, this.#closing.signal));
+  }
+
   /** Disconnects from the instance, which keeps running. */
   close(): Promise<void> {
     this.#closing.abort();
     return Promise.resolve();
   }
 
-  async *#followEvents(first: Promise<IncomingMessage | null>, query: EventsQuery): AsyncGenerator<AnyEvent> {
+  async #post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+    const exchange = { method: 'POST', path, headers: this.#headers, body: JSON.stringify(body), signal } as const;
+    return resultOf(await readText(await sendExchange(this.#address, exchange), signal));
+  }
+
+  async *#followEvents(first: Promise<IncomingMessage | AppError>, query: EventsQuery): AsyncGenerator<AnyEvent> {
     let after = query.after;
     let stream = first;
-    for (let failures = 0; failures < reconnectsMax;) {
+    for (let failures = 0; ; failures += 1) {
       const response = await stream;
-      if (response !== null) {
+      if (!isAppError(response)) {
         failures = 0;
+        const place = response.headers[placeHeader];
+        if (after === 'latest' && typeof place === 'string') after = Number(place);
         try {
           for await (const event of readEvents(response)) {
             after = event.seq;
@@ -89,8 +100,9 @@ export class HttpClaw implements Claw {
         }
       }
       if (this.#isOver(query.signal)) return;
+      // A later stream from `latest` would leave out the events before it.
+      if (isAppError(response) && (after === 'latest' || failures === reconnectsMax)) throw response;
       if (!(await sleep(firstReconnectMs * 2 ** failures, this.#signalWith(query.signal)))) return;
-      failures += 1;
       stream = this.#openStream(after, query);
     }
   }
@@ -98,7 +110,7 @@ export class HttpClaw implements Claw {
   async #followDeltas(signal: AbortSignal): Promise<void> {
     for (let failures = 0; failures < reconnectsMax && !this.#isOver(signal); failures++) {
       const response = await this.#openPath('/api/events?after=latest&events=0', signal);
-      if (response !== null) {
+      if (!isAppError(response)) {
         failures = 0;
         for await (const message of readMessages(response)) this.#deliverDelta(message.data);
       }
@@ -112,21 +124,14 @@ export class HttpClaw implements Claw {
     for (const listener of this.#deltaListeners) listener(parsed.value);
   }
 
-  #openStream(after: number | 'latest', query: EventsQuery): Promise<IncomingMessage | null> {
+  #openStream(after: number | 'latest', query: EventsQuery): Promise<IncomingMessage | AppError> {
     const session = query.sessionId === undefined ? '' : `&session=${encodeURIComponent(query.sessionId)}`;
     return this.#openPath(`/api/events?after=${after}&deltas=0${session}`, query.signal);
   }
 
-  /** Null if the stream could not be opened. */
-  #openPath(path: string, signal: AbortSignal | undefined): Promise<IncomingMessage | null> {
-    const opening = sendExchange(this.#address, { method: 'GET', path, headers: this.#headers, signal: this.#signalWith(signal) }).then(
-      (response) => {
-        if (response.statusCode === 200) return response;
-        response.destroy();
-        return null;
-      },
-      () => null,
-    );
+  /** Resolves to the error if the stream could not be opened. */
+  #openPath(path: string, signal: AbortSignal | undefined): Promise<IncomingMessage | AppError> {
+    const opening = openStream(this.#address, { method: 'GET', path, headers: this.#headers, signal: this.#signalWith(signal) });
     this.#opening.add(opening);
     void opening.finally(() => this.#opening.delete(opening));
     return opening;
@@ -138,6 +143,16 @@ export class HttpClaw implements Claw {
 
   #isOver(signal: AbortSignal | undefined): boolean {
     return this.#closing.signal.aborted || signal?.aborted === true;
+  }
+}
+
+async function openStream(address: ServerAddress, exchange: Exchange): Promise<IncomingMessage | AppError> {
+  try {
+    const response = await sendExchange(address, exchange);
+    if (response.statusCode !== 200) resultOf(await readText(response, exchange.signal));
+    return response;
+  } catch (cause) {
+    return toAppError(cause);
   }
 }
 

@@ -287,16 +287,17 @@ function bindError(cause: NodeJS.ErrnoException, place: { readonly port?: number
   if (place.socketPath !== undefined) {
     return new AppError('conflict', `Cannot listen on the local socket ${place.socketPath} (${cause.code ?? cause.message}).`, { cause });
   }
+  const hint = 'Choose another with --port or the setting doors.port. Without either, a free port is used.';
   if (cause.code === 'EADDRINUSE') {
     return new AppError('port_in_use', `Port ${place.port ?? 0} on 127.0.0.1 is already in use.`, {
       data: { port: place.port ?? 0 },
-      hint: 'Choose another with --port, or leave it out for a free one.',
+      hint,
       cause,
     });
   }
   return new AppError('port_in_use', `Cannot listen on port ${place.port ?? 0} of 127.0.0.1 (${cause.code ?? cause.message}).`, {
     data: { port: place.port ?? 0 },
-    hint: 'Choose another with --port, or leave it out for a free one.',
+    hint,
     cause,
   });
 }

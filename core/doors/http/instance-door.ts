@@ -26,11 +26,13 @@ const socketPathBytesMax = 100;
 /** How long after a clean exit an open window can get the token of the next run. */
 const renewWithinMs = 600_000;
 
-export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'earlierToken'> {
+export interface InstanceDoorOptions extends Omit<HttpDoorOptions, 'token' | 'earlierToken' | 'serve'> {
   readonly home: string;
   readonly pid: number;
   readonly platform: NodeJS.Platform;
   readonly temporaryFolder: string;
+  /** For the tray app: serves when a process of the same person asks over the local socket. */
+  readonly isApp?: true;
 }
 
 /** home/run/trayclaw.sock; if that is too long, a private folder below the temporary folder; on Windows a named pipe. */
@@ -50,6 +52,7 @@ export class InstanceDoor implements AsyncLifetime {
   /** The port of the previous run, where its windows look for this one. */
   readonly #earlierPort: number | null;
   #listening: UrlListening | null = null;
+  #opening: Promise<UrlListening> | null = null;
   #isOpen = false;
 
   constructor(options: InstanceDoorOptions) {
@@ -59,7 +62,8 @@ export class InstanceDoor implements AsyncLifetime {
     this.token = tokenIn(crashed) ?? randomBytes(32).toString('base64url');
     this.#earlierPort = portIn(crashed) ?? ended?.port ?? null;
     this.#logger = options.logger;
-    this.#door = createHttpDoor({ ...options, token: this.token, earlierToken: earlierTokenIn(ended) });
+    const asked = options.isApp === true ? { serve: (port?: number) => this.serve(port) } : {};
+    this.#door = createHttpDoor({ ...options, ...asked, token: this.token, earlierToken: earlierTokenIn(ended) });
     this.#socketPath = socketPathFor(options.home, options.platform, options.temporaryFolder);
   }
 
@@ -87,16 +91,23 @@ export class InstanceDoor implements AsyncLifetime {
 
   /** Serves the same operations and the window on 127.0.0.1. Fails with `port_in_use`. */
   async serve(port?: number): Promise<{ readonly url: string; readonly token: string }> {
-    this.#listening ??= await this.#listen(port);
+    this.#opening ??= this.#listen(port);
+    try {
+      this.#listening = await this.#opening;
+    } catch (cause) {
+      this.#opening = null;
+      throw cause;
+    }
     this.#announce();
     return { url: this.#listening.url, token: this.token };
   }
 
   /**
-   * Without a given port it uses the port of the previous run, where open windows look for it, or any free port if another program uses
-   * that one.
+   * Without a given port or one in the settings it uses the port of the previous run, where open windows look for it, or any free port if
+   * another program uses that one.
    */
-  async #listen(port: number | undefined): Promise<UrlListening> {
+  async #listen(given: number | undefined): Promise<UrlListening> {
+    const port = given ?? (await this.#options.claw.op('config.get', {})).config.doors.port;
     if (port !== undefined) return this.#door.listen({ port });
     if (this.#earlierPort === null) return this.#door.listen({});
     return this.#door.listen({ port: this.#earlierPort }).catch(() => this.#door.listen({}));
@@ -115,9 +126,9 @@ export class InstanceDoor implements AsyncLifetime {
 
   #announce(): void {
     if (!this.#isOpen) return;
-    const { home, pid, version } = this.#options;
+    const { home, pid, version, isApp } = this.#options;
     const url = this.#listening === null ? {} : { url: this.#listening.url };
-    writeInstanceFile(home, { pid, socketPath: this.#socketPath, ...url, token: this.token, version });
+    writeInstanceFile(home, { pid, socketPath: this.#socketPath, ...url, token: this.token, version, ...(isApp && { isApp }) });
   }
 }
 

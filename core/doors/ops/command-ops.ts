@@ -1,8 +1,9 @@
 // The operations on slash commands. Each command runs an operation and formats its result as text. Commands grant no further rights.
 
 import { counted } from '../../base/counted.ts';
-import { AppError } from '../../contracts/errors.ts';
-import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
+import { doors } from '../../contracts/doors.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
@@ -30,12 +31,12 @@ const LISTED = 20;
 
 export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
   return {
-    'command.list': () => ({ commands: available(deps).map(describe) }),
-    'command.complete': ({ line, sessionId }) => ({
-      completions: completeLine(line, available(deps), { ...deps, folder: folderOf(deps, sessionId) }),
+    'command.list': (_params, caller) => ({ commands: available(deps, caller).map(describe) }),
+    'command.complete': ({ line, sessionId }, caller) => ({
+      completions: completeLine(line, available(deps, caller), { ...deps, folder: folderOf(deps, sessionId) }),
     }),
     'command.run': async ({ line, sessionId }, caller) => {
-      const parsed = parseCommand(line, available(deps));
+      const parsed = parseCommand(line, available(deps, caller));
       if (!parsed.ok) throw parsed.error;
       const { spec, values } = parsed.value;
       const run = spec.tool === undefined ? runners[spec.name] : runTool(spec.tool, spec.parameters[0]?.name ?? '');
@@ -52,10 +53,11 @@ function folderOf({ log, workspaces }: Deps, sessionId: string | undefined): str
   return workspaces.holds(folder) ? folder : null;
 }
 
-/** Commands whose tool is missing are not offered. */
-function available(deps: Deps): CommandSpec[] {
+/** The commands of the caller's door, without those whose tool is missing. */
+function available(deps: Deps, { channel }: Caller): readonly CommandSpec[] {
+  if (!doors[channel].isHere) return chatCommands;
   const tools = new Set(deps.tools.list().map(({ name }) => name));
-  return commandTable.filter(({ tool }) => tool === undefined || tools.has(tool));
+  return commandTable.filter(({ tool, inChats }) => inChats !== 'only' && (tool === undefined || tools.has(tool)));
 }
 
 function describe(spec: CommandSpec): OpResult<'command.list'>['commands'][number] {
@@ -142,9 +144,9 @@ const runners: Readonly<Record<string, Run>> = {
     await line.ops['panic.release']({}, line.caller);
     return { text: 'The panic stop is released.' };
   },
-  help: ({ deps, values: given }) => {
+  help: ({ deps, values: given, caller }) => {
     const wanted = given['command']?.replace(/^\//, '');
-    const shown = available(deps).filter(({ name }) => wanted === undefined || name === wanted);
+    const shown = available(deps, caller).filter(({ name }) => wanted === undefined || name === wanted);
     if (shown.length === 0) throw new AppError('invalid_params', `There is no command /${wanted ?? ''}.`);
     return { text: shown.map((spec) => `- \`${usageOf(spec)}\` ${spec.about}`).join('\n') };
   },
@@ -162,24 +164,39 @@ async function pinRule(line: Line): Promise<Outcome> {
 }
 
 async function listSessions({ ops, values: given, caller }: Line): Promise<Outcome> {
-  const query = given['words'];
-  if (query !== undefined) {
-    const { hits } = await ops['session.search']({ query, limit: LISTED, each: 'session' }, caller);
+  const words = given['words'];
+  const { sessions } = await ops['session.list']({ archived: false, limit: LISTED }, caller);
+  const chosen = /^\d{1,2}$/.test(words ?? '') ? sessions[Number(words) - 1] : undefined;
+  if (chosen !== undefined) return { text: `This continues: ${nameOf(chosen)}`, sessionId: chosen.sessionId };
+  if (words !== undefined) {
+    const { hits } = await ops['session.search']({ query: words, limit: LISTED, each: 'session' }, caller);
     return {
       text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),
     };
   }
-  const { sessions } = await ops['session.list']({ limit: LISTED }, caller);
-  const line = (one: (typeof sessions)[number]): string =>
-    `- \`${one.sessionId}\` ${one.title}${one.unread > 0 ? ` (${one.unread} new)` : ''}`;
-  return { text: sessions.length === 0 ? 'There are no sessions yet.' : sessions.map(line).join('\n') };
+  // Text that a chat has shown still counts as unread.
+  const marks = (one: (typeof sessions)[number]): string =>
+    `${one.status === 'running' ? ' (at work)' : ''}${one.unread > 0 && doors[caller.channel].isHere ? ` (${one.unread} new)` : ''}`;
+  const lines = sessions.map((one, at) => `${at + 1}. ${nameOf(one)}${marks(one)}`);
+  return { text: lines.length === 0 ? 'There are no sessions yet.' : `${lines.join('\n')}\n\nContinue one of them: /sessions 1` };
+}
+
+function nameOf({ title }: { readonly title: string }): string {
+  return title === '' ? 'Untitled' : title;
 }
 
 async function stop(line: Line): Promise<Outcome> {
   const sessionId = needSession(line);
   const open = line.deps.log.index.openTurns().filter((turn) => turn.sessionId === sessionId);
   // Cancels queued turns first, so that none of them starts when the running one ends.
-  for (const { turnId } of open.toReversed()) await line.ops['turn.cancel']({ turnId }, line.caller);
+  for (const { turnId } of open.toReversed()) {
+    try {
+      await line.ops['turn.cancel']({ turnId }, line.caller);
+    } catch (cause) {
+      // The turn ended at the same moment.
+      if (!isAppError(cause) || cause.code !== 'turn_not_running') throw cause;
+    }
+  }
   return { text: open.length === 0 ? 'Nothing was running here.' : 'Stopped.' };
 }
 
@@ -225,6 +242,8 @@ async function chooseModel(line: Line): Promise<Outcome> {
 async function planFirst({ deps, ops, values, caller, ...line }: Line): Promise<Outcome> {
   const mode = planChoiceSchema.catch('whole').parse(values['mode']);
   const isNew = line.sessionId === undefined || deps.log.index.session(line.sessionId) === null;
+  // The session of a chat starts with its first message, whose channel decides which agent answers.
+  if (isNew && !doors[caller.channel].isHere) throw noSessionYet();
   const sessionId = isNew ? (await ops['session.create']({}, caller)).sessionId : (line.sessionId ?? '');
   await ops['session.configure']({ sessionId, planFirst: mode }, caller);
   const text =
@@ -287,20 +306,28 @@ async function status(line: Line): Promise<Outcome> {
   const { approvals } = await ops['approval.list']({}, caller);
   const session = sessionId === undefined ? null : deps.log.index.listedSession(sessionId);
   const open = deps.log.index.openTurns().length;
+  const { today } = await ops['usage.get']({ by: 'day', days: 1 }, caller);
   return {
     text: [
-      ...(engaged ? ['- Everything is stopped by the panic stop.'] : []),
+      ...(engaged ? ['- Everything is stopped by the panic stop, which is released at the computer.'] : []),
       ...(session === null
         ? []
-        : [`- This session: ${session.status ?? 'new'}, model ${session.model ?? deps.models.list().defaultModel ?? 'none'}.`]),
+        : [
+            `- This session, ${nameOf(session)}: ${session.status ?? 'new'}, model ${session.model ?? deps.models.list().defaultModel ?? 'none'}.`,
+          ]),
       `- ${counted(open, 'turn')} under way, ${counted(approvals.length, 'approval')} waiting.`,
+      `- Today: ${counted(today.turns, 'turn')}, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
     ].join('\n'),
   };
 }
 
 function needSession({ deps, sessionId }: Line): string {
   if (sessionId !== undefined && deps.log.index.session(sessionId) !== null) return sessionId;
-  throw new AppError('invalid_params', 'There is no session yet.', { hint: 'Send a message first, or open a session.' });
+  throw noSessionYet();
+}
+
+function noSessionYet(): AppError {
+  return new AppError('invalid_params', 'There is no session yet.', { hint: 'Send a message first, or open a session.' });
 }
 
 function lastTurn(line: Line): string {

@@ -153,7 +153,8 @@ class TurnFollower {
     this.#gone = AbortSignal.any([visit.context.mcpReq.signal, visit.peer.revoked]);
     this.#gone.addEventListener('abort', this.#onGone, { once: true });
     this.#beat = setInterval(() => this.say(this.#note), ALIVE_MS);
-    void this.#listen(claw.events({ after: 'latest', signal: this.#over.signal }));
+    // A lost subscription rejects `nextChange`.
+    this.#listen(claw.events({ after: 'latest', signal: this.#over.signal })).catch(() => undefined);
   }
 
   follow(turnId: string): void {

@@ -1,30 +1,18 @@
-// The slash commands of a chat. Each is answered at once; commands that decide something use the same operations as every other door. The
+// The slash commands of a chat. Most run as everywhere else, in the session of the chat; a few answer approvals or change that session. The
 // panic stop needs no approval and waits for nothing; it can be released only at the desktop.
 
-import { counted } from '../../base/counted.ts';
 import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import { chatCommands } from '../../contracts/commands.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
-import type { SessionLog } from '../../store/session/session.ts';
 import { callerOf } from './caller.ts';
 import { declineKey } from './asked.ts';
 import { freshMs, type Questions, type ServerQuestions } from './questions.ts';
 
-export const botCommands = [
-  { command: 'help', description: 'what I understand' },
-  { command: 'status', description: 'what runs, what waits, what it cost' },
-  { command: 'new', description: 'begin a new conversation' },
-  { command: 'sessions', description: 'conversations; with a number: switch to that one' },
-  { command: 'approve', description: 'say yes once to what waits; with a number where several do' },
-  { command: 'deny', description: 'say no to what waits' },
-  { command: 'answer', description: 'answer what an MCP server asks' },
-  { command: 'budget', description: 'the limits; with an amount in dollars: allow more today' },
-  { command: 'stop', description: 'stop what runs in this conversation' },
-  { command: 'panic', description: 'stop everything at once' },
-] as const;
+export const botCommands = chatCommands.map(({ name, about }) => ({ command: name, description: about }));
 
 export interface CommandDeps {
   readonly names: { readonly channel: string; readonly title: string };
@@ -34,7 +22,6 @@ export interface CommandDeps {
   readonly questions: Pick<Questions, 'answer'>;
   readonly approvals: { pendingApprovals(): Approval[] };
   readonly servers: Pick<ServerQuestions, 'list'>;
-  readonly log: Pick<SessionLog, 'index'>;
 }
 
 export interface CommandCall {
@@ -62,8 +49,8 @@ export function readCommand(text: string, username: string): { name: string; res
 
 /** Returns whether the command changes nothing and may be repeated. */
 export function isHarmless({ name, rest }: { readonly name: string; readonly rest: string }): boolean {
-  const effects = Object.hasOwn(commands, name) && !['start', 'help', 'status'].includes(name);
-  return !effects || (rest === '' && (name === 'sessions' || name === 'budget'));
+  const isKnown = name === 'start' || chatCommands.some((command) => command.name === name);
+  return !isKnown || ['start', 'help', 'status'].includes(name) || (rest === '' && (name === 'sessions' || name === 'budget'));
 }
 
 type Command = (deps: CommandDeps, call: CommandCall, caller: Caller) => Promise<CommandAnswer> | CommandAnswer;
@@ -71,30 +58,30 @@ type Command = (deps: CommandDeps, call: CommandCall, caller: Caller) => Promise
 /** Never rejects. */
 export async function runCommand(deps: CommandDeps, call: CommandCall): Promise<CommandAnswer> {
   const caller = callerOf(deps.names.channel, call.userId);
-  const command = Object.hasOwn(commands, call.name) ? commands[call.name] : undefined;
+  const command = Object.hasOwn(commands, call.name) ? commands[call.name] : runShared;
   try {
-    return command === undefined ? { text: `I do not know /${call.name}.\n\n${help}` } : await command(deps, call, caller);
+    return await (command ?? runShared)(deps, call, caller);
   } catch (cause) {
     return { text: toAppError(cause).told('\n'), ...(call.name === 'panic' ? { aboutPanic: true } : {}) };
   }
 }
 
-const help = botCommands.map(({ command, description }) => `/${command} ${description}`).join('\n');
-
 const commands: Readonly<Record<string, Command>> = {
-  start: () => ({ text: `You are paired. Write what you want done; I ask before anything risky.\n\n${help}` }),
-  help: () => ({ text: help }),
-  status: async (deps, call, caller) => ({ text: await describeStatus(deps, call, caller) }),
+  start: async (deps, call, caller) => {
+    const { text } = await runShared(deps, { ...call, name: 'help', rest: '' }, caller);
+    return { text: `You are paired. Write what you want done; I ask before anything risky.\n\n${text}` };
+  },
+  status: async (deps, call, caller) => {
+    const { text } = await runShared(deps, call, caller);
+    return { text: deps.servers.list().length === 0 ? text : `${text}\n- An MCP server asks you something: /answer.` };
+  },
   new: async ({ claw, names }, call, caller) => {
     await claw.op('chat.bind', { chat: addressOf(names, call) }, caller);
     return { text: 'A new conversation begins with your next message.' };
   },
-  sessions: chooseSession,
   approve: (deps, call) => decide(deps, call, 'approve'),
   deny: (deps, call) => decide(deps, call, 'deny'),
   answer: answerServer,
-  budget: showBudget,
-  stop: stopTurns,
   panic: async ({ claw, names }, { rest }, caller) => {
     const reason = rest === '' ? `Asked for over ${names.title}.` : rest.slice(0, 500);
     const status = await claw.op('panic.engage', { reason }, caller);
@@ -102,43 +89,20 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function describeStatus({ claw, approvals, servers, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<string> {
-  const panic = await claw.op('panic.status', {}, caller);
-  const { sessions } = await claw.op('session.list', { limit: 100 }, caller);
-  const running = sessions.filter(({ status }) => status === 'running').length;
-  const pending = approvals.pendingApprovals().length;
-  const { today } = await claw.op('usage.get', { by: 'day', days: 1 }, caller);
-  const bound = await boundSession({ claw, names }, call, caller);
-  const title = sessions.find(({ sessionId }) => sessionId === bound)?.title;
-  return [
-    panic.engaged
-      ? 'Everything is stopped (panic). It is released at the computer.'
-      : running === 0
-        ? 'Nothing runs.'
-        : `${running} at work.`,
-    pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
-    ...(servers.list().length === 0 ? [] : ['An MCP server asks you something: /answer.']),
-    `Today: ${counted(today.turns, 'turn')}, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
-    title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
-  ].join('\n');
-}
-
-const SESSIONS_SHOWN = 10;
-
-async function chooseSession({ claw, names }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
-  const { rest } = call;
-  const { sessions: all } = await claw.op('session.list', { limit: 50 }, caller);
-  const sessions = all.filter(({ archived }) => !archived).slice(0, SESSIONS_SHOWN);
-  if (rest === '') {
-    const lines = sessions.map(
-      ({ title, status }, at) => `${at + 1}. ${title === '' ? 'Untitled' : title}${status === 'running' ? ' (at work)' : ''}`,
-    );
-    return { text: lines.length === 0 ? 'There are no conversations yet.' : `${lines.join('\n')}\n\nGo on with one: /sessions 1` };
+/** Runs a command in the session of the chat, which becomes the one that the command chose. */
+async function runShared({ claw, names, mayDecide = true }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const { name, rest, waitedMs } = call;
+  if (rest !== '' && chatCommands.find((command) => command.name === name)?.decides === true) {
+    if (!mayDecide) return { text: `/${name} ${rest.slice(0, 20)} works at the computer only.` };
+    if (waitedMs > freshMs) return { text: saidLongAgo };
   }
-  const chosen = /^\d{1,3}$/.test(rest) ? sessions[Number(rest) - 1] : undefined;
-  if (chosen === undefined) return { text: `There is no conversation ${rest.slice(0, 20)}. See /sessions.` };
-  await claw.op('chat.bind', { chat: addressOf(names, call), sessionId: chosen.sessionId }, caller);
-  return { text: `This chat now continues: ${chosen.title === '' ? 'Untitled' : chosen.title}` };
+  const chat = addressOf(names, call);
+  const { chats } = await claw.op('chat.list', { channel: names.channel }, caller);
+  const bound = chats.find(({ chatId, threadId }) => chatId === call.chatId && threadId === call.threadId)?.sessionId ?? undefined;
+  const line = `/${name} ${rest}`;
+  const { text, sessionId } = await claw.op('command.run', { line, ...(bound === undefined ? {} : { sessionId: bound }) }, caller);
+  if (sessionId !== null && sessionId !== bound) await claw.op('chat.bind', { chat, sessionId }, caller);
+  return { text };
 }
 
 async function decide(
@@ -183,46 +147,6 @@ async function answerServer(
   return { text: await questions.answer({ askId: chosen.questionId }, { words: number === undefined ? rest : more }, userId) };
 }
 
-async function showBudget(
-  { claw, mayDecide = true }: CommandDeps,
-  { rest, waitedMs }: CommandCall,
-  caller: Caller,
-): Promise<CommandAnswer> {
-  const amount = /^\$?(\d{1,6}(?:\.\d{1,2})?)$/.exec(rest)?.[1];
-  if (rest !== '' && amount === undefined) return { text: 'Say an amount in dollars, such as /budget 1.50' };
-  if (amount !== undefined && !mayDecide) return { text: 'The limits are changed at the computer.' };
-  if (amount !== undefined && waitedMs > freshMs) return { text: saidLongAgo };
-  const { budgets } =
-    amount === undefined
-      ? await claw.op('budget.get', {}, caller)
-      : await claw.op('budget.allow', { scope: 'day', usd: Number(amount) }, caller);
-  const lines = budgets.map(({ scope, unit, limit, spent }) => {
-    const show = (value: number): string => (unit === 'usd' ? `$${value.toFixed(2)}` : counted(value, 'token'));
-    return `${scope}: ${show(spent)} of ${limit === null ? 'no limit' : show(limit)}`;
-  });
-  return { text: lines.length === 0 ? 'No limits are set.' : lines.join('\n') };
-}
-
-async function stopTurns({ claw, names, log }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
-  const sessionId = await boundSession({ claw, names }, call, caller);
-  if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
-  const open = log.index.openTurns().flatMap((turn) => (turn.sessionId === sessionId ? [turn.turnId] : []));
-  for (const turnId of open) {
-    // A turn that just ended does not need to be stopped.
-    await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
-  }
-  return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };
-}
-
 function addressOf({ channel }: CommandDeps['names'], { chatId, threadId }: CommandCall): ChatAddress {
   return { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
-}
-
-async function boundSession(
-  { claw, names }: Pick<CommandDeps, 'claw' | 'names'>,
-  call: CommandCall,
-  caller: Caller,
-): Promise<string | null> {
-  const { chats } = await claw.op('chat.list', { channel: names.channel }, caller);
-  return chats.find(({ chatId, threadId }) => chatId === call.chatId && threadId === call.threadId)?.sessionId ?? null;
 }

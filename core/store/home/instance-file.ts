@@ -14,6 +14,8 @@ export interface InstanceRecord {
   readonly url?: string | undefined;
   readonly token: string;
   readonly version: string;
+  /** The tray app, which serves when a command asks it to. */
+  readonly isApp?: true;
 }
 
 const FILE_BYTES_MAX = 100_000;
@@ -38,10 +40,10 @@ export function readInstanceFile(home: string): InstanceRecord | null {
 
 function recordIn(value: unknown): InstanceRecord | null {
   if (!isPlainObject(value)) return null;
-  const { pid, socketPath, url, token, version } = value;
+  const { pid, socketPath, url, token, version, isApp } = value;
   const isWhole = typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && isText(socketPath) && isText(token);
   if (!isWhole || typeof version !== 'string' || (url !== undefined && typeof url !== 'string')) return null;
-  return { pid, socketPath, token, version, ...(url === undefined ? {} : { url }) };
+  return { pid, socketPath, token, version, ...(url === undefined ? {} : { url }), ...(isApp === true ? { isApp } : {}) };
 }
 
 function isText(value: unknown): value is string {

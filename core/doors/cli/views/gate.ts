@@ -7,6 +7,7 @@ import { parseGiven } from '../../../contracts/parse-given.ts';
 import { grantMatchSchema, type Approval, type GrantListing } from '../../../contracts/policy.ts';
 import type { WorkspaceState } from '../../../contracts/workspace-ops.ts';
 import { describeApproval } from '../approval-prompt.ts';
+import { describeChanges } from '../file-diff.ts';
 import { parseJsonArgument } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
@@ -19,6 +20,11 @@ export const approvalViews: ViewsOf<'approval'> = {
     json: ({ approvals }) => approvals,
     show: ({ approvals }, { paint }) =>
       approvals.map((one) => showApproval(one, (text) => paint('bold', text))).join('\n') || 'Nothing waits for approval.',
+  },
+  'approval.diff': {
+    json: ({ files }) => files,
+    show: ({ files }, { paint }) =>
+      describeChanges(files, Infinity, paint) || 'The call waits no longer, or it changes no file that can be shown.',
   },
 };
 

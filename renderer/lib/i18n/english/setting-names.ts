@@ -266,6 +266,7 @@ export const settingNames = {
       title: 'Plugins',
       help: 'Files or package folders with your own features. Each is loaded only once you approved it as it is.',
     },
+    'doors.port': { title: 'Port', help: 'The app serves programs and browsers on this computer here; empty for only when asked.' },
     'doors.openai.enabled': { title: 'OpenAI-compatible door', help: 'Programs with a token of yours may ask your agents and models.' },
     'doors.openai.approvalSeconds': { title: 'Wait for approvals', help: 'Seconds that a request without streaming waits for you.' },
     'doors.ollama.enabled': { title: 'Ollama door', help: "Programs that speak Ollama's API come in with a token of yours." },
