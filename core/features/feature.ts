@@ -6,7 +6,7 @@ import type { Lifetimes } from '../base/disposable.ts';
 import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.ts';
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
-import type { DoorRoute } from '../contracts/door-route.ts';
+import type { DoorPlan } from '../contracts/door-route.ts';
 import type { TrayClawOptions } from '../contracts/library.ts';
 import type { NameChecks } from '../contracts/named-things.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
@@ -92,8 +92,8 @@ export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'servic
   readonly services?: readonly ChatService[];
   /** Tests of the settings of a chat service. */
   readonly trials?: readonly ChannelTrial[];
-  /** The HTTP route that the feature serves to other programs. `claw` is the port of the running instance. */
-  route?(claw: Claw): DoorRoute;
+  /** The doors that the feature opens to other programs. */
+  readonly doors?: readonly DoorPlan[];
   /** Continues work that an earlier run left, once turns can be started. */
   takeUp?(): void;
 }

@@ -1,6 +1,7 @@
 // Inbound work: a message, or a call a person makes directly, each with its origin.
 
 import type { Redacted } from '../../base/redacted.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
@@ -85,6 +86,12 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
       ? []
       : [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [], ...more } }];
   return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
+}
+
+/** Fails with invalid_params for a message that says nothing. Files need no text. */
+export function assertSaid({ text, attached }: Pick<InboundMessage, 'text' | 'attached'>): void {
+  if (text.trim() === '' && (attached?.files ?? []).length === 0)
+    throw new AppError('invalid_params', 'The message is empty: it has no text and no file.');
 }
 
 /** The events before a message: its session's first event, or the event that replaces an earlier turn. */
