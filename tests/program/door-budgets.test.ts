@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TokenDoor } from '../../core/contracts/features/doors.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
+import { help } from './helper-rig.ts';
 import { clientOf } from '../doubles/mcp/mcp-door-rig.ts';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { until } from '../until.ts';
@@ -20,6 +21,7 @@ async function open(config: ConfigInput = {}): Promise<OpenAiDoorRig> {
   const rig = await OpenAiDoorRig.start(
     [
       { user: /write/, results: 0, answer: write },
+      { user: /two of you/, results: 0, answer: { calls: [help('Look')], usage } },
       { user: /slow/, answer: { text: 'one two three', pieceChars: 4, delayMs: 50, usage } },
       { answer: { text: 'Hello', usage } },
     ],
@@ -115,6 +117,12 @@ test('every door charges its turns, calls passed through, and values made of an 
   expect(await spentBy(rig, 'a2a')).toBeCloseTo(callUsd, 9);
 });
 
+test('the work of a subagent is paid by the token whose turn called it', async () => {
+  const rig = await open();
+  expect((await chat(rig, await tokenFor(rig, 'openai'), 'two of you')).status).toBe(200);
+  expect(await spentBy(rig, 'openai')).toBeCloseTo(3 * callUsd, 9);
+});
+
 test("a person's own turns in the session of a program are not the program's", async () => {
   const rig = await open();
   const key = await tokenFor(rig, 'openai');
@@ -131,7 +139,7 @@ test('a running turn reserves its bound: parallel turns share what is left', asy
   expect(ends.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429, 429]);
   expect(ends.map(({ text }) => text).join('')).toContain('running');
   expect(await spentBy(rig, 'openai')).toBeCloseTo(callUsd, 9);
-  // What it did not use is free again.
+  // A later turn may spend the unused part of the reservation.
   expect((await chat(rig, key, 'Hi')).status).not.toBe(429);
 });
 

@@ -111,7 +111,7 @@ test('the list of doors has exactly the addresses that their routes answer', asy
     for (const path of listed) {
       const owners = rig.claw.routes.filter((route) => route.owns(path)).map((route) => route.door);
       expect(owners).toEqual([door]);
-      // A door of its own answers, not the one of the window.
+      // The door answers, not the assets of the window.
       expect((await fetch(`http://127.0.0.1:${rig.port}${path}`)).status).toBe(401);
     }
 });
