@@ -47,7 +47,7 @@ export interface DoorRoute {
 
 /** A door that a feature opens once the runtime exists. */
 export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
-  open(claw: Claw): DoorRoute['answer'];
+  readonly open: (claw: Claw) => DoorRoute['answer'];
 }
 
 /** A program with a valid token. */

@@ -159,7 +159,7 @@ test('two equal calls at once are two turns, and cancelling one leaves the other
   const [input, output, ended] = [new PassThrough(), new PassThrough(), new AbortController()];
   const [replies, begun, both] = [new Map<number, { result?: { isError?: boolean } }>(), new Set<object>(), new Deferred<void>()];
   output.on('data', (line: Buffer) => {
-    const reply = JSON.parse(line.toString()) as { id: number };
+    const reply = JSON.parse(line.toString()) as { id: number; result?: object };
     replies.set(reply.id, reply);
   });
   // As through the connection to another process: both requests follow the log before either call starts.

@@ -228,7 +228,7 @@ class NodeHttpDoor implements HttpDoor {
     if (error !== null) throw error;
   }
 
-  /** Counts only requests with the right token, so that others cannot exhaust the limit. */
+  /** The limit of the window and the doors counts only requests with the right token, so that others cannot exhaust it. */
   #refuseRate(request: IncomingMessage, path: string, rates = this.#rates): Refusal | null {
     const error = rates.count(request.socket, path);
     return error === null ? null : refusal(error, { 'retry-after': '1' });

@@ -1,5 +1,6 @@
 // How often the desk reads the events of turns: once for each new state, and only for the tasks of a page.
 
+import { TaskState } from '@a2a-js/sdk';
 import { expect, test } from 'vitest';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { handlerOf } from './wire-tasks.ts';
@@ -64,7 +65,7 @@ test('a page of a list reads the turns of that page only', async () => {
   const visit = { owner, card: {}, signal: new AbortController().signal };
   const query = {
     tenant: '',
-    status: 0,
+    status: TaskState.TASK_STATE_UNSPECIFIED,
     pageToken: '',
     pageSize: 50,
     historyLength: 0,

@@ -55,8 +55,8 @@ export interface TaskView {
 }
 
 /** A task in a list. Its view reads the whole turn. */
-export interface ListedTask extends Pick<TaskView, 'taskId' | 'contextId' | 'state'> {
-  view(): TaskView;
+export interface ListedTask extends Pick<TaskView, 'taskId' | 'contextId' | 'messageId' | 'state'> {
+  readonly view: () => TaskView;
 }
 
 export type TaskChange = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'state'; readonly view: TaskView };
@@ -172,8 +172,8 @@ export class TaskDesk {
   /** Newest first, at most 1,000. */
   list(owner: TaskOwner): ListedTask[] {
     return this.#deps.rows.tasksOf(owner.ownerId).map((row) => {
-      const { taskId, sessionId } = row;
-      return { taskId, contextId: contextOf(sessionId), state: this.#stateOf(taskId), view: () => this.#viewOf(row) };
+      const { taskId, sessionId, messageId } = row;
+      return { taskId, messageId, contextId: contextOf(sessionId), state: this.#stateOf(taskId), view: () => this.#viewOf(row) };
     });
   }
 

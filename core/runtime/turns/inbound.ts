@@ -89,13 +89,15 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
 }
 
 /** Fails with invalid_params for a message that says nothing. Files need no text. */
-export function assertSaid({ text, attached }: Pick<InboundMessage, 'text' | 'attached'>): void {
+function assertSaid({ text, attached }: Pick<InboundMessage, 'text' | 'attached'>): void {
   if (text.trim() === '' && (attached?.files ?? []).length === 0)
     throw new AppError('invalid_params', 'The message is empty: it has no text and no file.');
 }
 
-/** The events before a message: its session's first event, or the event that replaces an earlier turn. */
-export function openingOf({ before, again }: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
+/** The events before a message: its session's first event, or the event that replaces an earlier turn. Fails for an empty message. */
+export function openingOf(message: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
+  assertSaid(message);
+  const { before, again } = message;
   if (again !== undefined) return supersede(again, turnId);
   return typeof before === 'function' ? before(text) : before;
 }

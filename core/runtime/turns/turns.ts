@@ -11,16 +11,7 @@ import { mapStorageError } from '../../store/storage/storage.ts';
 import { ApprovalDeadlines } from './approval-deadlines.ts';
 import { directCallOf, recordDirect } from './direct-call.ts';
 import { HotSessions } from './hot-session.ts';
-import {
-  aboutQueued,
-  aboutStart,
-  assertSaid,
-  messageDrafts,
-  openingOf,
-  type Accepted,
-  type DirectCall,
-  type InboundMessage,
-} from './inbound.ts';
+import { aboutQueued, aboutStart, messageDrafts, openingOf, type Accepted, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
@@ -81,7 +72,7 @@ export class TurnRuntime {
     return this.#lanes.running;
   }
 
-  /** The message is on disk when this returns. Fails with invalid_params for an empty message, panic_engaged, queue_full, shutting_down or a store error. */
+  /** The message is on disk when this returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
     const { sessionId, turnId } = this.#accept(message, (work) => ({ value: this.#deps.log.transact(work, true), onDisk: null }));
     return { sessionId, turnId };
@@ -97,7 +88,6 @@ export class TurnRuntime {
     // The known message may still be on its way to the disk.
     if (known !== null) return { ...known, onDisk: commit(() => undefined).onDisk };
     this.assertOpen(message.sessionId);
-    assertSaid(message);
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const { sessionId } = message;
