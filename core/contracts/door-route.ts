@@ -2,7 +2,6 @@
 // answers. The server checks Host, Origin and size; the route checks the caller's token and its scopes.
 
 import type { AgentListing } from './agents.ts';
-import type { Claw } from './claw.ts';
 import { AppError, isAppError } from './errors.ts';
 import type { DoorToken, TokenDoor } from './features/doors.ts';
 import type { TurnBounds } from './turn-bounds.ts';
@@ -43,11 +42,6 @@ export interface DoorRoute {
   owns(path: string): boolean;
   /** Rejects only because of a bug. */
   answer(request: DoorRequest, reply: DoorReply): Promise<void>;
-}
-
-/** A door that a feature opens once the runtime exists. */
-export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
-  readonly open: (claw: Claw) => DoorRoute['answer'];
 }
 
 /** A program with a valid token. */

@@ -6,7 +6,7 @@ import type { Lifetimes } from '../base/disposable.ts';
 import type { Channel, ChannelTrial, ChatService } from '../contracts/channels.ts';
 import type { Claw } from '../contracts/claw.ts';
 import type { Config } from '../contracts/config.ts';
-import type { DoorPlan } from '../contracts/door-route.ts';
+import type { DoorRoute } from '../contracts/door-route.ts';
 import type { TrayClawOptions } from '../contracts/library.ts';
 import type { NameChecks } from '../contracts/named-things.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
@@ -75,6 +75,11 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   /** Redacts secrets in text that is sent to a model server. */
   readonly redactPrompt: (text: string) => string;
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
+}
+
+/** A door that a feature opens once the runtime exists. */
+export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
+  readonly open: (claw: Claw) => DoorRoute['answer'];
 }
 
 /** Everything a feature adds to the program. A turn that does not use the feature pays nothing for it. */

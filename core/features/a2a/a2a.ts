@@ -2,12 +2,12 @@
 // gives tasks to. The modules that speak the protocol are loaded on first use.
 
 import type { Claw } from '../../contracts/claw.ts';
-import type { DoorAdmission, DoorAgents, DoorPlan, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
+import type { DoorAdmission, DoorAgents, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
 import { groupAgentOf, isPeerModel, type a2aOps } from '../../contracts/features/a2a.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type DoorPlan, type Spine } from '../feature.ts';
 import { cardOf } from './card.ts';
 import { a2aChecks } from './checks.ts';
 import { nodeIdOf } from './node-id.ts';

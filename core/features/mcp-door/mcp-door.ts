@@ -1,8 +1,7 @@
 // A door for programs that speak the Model Context Protocol, with TrayClaw as a server of tools. The implementation is loaded with the
 // first request; until then the door costs one comparison of a path.
 
-import type { DoorPlan } from '../../contracts/door-route.ts';
-import { defineBuiltInFeature } from '../feature.ts';
+import { defineBuiltInFeature, type DoorPlan } from '../feature.ts';
 import type { McpHttp } from './http-transport.ts';
 import type { McpDoor, McpDoorDeps } from './serve.ts';
 
