@@ -138,6 +138,6 @@ async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: 
     redact: (text: string): string => safety.redact(text).text,
     sync: () => head.secure(),
     notices: startNotices(log, secrets),
-    routes: wings.flatMap((wing) => wing.route?.(claw) ?? []),
+    routes: wings.flatMap((wing) => wing.doors ?? []).map(({ open, ...door }) => ({ ...door, answer: open(claw) })),
   });
 }

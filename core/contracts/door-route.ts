@@ -4,6 +4,7 @@
 import type { AgentListing } from './agents.ts';
 import { AppError, isAppError } from './errors.ts';
 import type { DoorToken, TokenDoor } from './features/doors.ts';
+import type { TurnBounds } from './turn-bounds.ts';
 
 export interface DoorRequest {
   readonly method: string;
@@ -15,7 +16,10 @@ export interface DoorRequest {
   json(): Promise<unknown>;
   /** Aborts when the caller closes the connection before the reply has ended. */
   readonly gone: AbortSignal;
-  /** Must be called once the caller has shown a valid token. Its connection no longer counts as that of a stranger. */
+  /**
+   * Must be called once the caller has shown a valid token: its connection no longer counts as that of a stranger, and its request counts
+   * towards the limit of all doors. Fails with rate_limited.
+   */
   trust(): void;
 }
 
@@ -31,6 +35,9 @@ export interface DoorReply {
 }
 
 export interface DoorRoute {
+  readonly door: TokenDoor;
+  /** The addresses that it answers. */
+  readonly paths: readonly string[];
   /** Whether this path belongs to the door. Must be fast, because it is called for every request. */
   owns(path: string): boolean;
   /** Rejects only because of a bug. */
@@ -39,18 +46,31 @@ export interface DoorRoute {
 
 /** A program with a valid token. */
 export interface DoorCaller {
-  readonly token: Pick<DoorToken, 'tokenId' | 'name'>;
+  readonly token: Pick<DoorToken, 'tokenId' | 'name' | 'door'>;
   /** Aborts when the token is revoked. */
   readonly revoked: AbortSignal;
   /** Whether its scopes include this model, agent, tool or part of the door. */
   may(what: string): boolean;
-  /** US dollars left today; null if there is no limit. */
+  /** US dollars that are neither spent today nor reserved; null if there is no limit. */
   leftUsd(): number | null;
-  /** Counts the cost of a request; null for an unknown price. */
-  spend(usd: number | null): void;
+  /** The bounds of a turn that begins now. Empty if the token has no budget; fails with over_budget if nothing is left of it. */
+  bounds(): { readonly bounds?: TurnBounds };
+  /**
+   * Must be called in the transaction that accepts a turn: the token owns its session and pays for it when it ends. Until then its bound
+   * is reserved.
+   */
+  begins(turn: DoorTurn): void;
+  /** Reserves US dollars for a call outside any turn. Returns a function that releases them. */
+  reserve(usd: number | null): () => void;
   owns(sessionId: string): boolean;
-  /** Must be called in the transaction of the session's first event. */
   own(sessionId: string): void;
+}
+
+/** A turn that a program began. */
+export interface DoorTurn {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly bounds?: TurnBounds;
 }
 
 export interface DoorAdmission {
@@ -59,8 +79,6 @@ export interface DoorAdmission {
    * find that out. The body is read afterwards.
    */
   admit(request: Pick<DoorRequest, 'header' | 'trust'>, door: TokenDoor, isOpen: boolean): DoorCaller;
-  /** Counts the cost of a caller's work after its request has ended. */
-  spendFor(tokenId: string, usd: number | null): void;
 }
 
 /** The agents that a door can reach. */

@@ -15,6 +15,7 @@ export const doors = {
   http: { isHere: true, isPersonal: false },
   /** Programs that speak OpenAI's API. They cannot name files. */
   openai: { isHere: true, isPersonal: false },
+  ollama: { isHere: true, isPersonal: false },
   /** Agents on other machines. */
   a2a: { isHere: false, isPersonal: false },
   /** Clients of the Model Context Protocol, with a door token. They cannot name files either. */

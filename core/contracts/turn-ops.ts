@@ -13,7 +13,8 @@ import { workspacePath } from './workspace-ops.ts';
 export const turnOps = defineOps({
   'message.send': {
     params: z.strictObject({
-      text: z.string().min(1).max(messageTextMax),
+      /** May be empty if there are attachments. */
+      text: z.string().max(messageTextMax),
       sessionId: id.optional(),
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
@@ -100,7 +101,13 @@ export const turnOps = defineOps({
     commands: { 'packs show': { takes: ['packId'], example: 'trn_01JD7Q-p1' } },
   },
   'tool.run': {
-    params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), sessionId: id.optional(), wait: z.boolean().optional() }),
+    params: z.strictObject({
+      tool: z.string().min(1),
+      args: z.unknown(),
+      sessionId: id.optional(),
+      /** Until the call ends, when left out; `false` until it ends or waits for an approval; `start` returns its ids at once. */
+      wait: z.union([z.boolean(), z.literal('start')]).optional(),
+    }),
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
     about: 'run one tool through the gate, with no model',
   },

@@ -77,6 +77,11 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
 }
 
+/** A door that a feature opens once the runtime exists. */
+export interface DoorPlan extends Omit<DoorRoute, 'answer'> {
+  readonly open: (claw: Claw) => DoorRoute['answer'];
+}
+
 /** Everything a feature adds to the program. A turn that does not use the feature pays nothing for it. */
 export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'service'> {
   /** Parts for the features after this one in the list, and for the program. */
@@ -92,8 +97,8 @@ export interface Wing extends Omit<PluginParts, 'handlers' | 'channel' | 'servic
   readonly services?: readonly ChatService[];
   /** Tests of the settings of a chat service. */
   readonly trials?: readonly ChannelTrial[];
-  /** The HTTP route that the feature serves to other programs. `claw` is the port of the running instance. */
-  route?(claw: Claw): DoorRoute;
+  /** The doors that the feature opens to other programs. */
+  readonly doors?: readonly DoorPlan[];
   /** Continues work that an earlier run left, once turns can be started. */
   takeUp?(): void;
 }

@@ -19,6 +19,7 @@ export class OpenAiDoorRig {
   claw!: TrayClaw;
   port = 0;
   key = '';
+  #config: ConfigInput = {};
   readonly #doors: HttpDoor[] = [];
 
   private constructor(model: ScriptedModel) {
@@ -29,10 +30,14 @@ export class OpenAiDoorRig {
     rules: readonly Rule[] = [],
     config: ConfigInput = {},
     env: Readonly<Record<string, string>> = {},
+    prices?: { readonly inputUsdPerMillion: number; readonly outputUsdPerMillion: number },
   ): Promise<OpenAiDoorRig> {
     const rig = new OpenAiDoorRig(await ScriptedModel.start(rules));
     Object.assign(rig.home.env, env);
-    rig.claw = await rig.home.open({ config: { ...rig.model.config('openai'), ...config } });
+    const lab = { kind: 'openai-compatible' as const, baseUrl: `${rig.model.origin}/v1` };
+    const priced = prices === undefined ? {} : { providers: { lab: { ...lab, prices: { scripted: prices } } } };
+    rig.#config = { ...rig.model.config('openai'), ...priced, ...config };
+    rig.claw = await rig.home.open({ config: rig.#config });
     rig.port = await rig.listen();
     rig.key = (await rig.token({ name: 'tests', scope: ['all'] })).key;
     return rig;
@@ -60,6 +65,14 @@ export class OpenAiDoorRig {
     });
     this.#doors.push(door);
     return (await door.listen(port === undefined ? {} : { port })).port;
+  }
+
+  /** Closes the runtime and opens it again, as the next start does. */
+  async restart(): Promise<void> {
+    for (const door of this.#doors.splice(0)) await door.close();
+    await this.home.close(this.claw);
+    this.claw = await this.home.open({ config: this.#config });
+    this.port = await this.listen();
   }
 
   async send(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {

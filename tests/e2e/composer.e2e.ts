@@ -69,8 +69,8 @@ test('files are chosen, dropped, pasted, removed, sent, and shown on the message
   await window.page.getByRole('button', { name: 'Remove dropped.txt' }).click();
   await window.page.getByRole('button', { name: 'Remove pasted.txt' }).press('Enter');
   await expect.poll(() => attached(window).count()).toBe(2);
-  // A message is required: files alone do not say what is wanted.
-  expect(await window.page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  // Files need no text, here as at every other door.
+  expect(await window.page.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true);
   await window.send('What is in these?');
   await window.conversation.getByText('I see.', { exact: true }).waitFor();
   expect(await attached(window).count()).toBe(0);
@@ -94,6 +94,10 @@ test('files are chosen, dropped, pasted, removed, sent, and shown on the message
     .getByRole('link', { name: /list\.txt/ })
     .click();
   await window.page.getByText('Eggs and flour.').waitFor();
+  await window.page.goBack();
+  await chosen(window).setInputFiles([notes]);
+  await window.page.getByRole('button', { name: 'Send' }).click();
+  await expect.poll(() => sent(window).count()).toBe(3);
   expect(window.incidents).toEqual([]);
 });
 

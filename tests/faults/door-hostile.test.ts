@@ -132,6 +132,39 @@ test('a flood gets 429 with a delay; strangers use up nothing; the stop always w
   expect(await statuses(op('session.list'))).toEqual([200, 200]);
 });
 
+test('programs without a token of a door or webhook use up nothing of the window', async () => {
+  const clock = new ManualClock();
+  const rate = { perSecond: 1, burst: 6 };
+  const port = await listen({ clock, routes: claw.routes, requestRates: { connection: rate, door: rate } });
+  const close = head(port, ['Content-Length: 2', 'Connection: close'], 'session.list') + '{}';
+  const other = (method: string, path: string, key = ''): string =>
+    [
+      `${method} ${path} HTTP/1.1`,
+      `Host: 127.0.0.1:${port}`,
+      'Content-Length: 2',
+      'Content-Type: application/json',
+      'Connection: close',
+      key,
+    ]
+      .flatMap((line) => (line === '' ? [] : [`${line}\r\n`]))
+      .join('') + '\r\n{}';
+  const statusesOf = async (requests: readonly string[]): Promise<Set<number>> =>
+    new Set(await Promise.all(requests.map(async (one) => (await sendRaw(port, one)).status)));
+  const strangers = ['/mcp', '/v1/models', '/a2a', '/api/chat'].flatMap((path) => Array<string>(3).fill(other('POST', path)));
+  expect(await statusesOf(strangers)).toEqual(new Set([401]));
+  expect(await statusesOf([close])).toEqual(new Set([200]));
+  const hooks = Array<string>(9).fill(other('POST', '/hooks/none'));
+  expect([...(await statusesOf(hooks))]).toContain(429);
+  expect(await statusesOf([close])).toEqual(new Set([200]));
+  // With a token, a door counts like the window.
+  const { key } = await claw.op('door.create_token', { door: 'openai', name: 'busy', perMinute: 6000 });
+  const asked = await Promise.all(
+    Array.from({ length: 9 }, () => sendRaw(port, other('GET', '/v1/models', `Authorization: Bearer ${key}`))),
+  );
+  expect(asked.filter(({ status }) => status === 200)).toHaveLength(4);
+  expect(asked.find(({ status }) => status === 429)?.head).toMatch(/^retry-after: 1$/im);
+});
+
 test('a token of an earlier start is refused at once, and its event streams have ended', { timeout: 60_000 }, async () => {
   const own = new TestHome();
   try {

@@ -80,14 +80,14 @@ test('a stream ends with a final change; it says where a person has to decide, a
       const frames = (rest + Buffer.from(bytes).toString()).split('\n\n');
       rest = frames.pop() ?? '';
       for (const frame of frames) if (frame.startsWith('data: ')) found.push((JSON.parse(frame.slice(6)) as { result: Piece }).result);
-      if (found.at(-1)?.final === true || found.at(-1)?.status?.state === 'input-required') break;
+      if (found.at(-1)?.final === true || found.at(-1)?.status?.state === 'auth-required') break;
     }
     return found;
   };
   const whole = await piecesOf('Hi');
   expect([whole[0]?.kind, new Set(whole.slice(1, -1).map(({ kind }) => kind))]).toEqual(['task', new Set(['artifact-update'])]);
   expect(whole.at(-1)).toMatchObject({ kind: 'status-update', final: true, status: { state: 'completed' } });
-  expect((await piecesOf('write it')).at(-1)).toMatchObject({ final: false, status: { state: 'input-required' } });
+  expect((await piecesOf('write it')).at(-1)).toMatchObject({ final: false, status: { state: 'auth-required' } });
 });
 
 test('a task is canceled; errors have the codes of that revision', async () => {

@@ -164,6 +164,23 @@ test('a permission, a diff, thoughts, usage; and a session that is listed and lo
   for (const line of editor.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
 });
 
+test('a loaded session is whole, however long; a picture needs no text', { timeout: 60_000 }, async () => {
+  const claw = await home.open();
+  const { sessionId } = await claw.ask('message 0');
+  for (let n = 1; n < 60; n++) await claw.ask(`message ${n}`, { sessionId });
+  await home.close(claw);
+  const editor = open(() => choose('once'));
+  await editor.begin(home.workspace);
+  await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
+  const expected = Array.from({ length: 60 }, (_, n) => `message ${n}`);
+  await until(() => editor.of('user_message_chunk').length >= 60, 'all of it arrives');
+  expect(editor.of('user_message_chunk').map(({ content }) => (content.type === 'text' ? content.text : ''))).toEqual(expected);
+  const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const prompt = { sessionId, prompt: [{ type: 'image' as const, data, mimeType: 'image/png' }] };
+  expect(await editor.connection.agent.request(methods.agent.session.prompt, prompt)).toMatchObject({ stopReason: 'end_turn' });
+  await expect(editor.prompt(sessionId, ' ')).rejects.toThrow('empty');
+});
+
 test('a cancel stops the turn, and a denied call is not made', { timeout: 60_000 }, async () => {
   const editor = open(() => choose('deny'));
   const sessionId = await editor.begin(home.workspace);

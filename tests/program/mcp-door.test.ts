@@ -3,7 +3,12 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { Deferred } from '../../core/base/deferred.ts';
+import { silentLogger } from '../../core/base/logger.ts';
+import { serveOnStdio } from '../../core/features/mcp-door/mcp-door.ts';
+import type { TrayClaw } from '../../core/index.ts';
 import { McpDoorRig, textOf } from '../doubles/mcp/mcp-door-rig.ts';
 import { until } from '../until.ts';
 
@@ -130,7 +135,8 @@ test('what a client may not use is answered as if it did not exist', async () =>
   expect(await fails('ask_agent', { message: 'Hi', agent: 'main', session: other.sessionId })).toContain('no session');
   expect(await fails('ask_agent', { message: 'Hi', agent: 'main', session: 'ses_nothing' })).toContain('no session');
   await expect(client.readResource({ uri: `trayclaw://sessions/${other.sessionId}` })).rejects.toThrow('There is no resource');
-  await expect(client.readResource({ uri: 'trayclaw://sessions/ses_nothing' })).rejects.toThrow('There is no resource');
+  for (const uri of ['trayclaw://sessions/ses_nothing', 'trayclaw://sessions/%'])
+    await expect(client.readResource({ uri })).rejects.toThrow('There is no resource');
   expect(rig.model.requests).toEqual([]);
 });
 
@@ -146,6 +152,48 @@ test.each(eras)('cancelling a request of a %s client ends its turn', async (era)
   stop.abort();
   await expect(call).rejects.toThrow('abort');
   await until(async () => (await rig.claw.op('session.list', {})).sessions[0]?.status === 'cancelled', 'the turn is cancelled');
+});
+
+test('two equal calls at once are two turns, and cancelling one leaves the other', async () => {
+  const rig = await McpDoorRig.forTest([], { policy: { allowCommands: ['sleep 1'] } });
+  const [input, output, ended] = [new PassThrough(), new PassThrough(), new AbortController()];
+  const [replies, begun, both] = [new Map<number, { result?: { isError?: boolean } }>(), new Set<object>(), new Deferred<void>()];
+  output.on('data', (line: Buffer) => {
+    const reply = JSON.parse(line.toString()) as { id: number; result?: object };
+    replies.set(reply.id, reply);
+  });
+  // As through the connection to another process: both requests follow the log before either call starts.
+  const op: typeof rig.claw.op = async (name, params, caller) => {
+    if (name === 'tool.run' && begun.add(params).size === 2) both.resolve();
+    if (name === 'tool.run') await both.promise;
+    return rig.claw.op(name, params, caller);
+  };
+  const claw = Object.assign(Object.create(rig.claw) as TrayClaw, {
+    op,
+    events: (query: Parameters<TrayClaw['events']>[0]) => rig.claw.events(query),
+  });
+  const own = {
+    caller: { channel: 'cli', actor: 'ada' } as const,
+    version: '1',
+    logger: silentLogger,
+    newId: () => 'client',
+    may: () => true,
+  };
+  const serving = serveOnStdio({ claw, input, output, ended: ended.signal, ...own });
+  const send = (message: object): void => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'x', version: '1' };
+  send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  await until(() => replies.has(0), 'the server answers');
+  send({ method: 'notifications/initialized' });
+  const params = { name: 'run_tool', arguments: { tool: 'exec', arguments: { command: 'sleep 1' } } };
+  for (const id of [1, 2]) send({ id, method: 'tools/call', params });
+  const running = async (): Promise<number> => (await rig.claw.op('running.list', {})).turns.length;
+  await until(async () => (await running()) === 2, 'both calls run');
+  send({ method: 'notifications/cancelled', params: { requestId: 2 } });
+  await until(() => replies.has(1), 'the first call ends');
+  expect(replies.get(1)?.result?.isError).toBeUndefined();
+  ended.abort();
+  await serving;
 });
 
 test.each(eras)("a revoked token ends a %s client's running request and permits nothing more", async (era) => {

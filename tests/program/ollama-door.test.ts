@@ -77,6 +77,14 @@ test('an output format, a prompt without messages, and a request that only loads
   expect(await client.generate({ model: 'trayclaw', prompt: '' })).toMatchObject({ done: true, done_reason: 'load' });
 });
 
+test("stop words are refused as at OpenAI's API, since not every model server takes them", async () => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const wanted = { status_code: 400, message: expect.stringContaining('stop words') as unknown };
+  await expect(client.chat({ model: pass, messages, options: { stop: ['x'] } })).rejects.toMatchObject(wanted);
+  await expect(client.generate({ model: pass, prompt: 'Hi', options: { stop: ['x'] } })).rejects.toMatchObject(wanted);
+  expect((await client.chat({ model: pass, messages, options: { stop: [] } })).message.content).toBe('Hello there');
+});
+
 test('embeddings come from the model in the settings', async () => {
   const { embeddings } = await client.embed({ model: 'trayclaw/embeddings', input: ['a', 'b'] });
   expect(embeddings.map((one) => one.length)).toEqual([8, 8]);

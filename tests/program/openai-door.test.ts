@@ -17,6 +17,9 @@ beforeAll(async () => {
       { user: /write/, results: 1, answer: { text: 'Written.' } },
       { user: /steps/, results: 0, answer: { text: 'Let me see.', calls: [{ tool: 'calc', args: { expression: '1+1' } }] } },
       { user: /steps/, results: 1, answer: { text: 'It is 2.' } },
+      { user: /too long/, answer: { text: 'one two', finish: 'length' } },
+      { user: /a town/, answer: { text: '{"city":"Oslo"}' } },
+      { user: /breaks/, answer: { text: 'one two three', pieceChars: 4, trouble: { kind: 'error', afterFrames: 2 } } },
       { user: /hang/, answer: { text: 'one two three four five', pieceChars: 4, delayMs: 200 } },
       {
         when: ({ userText }) => userText.includes('count'),
@@ -232,3 +235,35 @@ test('the list of tokens shows the last use and no token', async () => {
   expect(tokens.find(({ name }) => name === 'tests')?.lastUsedAtMs).toBeGreaterThan(0);
   expect(JSON.stringify(tokens)).not.toContain(rig.key);
 });
+
+const respond = async (input: string, more: object = {}): Promise<Record<string, unknown>> =>
+  (await (await rig.send('/v1/responses', { model: pass, input, ...more })).json()) as Record<string, unknown>;
+
+test('a response returns its format and whether its items are kept', async () => {
+  const format = {
+    type: 'json_schema',
+    name: 'town',
+    schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  };
+  expect(await respond('a town', { text: { format } })).toMatchObject({ text: { format }, store: true });
+  expect(await respond('Hi', { store: false })).toMatchObject({ text: { format: { type: 'text' } }, store: false });
+});
+
+test('the message of an incomplete response is incomplete, as one object and as a stream', async () => {
+  expect(await respond('too long')).toMatchObject({ status: 'incomplete', output: [{ type: 'message', status: 'incomplete' }] });
+  const stream = await (await rig.send('/v1/responses', { model: pass, input: 'too long', stream: true })).text();
+  expect(eventsIn(stream).find(({ type }) => type === 'response.output_item.done')).toMatchObject({ item: { status: 'incomplete' } });
+});
+
+test('the events of a response that fails are numbered to the end', async () => {
+  const stream = await (await rig.send('/v1/responses', { model: pass, input: 'breaks', stream: true })).text();
+  const events = eventsIn(stream);
+  expect(events.slice(-2).map(({ type }) => type)).toEqual(['response.failed', 'error']);
+  expect(events.map((event) => event['sequence_number'])).toEqual(events.map((_, at) => at));
+  const chunks = await (await chat({ ...say('breaks', { stream: true }), model: pass })).text();
+  expect(Object.keys(eventsIn(chunks).at(-1) ?? {})).toEqual(['error']);
+});
+
+function eventsIn(stream: string): Record<string, unknown>[] {
+  return [...stream.matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data) as Record<string, unknown>);
+}

@@ -83,6 +83,7 @@ class NodeHttpDoor implements HttpDoor {
   readonly #api: ApiRoutes;
   readonly #checks: DoorChecks;
   readonly #rates: RequestRateLimit;
+  readonly #hookRates: RequestRateLimit;
   readonly #strangers = new StrangerLimit();
   readonly #framed = new FramedPages();
   readonly #packed = new PackedAssets();
@@ -98,7 +99,9 @@ class NodeHttpDoor implements HttpDoor {
       isEarlier: (header) => tokens.isEarlier(header),
     };
     this.#checks = options.replaceChecks?.(checks) ?? checks;
-    this.#rates = new RequestRateLimit(options.requestRates ?? defaultRequestRates, options.clock);
+    const rates = options.requestRates ?? defaultRequestRates;
+    this.#rates = new RequestRateLimit(rates, options.clock);
+    this.#hookRates = new RequestRateLimit(rates, options.clock);
   }
 
   get openRequests(): number {
@@ -170,9 +173,7 @@ class NodeHttpDoor implements HttpDoor {
     // Before our own API, because one of the doors uses some of its paths, which another vendor defined.
     const route = this.#options.routes?.find((one) => one.owns(path));
     if (route !== undefined) {
-      const refused = this.#refuseRate(request, path);
-      if (refused !== null) return sendRefusal(request, response, refused);
-      const { asked, reply } = exchangeOf(request, response, { path, trust: () => this.#strangers.trust(request.socket) });
+      const { asked, reply } = exchangeOf(request, response, { path, trust: () => this.#trust(request, path) });
       return route.answer(asked, reply);
     }
     if (path.startsWith('/api/')) {
@@ -180,7 +181,8 @@ class NodeHttpDoor implements HttpDoor {
       return this.#answerApi({ request, response, path, query: new URLSearchParams(search), channel });
     }
     if (path.startsWith(hookPrefix)) {
-      const refused = this.#refuseRate(request, path);
+      // The secret of a webhook is checked further inside, so webhooks have their own limit.
+      const refused = this.#refuseRate(request, path, this.#hookRates);
       return refused === null ? receiveHook(this.#options.claw, request, response, path) : sendRefusal(request, response, refused);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -219,9 +221,16 @@ class NodeHttpDoor implements HttpDoor {
     }
   }
 
-  /** Counts only requests with the right token, so that others cannot exhaust the limit. */
-  #refuseRate(request: IncomingMessage, path: string): Refusal | null {
-    const error = this.#rates.count(request.socket, path);
+  /** Called for the right token of a door, whose request then counts like one of the window. Fails with rate_limited. */
+  #trust({ socket }: IncomingMessage, path: string): void {
+    this.#strangers.trust(socket);
+    const error = this.#rates.count(socket, path);
+    if (error !== null) throw error;
+  }
+
+  /** The limit of the window and the doors counts only requests with the right token, so that others cannot exhaust it. */
+  #refuseRate(request: IncomingMessage, path: string, rates = this.#rates): Refusal | null {
+    const error = rates.count(request.socket, path);
     return error === null ? null : refusal(error, { 'retry-after': '1' });
   }
 

@@ -38,7 +38,7 @@ export class RequestRateLimit {
     let own = this.#connections.get(connection);
     if (own === undefined) this.#connections.set(connection, (own = new TokenBucket(this.#rates.connection, nowMs)));
     if (own.take(nowMs) && this.#door.take(nowMs)) return null;
-    return new AppError('rate_limited', 'Too many requests at once.', { isRetryable: true });
+    return new AppError('rate_limited', 'Too many requests at once.', { data: { retryAfterSeconds: 1 }, isRetryable: true });
   }
 }
 

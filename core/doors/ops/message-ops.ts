@@ -76,6 +76,7 @@ async function runTool(
   if (!checked.ok) throw checked.error;
   if (checked.value.tool.isInternal === true) throw new AppError('unknown_tool', `There is no tool called ${params.tool}.`);
   const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);
+  if (params.wait === 'start') return { callId, turnId, sessionId, outcome: 'waiting', forUser: '', forModel: '', artifacts: [] };
   await deps.turns.whenResting(turnId);
   if (params.wait !== false) await waitForEnd(deps, turnId, caller.signal);
   const view = readTurnView(deps, turnId);

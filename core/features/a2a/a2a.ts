@@ -7,7 +7,7 @@ import { groupAgentOf, isPeerModel, type a2aOps } from '../../contracts/features
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type DoorPlan, type Spine } from '../feature.ts';
 import { cardOf } from './card.ts';
 import { a2aChecks } from './checks.ts';
 import { nodeIdOf } from './node-id.ts';
@@ -70,6 +70,29 @@ export const a2a = defineBuiltInFeature({
       }),
       'a2a.peers': async () => ({ peers: await links.look(spine.closing) }),
     };
+    const open = (claw: Claw): DoorRoute['answer'] => {
+      const isOpen = config.doors.a2a.enabled;
+      const has = (agentId: string): boolean => ownAgents().some((one) => one.agentId === agentId);
+      const made = new TaskDesk({ ...spine, claw, rows, agents: { has }, nodeId });
+      desk = made;
+      // Tasks of an earlier run continue before the first request.
+      if (isOpen) made.listen();
+      if (takesWork && config.a2a.transport === 'nats') {
+        const ids = ownAgents().map(({ agentId }) => agentId);
+        keepServing(async () => (await group()).serve(made, ids), spine);
+      }
+      let opening: Promise<A2aDoor> | null = null;
+      const begin = async (): Promise<A2aDoor> => {
+        const { A2aDoor: Door } = await import('./serve.ts');
+        const admit = (request: Pick<DoorRequest, 'header' | 'trust'>) => tokens.admit(request, 'a2a', isOpen);
+        const route = () => agents.route({ channel: a2aChannel, chatId: null });
+        return new Door({ desk: made, logger: spine.logger, version, admit, agents: ownAgents, route });
+      };
+      return async (request, reply) => {
+        opening ??= begin();
+        await (await opening).answer(request, reply);
+      };
+    };
     return {
       handlers,
       checks: [
@@ -81,36 +104,14 @@ export const a2a = defineBuiltInFeature({
       ],
       /** Models that name a peer are answered by that peer. */
       runsAsModels: (models: ModelPort): ModelPort => withPeers(models, { peers: config.a2a.peers, work }),
-      route: (claw: Claw): DoorRoute => {
-        const agentsHere = {
-          has: (agentId: string) => ownAgents().some((one) => one.agentId === agentId),
-          route: agents.route.bind(agents),
-        };
-        const spend = (ownerId: string, usd: number | null): void => tokens.spendFor(ownerId, usd);
-        const isOpen = config.doors.a2a.enabled;
-        const made = new TaskDesk({ ...spine, claw, rows, agents: agentsHere, nodeId, spend });
-        desk = made;
-        // Tasks of an earlier run continue, and their cost counts, before the first request.
-        if (isOpen) made.listen();
-        if (takesWork && config.a2a.transport === 'nats') {
-          const ids = ownAgents().map(({ agentId }) => agentId);
-          keepServing(async () => (await group()).serve(made, ids), spine);
-        }
-        let opening: Promise<A2aDoor> | null = null;
-        const open = async (): Promise<A2aDoor> => {
-          const { A2aDoor: Door } = await import('./serve.ts');
-          const admit = (request: Pick<DoorRequest, 'header' | 'trust'>) => tokens.admit(request, 'a2a', isOpen);
-          const route = () => agents.route({ channel: a2aChannel, chatId: null });
-          return new Door({ desk: made, logger: spine.logger, version, admit, agents: ownAgents, route });
-        };
-        return {
+      doors: [
+        {
+          door: 'a2a',
+          paths: [cardPath, firstCardPath, a2aPath],
           owns: (path) => path === cardPath || path === firstCardPath || path === a2aPath || path.startsWith(`${a2aPath}/`),
-          answer: async (request, reply) => {
-            opening ??= open();
-            await (await opening).answer(request, reply);
-          },
-        };
-      },
+          open,
+        },
+      ] satisfies DoorPlan[],
       begin: () => {
         takesWork = true;
       },

@@ -65,7 +65,14 @@ export class NatsGroup {
 
   constructor(deps: NatsGroupDeps) {
     this.#deps = deps;
-    this.#owner = { ownerId: `group:${deps.config.group}`, name: `group ${deps.config.group}`, leftUsd: () => null };
+    this.#owner = {
+      ownerId: `group:${deps.config.group}`,
+      name: `group ${deps.config.group}`,
+      bounds: () => ({}),
+      begins: () => undefined,
+      // A job always names its agent.
+      agentFor: (named) => named ?? '',
+    };
   }
 
   /** Takes tasks for these agents until the group is closed. Fails if the server cannot be reached; the caller retries. */

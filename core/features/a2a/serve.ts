@@ -64,6 +64,16 @@ export class A2aDoor {
     return caller.may(`trayclaw/${agentId}`) || (agentId === this.#deps.route() && caller.may('trayclaw'));
   }
 
+  /** Standard clients name no agent: they mean the usual one, or the only one that the token may use. */
+  #agentFor(caller: DoorCaller, named: string | null): string {
+    const { agents, route } = this.#deps;
+    const allowed = agents().filter(({ agentId }) => this.#may(caller, agentId));
+    const [only] = allowed.length === 1 ? allowed : [];
+    const agentId = named ?? only?.agentId ?? route();
+    if (!this.#may(caller, agentId)) throw new AppError('invalid_params', `This token may not use the agent ${agentId}.`);
+    return agentId;
+  }
+
   async #call(
     request: DoorRequest,
     reply: DoorReply,
@@ -100,11 +110,7 @@ export class A2aDoor {
     const requestedVersion = request.header('a2a-version');
     const handler = handlerOf(desk, {
       card,
-      owner: { ownerId: token.tokenId, name: token.name, leftUsd: () => caller.leftUsd() },
-      assertMay: (agentId) => {
-        if (!this.#may(caller, agentId ?? this.#deps.route()))
-          throw new AppError('invalid_params', `This token may not use the agent ${agentId ?? this.#deps.route()}.`);
-      },
+      owner: { ...caller, ownerId: token.tokenId, name: token.name, agentFor: (named) => this.#agentFor(caller, named) },
       signal: AbortSignal.any([request.gone, caller.revoked]),
     });
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });

@@ -4,6 +4,7 @@
 import { Deferred } from '../../base/deferred.ts';
 import { titleOf } from '../../base/session-title.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import type { DoorCaller } from '../../contracts/door-route.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
 import { taskSessionPrefix, type PeerState } from '../../contracts/features/a2a.ts';
@@ -17,10 +18,11 @@ import type { A2aRows, TaskRow } from './rows.ts';
 export const a2aChannel = 'a2a';
 
 /** The owner of a task: a door token, or a group of nodes. */
-export interface TaskOwner {
+export interface TaskOwner extends Pick<DoorCaller, 'bounds' | 'begins'> {
   readonly ownerId: string;
   readonly name: string;
-  leftUsd(): number | null;
+  /** The agent for a task that names this one, or none. Fails with invalid_params if the owner may not use it. */
+  agentFor(named: string | null): string;
 }
 
 export interface GivenFile {
@@ -52,20 +54,20 @@ export interface TaskView {
   readonly spent: { readonly usage: Usage; readonly costUsd: number | null } | null;
 }
 
+/** A task in a list. Its view reads the whole turn. */
+export interface ListedTask extends Pick<TaskView, 'taskId' | 'contextId' | 'messageId' | 'state'> {
+  readonly view: () => TaskView;
+}
+
 export type TaskChange = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'state'; readonly view: TaskView };
 
 export interface TaskDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifacts' | 'logger' | 'safety'> {
   readonly claw: Claw;
   readonly rows: A2aRows;
   readonly config: Pick<Spine['config'], 'a2a' | 'helpers'>;
-  readonly agents: {
-    has(agentId: string): boolean;
-    route(from: { readonly channel: string; readonly chatId: string | null }): string;
-  };
+  readonly agents: { has(agentId: string): boolean };
   /** The id of this machine in lists of hops. */
   readonly nodeId: () => string;
-  /** Adds the cost of a task to its owner's spending. */
-  spend(ownerId: string, usd: number | null): void;
 }
 
 const CONTEXT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,90}$/;
@@ -96,7 +98,7 @@ export class TaskDesk {
     this.#deps = deps;
   }
 
-  /** Starts counting the cost of tasks, and ends the tasks of a revoked token. */
+  /** Ends the tasks of a token when it is revoked. */
   listen(): void {
     this.#stopListening ??= this.#deps.log.onCommitted((events) => this.#hear(events));
   }
@@ -111,13 +113,12 @@ export class TaskDesk {
    */
   begin(owner: TaskOwner, given: GivenTask): TaskView {
     const { turns, artifacts, log } = this.#deps;
-    const dedupeKey = `${owner.ownerId}:${given.messageId}`;
+    const dedupeKey = keyOf(owner, given.messageId);
     const known = log.index.findInbound(a2aChannel, dedupeKey);
     if (known !== null) return this.view(owner, known.turnId);
     const { sessionId, agentId, isNew } = this.#placeOf(owner, given);
     this.#assertWay(given);
-    const usd = owner.leftUsd();
-    if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+    const bounds = this.#boundsOf(given, owner.bounds().bounds);
     const files = given.files.map(({ name, mediaType, bytes }): ArtifactRef =>
       artifacts.put(Buffer.from(bytes), { name, mediaType, sessionId }),
     );
@@ -130,10 +131,11 @@ export class TaskDesk {
       dedupeKey,
       untrusted: [{ kind: 'message', where: `a2a:${owner.name}` }],
       attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
-      bounds: this.#boundsOf(given, usd),
+      bounds,
       before: (text) =>
         isNew ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: a2aChannel, forkedFrom: null } }] : [],
       alongside: (taskId) => {
+        owner.begins({ sessionId, turnId: taskId, bounds });
         const { messageId, hops } = given;
         const body = { taskId, sessionId, owner: owner.ownerId, client: owner.name, messageId, hops: [...hops] };
         log.append(systemSessionId, [{ type: 'peer.task_accepted', body }]);
@@ -142,15 +144,23 @@ export class TaskDesk {
     return this.view(owner, turnId);
   }
 
-  /** Adds text to a running task. It approves nothing. Fails with not_found or turn_not_running. */
-  async add(owner: TaskOwner, taskId: string, text: string): Promise<TaskView> {
+  /** Whether the owner sent this message before. */
+  knows(owner: TaskOwner, messageId: string): boolean {
+    return this.#deps.log.index.findInbound(a2aChannel, keyOf(owner, messageId)) !== null;
+  }
+
+  /** Adds text to a running task, once for each message id. It approves nothing. Fails with not_found or turn_not_running. */
+  add(owner: TaskOwner, { taskId, messageId, text }: Pick<TaskView, 'taskId' | 'messageId' | 'text'>): TaskView {
+    const { log, turns, safety } = this.#deps;
     const { sessionId } = this.#row(owner, taskId);
     // The text is untrusted, like the task.
     const sources: EventBodies['taint.marked']['sources'] = [{ kind: 'message', where: `a2a:${owner.name}` }];
-    const mark: AnyDraft = { type: 'taint.marked', turnId: taskId, phase: 'interpret', body: { callId: null, sources, paths: [] } };
-    if (isEnd(this.view(owner, taskId).state)) throw new AppError('turn_not_running', 'The task has ended.');
-    this.#deps.turns.appendToTurn(sessionId, taskId, [mark]);
-    await this.#deps.claw.op('turn.steer', { turnId: taskId, text }, { channel: a2aChannel, actor: `a2a:${owner.name}` });
+    if (isEnd(this.#stateOf(taskId))) throw new AppError('turn_not_running', 'The task has ended.');
+    const drafts: AnyDraft[] = [
+      { type: 'taint.marked', turnId: taskId, phase: 'interpret', body: { callId: null, sources, paths: [] } },
+      { type: 'turn.steered', turnId: taskId, body: { text: safety.redact(text).text, sender: `a2a:${owner.name}` } },
+    ];
+    turns.appendToTurn(sessionId, taskId, drafts, () => log.index.putInbound(a2aChannel, keyOf(owner, messageId), sessionId, taskId));
     return this.view(owner, taskId);
   }
 
@@ -160,8 +170,11 @@ export class TaskDesk {
   }
 
   /** Newest first, at most 1,000. */
-  list(owner: TaskOwner): TaskView[] {
-    return this.#deps.rows.tasksOf(owner.ownerId).map((row) => this.#viewOf(row));
+  list(owner: TaskOwner): ListedTask[] {
+    return this.#deps.rows.tasksOf(owner.ownerId).map((row) => {
+      const { taskId, sessionId, messageId } = row;
+      return { taskId, messageId, contextId: contextOf(sessionId), state: this.#stateOf(taskId), view: () => this.#viewOf(row) };
+    });
   }
 
   /** Fails with not_found, or with turn_not_running if the task has ended. */
@@ -179,12 +192,13 @@ export class TaskDesk {
       for (;;) {
         const text = watch.take();
         if (text !== '') yield { kind: 'text', text };
-        const view = this.view(owner, taskId);
-        if (view.state !== state) {
-          state = view.state;
-          yield { kind: 'state', view };
+        // The events of the turn are read for a new state only, not for every piece of text.
+        const now = this.#stateOf(taskId);
+        if (now !== state) {
+          state = now;
+          yield { kind: 'state', view: this.view(owner, taskId) };
         }
-        if (isEnd(view.state) || signal.aborted) return;
+        if (isEnd(now) || signal.aborted) return;
         await watch.next();
       }
     } finally {
@@ -207,9 +221,9 @@ export class TaskDesk {
     const known = log.index.session(sessionId);
     if (known !== null) {
       if (rows.ownerOf(sessionId) !== owner.ownerId) throw new AppError('not_found', `There is no context ${contextId} of yours.`);
-      return { sessionId, agentId: known.agentId, isNew: false };
+      return { sessionId, agentId: owner.agentFor(known.agentId), isNew: false };
     }
-    const agentId = agent ?? agents.route({ channel: a2aChannel, chatId: null });
+    const agentId = owner.agentFor(agent);
     if (!agents.has(agentId)) throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId)} here.`);
     return { sessionId, agentId, isNew: true };
   }
@@ -223,12 +237,12 @@ export class TaskDesk {
       throw new AppError('denied', `This task has come through ${hops.length} machines, and this one takes ${most} at most (a2a.hops).`);
   }
 
-  #boundsOf({ hops, budget }: GivenTask, leftUsd: number | null): TurnBounds {
+  #boundsOf({ hops, budget }: GivenTask, left: TurnBounds = wholeBounds): TurnBounds {
     const carried = { ...wholeBounds, usd: budget.usd, tokens: budget.tokens, turnMs: budget.ms };
     // Each machine on the way has used up one level of subagents.
     const own = this.#deps.config.helpers.depth;
     const depth = budget.depth === null ? Math.max(0, own - hops.length) : Math.min(own, budget.depth);
-    return narrow(carried, { ...wholeBounds, usd: leftUsd, depth });
+    return narrow(carried, { ...left, depth });
   }
 
   #viewOf({ taskId, sessionId, messageId, atMs }: TaskRow): TaskView {
@@ -240,7 +254,7 @@ export class TaskDesk {
     const finished = end?.type === 'turn.finished' ? end.body : null;
     return {
       taskId,
-      contextId: sessionId.slice(taskSessionPrefix.length),
+      contextId: contextOf(sessionId),
       messageId,
       state: stateOf[turn?.status ?? 'cancelled'],
       atMs: events.at(-1)?.atMs ?? atMs,
@@ -249,6 +263,10 @@ export class TaskDesk {
       note: this.#noteOf(turn?.status, finished),
       spent: finished === null ? null : { usage: finished.usage, costUsd: finished.costUsd },
     };
+  }
+
+  #stateOf(taskId: string): PeerState {
+    return stateOf[this.#deps.log.index.turn(taskId)?.status ?? 'cancelled'];
   }
 
   #noteOf(status: string | undefined, finished: EventBodies['turn.finished'] | null): string | null {
@@ -266,12 +284,6 @@ export class TaskDesk {
 
   #hear(events: readonly AnyEvent[]): void {
     for (const event of events) {
-      if (event.type === 'turn.finished' && event.sessionId.startsWith(taskSessionPrefix) && event.turnId !== null) {
-        const { costUsd } = event.body;
-        const owner = this.#deps.rows.ownerOf(event.sessionId);
-        if (owner !== null) this.#deps.spend(owner, costUsd);
-      }
-      // Revoking a token ends its tasks.
       if (event.type === 'door.token_revoked') queueMicrotask(() => this.#cancelAll(event.body.tokenId));
     }
   }
@@ -290,6 +302,14 @@ export class TaskDesk {
       }
     }
   }
+}
+
+function keyOf({ ownerId }: TaskOwner, messageId: string): string {
+  return `${ownerId}:${messageId}`;
+}
+
+function contextOf(sessionId: string): string {
+  return sessionId.slice(taskSessionPrefix.length);
 }
 
 /** The streamed text of one turn, and a wake-up whenever its state may have changed. */

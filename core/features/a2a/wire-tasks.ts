@@ -15,13 +15,11 @@ import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import { carry, readWork, type CarriedWork } from './carried.ts';
-import { isEnd, type GivenFile, type TaskChange, type TaskDesk, type TaskOwner, type TaskView } from './tasks.ts';
+import { isEnd, type GivenFile, type ListedTask, type TaskChange, type TaskDesk, type TaskOwner, type TaskView } from './tasks.ts';
 
 export interface TaskVisit {
   readonly owner: TaskOwner;
   readonly card: object;
-  /** Fails with not_found for an agent that the token may not use. */
-  readonly assertMay: (agentId: string | null) => void;
   /** Aborts when the caller is gone or its token is revoked. */
   readonly signal: AbortSignal;
 }
@@ -29,7 +27,8 @@ export interface TaskVisit {
 const states: Readonly<Record<PeerState, TaskState>> = {
   submitted: TaskState.TASK_STATE_SUBMITTED,
   working: TaskState.TASK_STATE_WORKING,
-  waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
+  // A person authorizes it elsewhere. INPUT_REQUIRED would ask the client for a message, and WORKING would hold a blocking request open.
+  waiting: TaskState.TASK_STATE_AUTH_REQUIRED,
   completed: TaskState.TASK_STATE_COMPLETED,
   failed: TaskState.TASK_STATE_FAILED,
   canceled: TaskState.TASK_STATE_CANCELED,
@@ -82,11 +81,7 @@ export function handlerOf(desk: TaskDesk, visit: TaskVisit): A2ARequestHandler {
 }
 
 /** A message starts a task, or adds text to the task it names. */
-async function begin(
-  desk: TaskDesk,
-  { owner, assertMay }: TaskVisit,
-  { message, metadata, configuration }: SendMessageRequest,
-): Promise<TaskView> {
+async function begin(desk: TaskDesk, { owner }: TaskVisit, { message, metadata, configuration }: SendMessageRequest): Promise<TaskView> {
   if (message === undefined) throw new RequestMalformedError('There is no message.');
   if (message.messageId === '' || message.messageId.length > MESSAGE_ID_MAX)
     throw new RequestMalformedError(`message.messageId must have 1 to ${MESSAGE_ID_MAX} characters.`);
@@ -98,13 +93,12 @@ async function begin(
     const task = desk.view(owner, message.taskId);
     if (message.contextId !== '' && message.contextId !== task.contextId)
       throw new RequestMalformedError('The task belongs to another context.');
-    // The same message was sent again.
-    if (task.messageId === message.messageId) return task;
+    if (desk.knows(owner, message.messageId)) return task;
     if (isEnd(task.state)) throw new UnsupportedOperationError('The task has ended. Send the message in its context, without its id.');
     if (files.length > 0) throw new RequestMalformedError('Files are taken only with the first message of a task.');
-    return desk.add(owner, task.taskId, text);
+    if (text.trim() === '') throw new RequestMalformedError('The message has no text.');
+    return desk.add(owner, { taskId: task.taskId, messageId: message.messageId, text });
   }
-  assertMay(work.agent);
   const contextId = message.contextId === '' ? null : message.contextId;
   return desk.begin(owner, { ...work, messageId: message.messageId, contextId, text, files });
 }
@@ -141,9 +135,8 @@ function readParts(parts: readonly Part[]): { text: string; files: GivenFile[] }
     }
   }
   const text = lines.join('\n\n');
-  if (text.trim() === '' && files.length === 0) throw new RequestMalformedError('The message has no text and no file.');
   if (text.length > TEXT_MAX) throw new RequestMalformedError(`The message has more than ${TEXT_MAX} characters.`);
-  return { text: text.trim() === '' ? 'See the attached files.' : text, files };
+  return { text, files };
 }
 
 /** Waits until the task has ended or waits for a person. */
@@ -231,7 +224,7 @@ export function partOf(text: string): Part {
   return { content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: 'text/plain' };
 }
 
-function pageOf(all: readonly TaskView[], params: ListTasksRequest): ListTasksResponse {
+function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasksResponse {
   const { contextId, status, pageToken, pageSize, historyLength, statusTimestampAfter, includeArtifacts } = params;
   if (pageSize !== undefined && (pageSize < 1 || pageSize > PAGE_MAX))
     throw new RequestMalformedError(`pageSize must be 1 to ${PAGE_MAX}.`);
@@ -242,14 +235,17 @@ function pageOf(all: readonly TaskView[], params: ListTasksRequest): ListTasksRe
     (task) =>
       (contextId === '' || task.contextId === contextId) &&
       (status === TaskState.TASK_STATE_UNSPECIFIED || states[task.state] === status) &&
-      (afterMs === null || task.atMs > afterMs),
+      (afterMs === null || task.view().atMs > afterMs),
   );
   const from = pageToken === '' ? 0 : wanted.findIndex(({ taskId }) => taskId === pageToken) + 1;
   if (pageToken !== '' && from === 0) throw new RequestMalformedError('pageToken is none that was given out.');
   const size = pageSize ?? PAGE;
   const page = wanted.slice(from, from + size);
   const last = page.at(-1);
-  const tasks = page.map((view) => ({ ...taskOf(view, historyLength ?? 0), ...(includeArtifacts === true ? {} : { artifacts: [] }) }));
+  const tasks = page.map(({ view }) => ({
+    ...taskOf(view(), historyLength ?? 0),
+    ...(includeArtifacts === true ? {} : { artifacts: [] }),
+  }));
   return {
     tasks,
     nextPageToken: last !== undefined && from + size < wanted.length ? last.taskId : '',

@@ -8,6 +8,7 @@ import { GuessLimit } from '../../base/guess-limit.ts';
 import { localDay } from '../../base/local-day.ts';
 import type { DoorAdmission, DoorCaller, DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { scopeIncludes, type TokenDoor } from '../../contracts/features/doors.ts';
 import type { DoorRows, TokenRow } from './rows.ts';
 
@@ -25,20 +26,23 @@ interface Live {
   /** Times of the requests in the last minute. */
   readonly requestsMs: number[];
   notedAtMs: number;
-  day: string;
-  spentUsd: number;
+  /** Reserved for calls outside any turn. */
+  reservedUsd: number;
 }
 
 export class DoorTokens implements DoorAdmission {
   readonly #rows: DoorRows;
   readonly #clock: Clock;
+  readonly #perTurnUsd: () => number | undefined;
   readonly #guesses: GuessLimit;
   /** Null until a door is first used; then the current tokens by id. */
   #live: Map<string, Live> | null = null;
 
-  constructor(rows: DoorRows, clock: Clock) {
+  /** A turn reserves no more than `perTurnUsd`, which it cannot spend anyway. */
+  constructor(rows: DoorRows, clock: Clock, perTurnUsd: () => number | undefined) {
     this.#rows = rows;
     this.#clock = clock;
+    this.#perTurnUsd = perTurnUsd;
     this.#guesses = new GuessLimit(clock);
   }
 
@@ -72,11 +76,6 @@ export class DoorTokens implements DoorAdmission {
     return this.#callerOf(judged.live);
   }
 
-  spendFor(tokenId: string, usd: number | null): void {
-    const live = this.#all.get(tokenId);
-    if (live !== undefined) this.#spend(live, usd);
-  }
-
   /** Rereads the tokens after one was created or revoked. The remaining tokens keep their counters. */
   reload(): void {
     const before = this.#live;
@@ -98,15 +97,30 @@ export class DoorTokens implements DoorAdmission {
 
   #callerOf(live: Live): DoorCaller {
     const { token } = live.row;
+    const { tokenId, perDayUsd } = token;
+    const leftUsd = (): number | null => {
+      if (perDayUsd === null) return null;
+      return Math.max(0, perDayUsd - this.#rows.usedUsd(tokenId, localDay(this.#clock.nowMs())) - live.reservedUsd);
+    };
     this.#noteUse(live);
     return {
       token,
       revoked: live.revoked.signal,
       may: (what) => token.scopes.some((scope) => scopeIncludes(scope, what)),
-      leftUsd: () => (token.perDayUsd === null ? null : Math.max(0, token.perDayUsd - this.#spentToday(live))),
-      spend: (usd) => this.#spend(live, usd),
-      owns: (sessionId) => this.#rows.ownerOf(sessionId) === token.tokenId,
-      own: (sessionId) => this.#rows.own(sessionId, token.tokenId),
+      leftUsd,
+      bounds: () => {
+        const left = leftUsd();
+        if (left === null) return {};
+        if (left === 0) throw spent();
+        return { bounds: { ...wholeBounds, usd: Math.min(left, this.#perTurnUsd() ?? left) } };
+      },
+      begins: (turn) => this.#rows.begin(tokenId, turn),
+      reserve: (usd) => {
+        live.reservedUsd += usd ?? 0;
+        return () => (live.reservedUsd -= usd ?? 0);
+      },
+      owns: (sessionId) => this.#rows.ownerOf(sessionId) === tokenId,
+      own: (sessionId) => this.#rows.own(sessionId, tokenId),
     };
   }
 
@@ -122,17 +136,6 @@ export class DoorTokens implements DoorAdmission {
     return null;
   }
 
-  #spentToday(live: Live): number {
-    return live.day === localDay(this.#clock.nowMs()) ? live.spentUsd : 0;
-  }
-
-  #spend(live: Live, usd: number | null): void {
-    if (usd === null || usd === 0) return;
-    live.spentUsd = this.#spentToday(live) + usd;
-    live.day = localDay(this.#clock.nowMs());
-    this.#rows.addSpent(live.row.token.tokenId, live.day, usd);
-  }
-
   /** Writes at most once a minute. */
   #noteUse(live: Live): void {
     const nowMs = this.#clock.nowMs();
@@ -143,16 +146,20 @@ export class DoorTokens implements DoorAdmission {
 }
 
 function liveOf(row: TokenRow): Live {
-  const { digest, lastUsedAtMs, day, spentUsd } = row;
+  const { digest, lastUsedAtMs } = row;
   return {
     row,
     digest: Buffer.from(digest, 'hex'),
     revoked: new AbortController(),
     requestsMs: [],
     notedAtMs: lastUsedAtMs ?? 0,
-    day,
-    spentUsd,
+    reservedUsd: 0,
   };
+}
+
+function spent(): AppError {
+  const hint = 'Its running and waiting turns reserve what they may spend. With budget.perTurnUsd in config.yaml they reserve less.';
+  return new AppError('over_budget', 'The budget of this token for today is spent or reserved by running turns.', { hint });
 }
 
 export function digestOf(token: string): Buffer {

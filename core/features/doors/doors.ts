@@ -5,21 +5,15 @@ import { localDay } from '../../base/local-day.ts';
 import { doors as callerDoors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import { tokenDoorSchema, type doorOps, type DoorToken, type TokenDoor } from '../../contracts/features/doors.ts';
+import type { doorOps, DoorToken, TokenDoor } from '../../contracts/features/doors.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { defineBuiltInFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { doorChecks, type DoorsSeen } from './checks.ts';
 import { digestOf, DoorTokens } from './door-tokens.ts';
 import { doorMigrations, DoorRows, viewOf } from './rows.ts';
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'ids' | 'panic'>;
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'ids' | 'panic'> & { readonly wings: readonly Wing[] };
 
-const paths: Readonly<Record<TokenDoor, readonly string[]>> = {
-  openai: ['/v1/models', '/v1/chat/completions', '/v1/responses', '/v1/embeddings'],
-  ollama: ['/api/tags', '/api/show', '/api/chat', '/api/generate', '/api/embed', '/api/version'],
-  a2a: ['/.well-known/agent-card.json', '/a2a'],
-  mcp: ['/mcp'],
-};
 const PER_MINUTE = 60;
 const TOKENS_MAX = 100;
 
@@ -29,14 +23,16 @@ export const doors = defineBuiltInFeature({
   rows: ({ db }) => new DoorRows(db),
   create: (spine: Taken, rows: DoorRows) => {
     const { config, clock } = spine;
-    const tokens = new DoorTokens(rows, clock);
+    const tokens = new DoorTokens(rows, clock, () => config.budget.perTurnUsd);
     const handlers: Pick<OpHandlers, keyof typeof doorOps> = {
       'door.list': () => {
         const held = rows.tokens();
         const tokensOf = (door: TokenDoor): number => held.filter(({ token }) => token.door === door).length;
-        const listed = tokenDoorSchema.options.map((door) => {
-          return { door, enabled: config.doors[door].enabled, paths: [...paths[door]], tokens: tokensOf(door) };
-        });
+        const listed = spine.wings
+          .flatMap((wing) => wing.doors ?? [])
+          .map(({ door, paths }) => {
+            return { door, enabled: config.doors[door].enabled, paths: [...paths], tokens: tokensOf(door) };
+          });
         return { doors: listed };
       },
       'door.create_token': (params, caller) => {

@@ -1,7 +1,9 @@
-// The tokens that open doors, kept in step with the log. Spending, last use and sessions are stored in columns and rows that no event
-// changes. Stores digests, never a token.
+// The tokens that open doors and what they spent, kept in step with the log: a turn that a program began is charged to its token when it
+// ends, whatever became of the request. Stores digests, never a token.
 
-import type { AnyEvent } from '../../contracts/events.ts';
+import { localDay } from '../../base/local-day.ts';
+import type { DoorTurn } from '../../contracts/door-route.ts';
+import { byType } from '../../contracts/event-table.ts';
 import { doorTokenSchema, type DoorToken, type DoorTokenView } from '../../contracts/features/doors.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
@@ -12,6 +14,11 @@ export const doorMigrations: readonly Migration[] = sqlMigrations({
       created_at_ms INTEGER NOT NULL, last_used_ms INTEGER, day TEXT NOT NULL DEFAULT '', spent_usd REAL NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS door_sessions (session_id TEXT PRIMARY KEY, token_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+  'door-002-turns': `
+    CREATE TABLE IF NOT EXISTS door_turns (
+      turn_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, token_id TEXT NOT NULL, usd REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
   `,
 });
 
@@ -31,24 +38,42 @@ const statements = {
   put: `INSERT INTO door_tokens (token_id, door, name, digest, body, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (token_id) DO UPDATE SET digest = excluded.digest, body = excluded.body`,
   all: `SELECT ${columns} ORDER BY created_at_ms, token_id`,
-  spend: 'UPDATE door_tokens SET spent_usd = CASE day WHEN @day THEN spent_usd ELSE 0 END + @usd, day = @day WHERE token_id = @tokenId',
+  spend: `UPDATE door_tokens SET spent_usd = CASE day WHEN @day THEN spent_usd ELSE 0 END + @usd, day = @day
+     WHERE token_id = @by OR door || ':' || name = @by`,
+  begin: 'INSERT OR IGNORE INTO door_turns (turn_id, session_id, token_id, usd) VALUES (@turnId, @sessionId, @tokenId, @usd)',
+  end: 'DELETE FROM door_turns WHERE turn_id = ? RETURNING token_id',
+  used: `SELECT CASE day WHEN @day THEN spent_usd ELSE 0 END + (SELECT total(usd) FROM door_turns WHERE token_id = @tokenId)
+     FROM door_tokens WHERE token_id = @tokenId`,
 };
 
 export class DoorRows {
   readonly #sql: Statements;
 
+  readonly apply = byType({
+    'door.token_created': ({ body: { digest, by: _by, ...token }, atMs }) =>
+      void this.#sql.run(statements.put, token.tokenId, token.door, token.name, digest, JSON.stringify(token), atMs),
+    'door.token_revoked': ({ body: { tokenId } }) => {
+      for (const table of ['door_tokens', 'door_turns']) this.#sql.run(`DELETE FROM ${table} WHERE token_id = ?`, tokenId);
+    },
+    'session.deleted': ({ body: { sessionId } }) => {
+      for (const table of ['door_sessions', 'door_turns']) this.#sql.run(`DELETE FROM ${table} WHERE session_id = ?`, sessionId);
+    },
+    'turn.started': ({ body: { helper, channel }, turnId, sessionId }) => {
+      // The token whose turn began a subagent pays for it, and a direct call is paid by the token that owns its session.
+      const root = helper?.payers.at(-1)?.turnId;
+      const tokenId = root === undefined ? (channel === 'mcp' ? this.ownerOf(sessionId) : null) : this.#payerOf(root);
+      if (tokenId !== null) this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: 0 });
+    },
+    'turn.finished': ({ body: { costUsd }, turnId, atMs }) => {
+      const tokenId = this.#sql.value<string>(statements.end, turnId);
+      if (tokenId !== undefined) this.#spend(tokenId, atMs, costUsd);
+    },
+    'door.answered': ({ body: { door, client, costUsd }, atMs }) => this.#spend(`${door}:${client}`, atMs, costUsd),
+    'value.given': ({ body: { by, costUsd }, atMs }) => this.#spend(by, atMs, costUsd),
+  });
+
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);
-  }
-
-  /** Called for every event within its transaction. */
-  apply(event: AnyEvent): void {
-    if (event.type === 'door.token_created') {
-      const { digest, by: _by, ...token } = event.body;
-      this.#sql.run(statements.put, token.tokenId, token.door, token.name, digest, JSON.stringify(token), event.atMs);
-    }
-    if (event.type === 'door.token_revoked') this.#sql.run('DELETE FROM door_tokens WHERE token_id = ?', event.body.tokenId);
-    if (event.type === 'session.deleted') this.#sql.run('DELETE FROM door_sessions WHERE session_id = ?', event.body.sessionId);
   }
 
   tokens(): TokenRow[] {
@@ -60,17 +85,31 @@ export class DoorRows {
     this.#sql.run('UPDATE door_tokens SET last_used_ms = ? WHERE token_id = ?', atMs, tokenId);
   }
 
-  addSpent(tokenId: string, day: string, usd: number): void {
-    this.#sql.run(statements.spend, { tokenId, day, usd });
+  /** US dollars that the token spent on this day, and those reserved for its running turns. */
+  usedUsd(tokenId: string, day: string): number {
+    return this.#sql.value<number>(statements.used, { tokenId, day }) ?? 0;
   }
 
-  /** Must be called in the transaction of the session's first event. */
+  begin(tokenId: string, { sessionId, turnId, bounds }: DoorTurn): void {
+    this.own(sessionId, tokenId);
+    this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: bounds?.usd ?? 0 });
+  }
+
   own(sessionId: string, tokenId: string): void {
     this.#sql.run('INSERT OR REPLACE INTO door_sessions (session_id, token_id) VALUES (?, ?)', sessionId, tokenId);
   }
 
   ownerOf(sessionId: string): string | null {
     return this.#sql.value<string>('SELECT token_id FROM door_sessions WHERE session_id = ?', sessionId) ?? null;
+  }
+
+  #payerOf(turnId: string): string | null {
+    return this.#sql.value<string>('SELECT token_id FROM door_turns WHERE turn_id = ?', turnId) ?? null;
+  }
+
+  /** `by` is the id of the token, or its door and name as in the actor of a caller. */
+  #spend(by: string, atMs: number, usd: number | null): void {
+    if (usd !== null && usd > 0) this.#sql.run(statements.spend, { by, day: localDay(atMs), usd });
   }
 }
 

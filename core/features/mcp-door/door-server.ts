@@ -182,9 +182,8 @@ class Offering {
     if (!peer.may(agent === undefined ? 'trayclaw' : `trayclaw/${agent}`))
       throw new AppError('not_found', agent === undefined ? 'Name one of the agents.' : `There is no agent ${agent} for this client.`);
     const begin = async (): Promise<string> => (await peer.submit({ text: message, sessionId: session, agentId: agent })).turnId;
-    const ended = await followTurn(this.#deps, this.#visit(context), { begin });
+    const ended = await followTurn(this.#deps, this.#visit(context), begin);
     if (isInputRequiredResult(ended)) return ended;
-    peer.spend(ended.usage.costUsd);
     assertDone(ended);
     const { sessionId, turnId, text } = ended;
     return {
@@ -205,11 +204,8 @@ class Offering {
     const peer = this.#peer;
     peer.ownToolSession();
     const { toolSession } = peer;
-    const ended = await followTurn(this.#deps, this.#visit(context), {
-      begin: async () => (await this.#op('tool.run', { tool, args, sessionId: toolSession, wait: false })).turnId,
-      isStart: ({ sessionId, body }) =>
-        sessionId === toolSession && body.calls[0]?.tool === tool && body.calls[0].args === JSON.stringify(args),
-    });
+    const begin = async (): Promise<string> => (await this.#op('tool.run', { tool, args, sessionId: toolSession, wait: 'start' })).turnId;
+    const ended = await followTurn(this.#deps, this.#visit(context), begin);
     if (isInputRequiredResult(ended)) return ended;
     const { calls } = await this.#op('turn.get', { turnId: ended.turnId });
     const [call] = calls;

@@ -1,9 +1,7 @@
 // A door for programs that speak the Model Context Protocol, with TrayClaw as a server of tools. The implementation is loaded with the
 // first request; until then the door costs one comparison of a path.
 
-import type { Claw } from '../../contracts/claw.ts';
-import type { DoorRoute } from '../../contracts/door-route.ts';
-import { defineBuiltInFeature } from '../feature.ts';
+import { defineBuiltInFeature, type DoorPlan } from '../feature.ts';
 import type { McpHttp } from './http-transport.ts';
 import type { McpDoor, McpDoorDeps } from './serve.ts';
 
@@ -21,13 +19,17 @@ export const mcpDoor = defineBuiltInFeature({
   create: (spine: Taken) => {
     let opening: Promise<McpDoor> | null = null;
     return {
-      route: (claw: Claw): DoorRoute => ({
-        owns: (path) => path === '/mcp',
-        answer: async (request, reply) => {
-          opening ??= import('./serve.ts').then(({ McpDoor: Door }) => new Door({ ...spine, claw }));
-          await (await opening).answer(request, reply);
+      doors: [
+        {
+          door: 'mcp',
+          paths: ['/mcp'],
+          owns: (path) => path === '/mcp',
+          open: (claw) => async (request, reply) => {
+            opening ??= import('./serve.ts').then(({ McpDoor: Door }) => new Door({ ...spine, claw }));
+            await (await opening).answer(request, reply);
+          },
         },
-      }),
+      ] satisfies DoorPlan[],
       dispose: async () => {
         await (await opening)?.dispose();
       },

@@ -22,8 +22,6 @@ export interface Peer {
   submit(message: PeerMessage): Promise<{ readonly sessionId: string; readonly turnId: string }>;
   /** Called before the client's first direct call. */
   ownToolSession(): void;
-  /** Adds the cost of a turn; null if the price is unknown. */
-  spend(usd: number | null): void;
 }
 
 export interface PeerMessage {

@@ -15,7 +15,6 @@ import {
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import type { Spine } from '../feature.ts';
 import { createDoorServer } from './door-server.ts';
 import { McpHttp } from './http-transport.ts';
@@ -88,7 +87,6 @@ function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
     ownToolSession: () => {
       if (!caller.owns(toolSession)) caller.own(toolSession);
     },
-    spend: (usd) => caller.spend(usd),
   };
 }
 
@@ -112,8 +110,7 @@ function placeOf({ log, agents }: McpDoorDeps, caller: DoorCaller, { sessionId, 
 function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: PeerMessage): ReturnType<McpDoorDeps['turns']['accept']> {
   const { ids, turns } = deps;
   const { known, agentId } = placeOf(deps, caller, message);
-  const usd = caller.leftUsd();
-  if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+  const bounds = caller.bounds();
   const sessionId = known?.sessionId ?? ids.next('ses');
   return turns.accept({
     sessionId,
@@ -122,12 +119,10 @@ function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: 
     channel: CHANNEL,
     sender,
     dedupeKey: null,
-    ...(usd === null ? {} : { bounds: { ...wholeBounds, usd } }),
+    ...bounds,
     before: (text) =>
       known === null ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }] : [],
-    alongside: () => {
-      if (known === null) caller.own(sessionId);
-    },
+    alongside: (turnId) => caller.begins({ sessionId, turnId, ...bounds }),
   });
 }
 

@@ -1,6 +1,7 @@
 // Conversations as resources: those that a client started, or all if its scopes include them. Read only.
 
 import { ResourceNotFoundError, type ListResourcesResult, type ReadResourceResult } from '@modelcontextprotocol/server';
+import { decodeComponent } from '../../base/decode-component.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import type { Peer } from './peer.ts';
@@ -27,7 +28,7 @@ export async function readSession(
   peer: Peer,
   { uri, sessionId }: { readonly uri: string; readonly sessionId: string },
 ): Promise<ReadResourceResult> {
-  const id = decodeURIComponent(sessionId);
+  const id = decodeComponent(sessionId);
   if (!mayRead(peer, id)) throw missing(uri);
   try {
     const { text } = await claw.op('session.export', { sessionId: id, format: 'markdown' }, peer.caller);
@@ -47,7 +48,7 @@ export function sessionUri(sessionId: string): string {
 
 /** The session of a resource address; null if this client may not read it. */
 export function readable(peer: Peer, uri: string): string | null {
-  const sessionId = uri.startsWith(PREFIX) ? decodeURIComponent(uri.slice(PREFIX.length)) : '';
+  const sessionId = uri.startsWith(PREFIX) ? decodeComponent(uri.slice(PREFIX.length)) : '';
   return sessionId !== '' && mayRead(peer, sessionId) ? sessionId : null;
 }
 

@@ -87,6 +87,5 @@ function peerOf(options: StdioOptions, revoked: AbortSignal): Peer {
       return started;
     },
     ownToolSession: () => undefined,
-    spend: () => undefined,
   };
 }

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { Deferred } from '../../base/deferred.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Peer } from './peer.ts';
 
@@ -46,24 +46,17 @@ export function roundsOf(key: Uint8Array, { id }: Pick<Peer, 'id'>): RequestStat
   return createRequestStateCodec<RoundState>({ key, ttlSeconds: ROUND_SECONDS_MAX, bind: ({ mcpReq }) => `${mcpReq.method} ${id}` });
 }
 
-export interface Wanted {
-  /** Starts the turn. Not called in a later round of the same request. */
-  begin(): Promise<string>;
-  /** Recognizes the turn by its start, for a `begin` that returns only at the end of the work. */
-  readonly isStart?: (event: EventOf<'turn.started'>) => boolean;
-}
-
 /**
  * Returns the end of the turn, or a question to the person at the client. The turn is cancelled with the request, unless it waits for that
- * answer.
+ * answer. `begin` starts the turn; it is not called in a later round of the same request.
  */
-export async function followTurn(deps: TurnCallDeps, visit: Visit, wanted: Wanted): Promise<AskResult | InputRequiredResult> {
+export async function followTurn(deps: TurnCallDeps, visit: Visit, begin: () => Promise<string>): Promise<AskResult | InputRequiredResult> {
   const { claw } = deps;
   const { peer, context } = visit;
-  const follower = new TurnFollower(claw, visit, wanted.isStart ?? null);
+  const follower = new TurnFollower(claw, visit);
   try {
     const back = context.mcpReq.requestState<RoundState>();
-    const turnId = back?.turnId ?? (await wanted.begin());
+    const turnId = back?.turnId ?? (await begin());
     follower.follow(turnId);
     const left = back === undefined ? [] : await takeAnswer(claw, visit, back);
     for (;;) {
@@ -134,7 +127,6 @@ async function takeAnswer(claw: Claw, visit: Visit, { asked, left }: RoundState)
 class TurnFollower {
   readonly #claw: Claw;
   readonly #visit: Visit;
-  readonly #isStart: Wanted['isStart'] | null;
   readonly #gone: AbortSignal;
   readonly #onGone = (): void => this.#cancel();
   readonly #over = new AbortController();
@@ -146,10 +138,9 @@ class TurnFollower {
   #note = 'working';
 
   /** Created before the turn starts, so that no event is missed. */
-  constructor(claw: Claw, visit: Visit, isStart: Wanted['isStart'] | null) {
+  constructor(claw: Claw, visit: Visit) {
     this.#claw = claw;
     this.#visit = visit;
-    this.#isStart = isStart;
     this.#gone = AbortSignal.any([visit.context.mcpReq.signal, visit.peer.revoked]);
     this.#gone.addEventListener('abort', this.#onGone, { once: true });
     this.#beat = setInterval(() => this.say(this.#note), ALIVE_MS);
@@ -198,7 +189,6 @@ class TurnFollower {
       for await (const event of events) {
         const { turnId } = event;
         if (turnId === null) continue;
-        if (this.#turnId === null && event.type === 'turn.started' && this.#isStart?.(event) === true) this.follow(turnId);
         if (turnId === this.#turnId) this.#hear(event);
       }
     } finally {

@@ -10,7 +10,6 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, Said } from './asked.ts';
@@ -37,17 +36,16 @@ export interface AgentRequest {
   begun(turnId: string): void;
 }
 
-const CHANNEL = 'openai';
-
 /** Fails with the error that ended the turn, and with `denied` if the turn waits too long for an approval. */
 export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Promise<Answer> {
   const { caller, agentId, asked, writer } = request;
   if (asked.tools.length > 0)
     throw refuse('tools', 'An agent has its own tools. To use yours, name a model to pass through to, such as passthrough/PROVIDER/MODEL.');
-  const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${caller.token.name}` };
+  const { door, name } = caller.token;
+  const by: Caller = { channel: door, actor: `${door}:${name}` };
   const watch = new TurnWatch(deps, asked.stream && asked.output.kind === 'text' ? writer : null);
   try {
-    const started = accept(deps, request, by.actor);
+    const started = accept(deps, request, by);
     watch.follow(started.turnId);
     await started.onDisk;
     request.begun(started.turnId);
@@ -66,28 +64,31 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
 }
 
 /** Fails with not_found, invalid_params, over_budget, queue_full, panic_engaged or a store error. After a failure no turn has begun. */
-function accept(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): ReturnType<Spine['turns']['accept']> {
+function accept(
+  deps: AgentDeps,
+  { caller, agentId, asked, named }: AgentRequest,
+  { channel, actor: sender }: Caller,
+): ReturnType<Spine['turns']['accept']> {
   const { conversations, ids, turns } = deps;
   const place = conversations.placeOf(caller, agentId, asked, named);
-  const usd = caller.leftUsd();
-  if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+  const bounds = caller.bounds();
   const sessionId = place.known?.sessionId ?? place.sessionId ?? ids.next('ses');
   const files = place.fresh.flatMap((one) => (one.role === 'user' ? one.images : [])).map((image) => keepImage(deps, sessionId, image));
+  const { instructions } = asked;
   return turns.accept({
     sessionId,
     agentId: place.known?.agentId ?? agentId,
-    text: textOf(place, asked.instructions, conversations.areNew(sessionId, asked.instructions)),
-    channel: CHANNEL,
+    text: textOf(place, conversations.areNew(sessionId, instructions) ? instructions : ''),
+    channel,
     sender,
     dedupeKey: null,
     attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
-    ...(usd === null ? {} : { bounds: { ...wholeBounds, usd } }),
+    ...bounds,
     before: (text) =>
-      place.known === null
-        ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }]
-        : [],
-    alongside: () => {
-      if (place.known === null) caller.own(sessionId);
+      place.known === null ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel, forkedFrom: null } }] : [],
+    alongside: (turnId) => {
+      caller.begins({ sessionId, turnId, ...bounds });
+      conversations.noteInstructions(sessionId, instructions);
     },
   });
 }
@@ -96,13 +97,14 @@ function keepImage({ artifacts }: AgentDeps, sessionId: string, image: { name: s
   return artifacts.put(Buffer.from(image.base64, 'base64'), { name: image.name, mediaType: image.mediaType, sessionId });
 }
 
-/** The text of the new message, followed by the instructions of the client and the earlier conversation where the session lacks them. */
-function textOf({ fresh, earlier, known }: Place, instructions: string, areNew: boolean): string {
-  const parts = areNew ? [`Instructions of the program that asks:\n${instructions}`] : [];
+/** The text of the new message, followed by the new instructions of the client and the earlier conversation that the session lacks. */
+function textOf({ fresh, earlier, known }: Place, instructions: string): string {
+  const parts = instructions !== '' ? [`Instructions of the program that asks:\n${instructions}`] : [];
   const before = known === null ? earlier.filter(({ text }) => text !== '') : [];
   if (before.length > 0) parts.push(`Earlier in this conversation:\n${before.map(lineOf).join('\n')}`);
   const text = fresh.map((one) => one.text).join('\n\n');
-  if (text.trim() === '') throw refuse('messages', 'There is nothing to answer: the last message is empty.');
+  const hasImages = fresh.some((one) => one.role === 'user' && one.images.length > 0);
+  if (text.trim() === '' && !hasImages) throw refuse('messages', 'There is nothing to answer: the last message is empty.');
   return parts.length === 0 ? text : `${text}\n\n---\n${parts.join('\n\n')}`;
 }
 
@@ -147,15 +149,13 @@ function approvalWaits(pending: NonNullable<AskResult['pending']>[number] | unde
   return new AppError('denied', `The turn waits for the approval ${approvalId} (${summary}).`, { data: { approvalId, turnId }, hint });
 }
 
-async function answerOf({ claw }: AgentDeps, { caller, asked }: AgentRequest, by: Caller, result: AskResult): Promise<Answer> {
+async function answerOf({ claw }: AgentDeps, { asked }: AgentRequest, by: Caller, result: AskResult): Promise<Answer> {
   const { turnId, status, error, text, usage } = result;
-  caller.spend(usage.costUsd);
   if (status !== 'done') throw endOf(result);
   const endReason = 'stop';
   if (asked.output.kind === 'text') return { text, calls: [], usage, endReason };
   const schema = asked.output.kind === 'json' ? { type: 'object' } : asked.output.schema;
   const value = await claw.op('turn.value', { turnId, schema }, by);
-  caller.spend(value.costUsd);
   const sum = {
     inputTokens: usage.inputTokens + value.usage.inputTokens,
     outputTokens: usage.outputTokens + value.usage.outputTokens,

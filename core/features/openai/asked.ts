@@ -28,6 +28,8 @@ export interface Asked {
   readonly previous: string | null;
   /** True if the items of the answer must not be kept for later requests to name. */
   readonly isForgotten?: boolean;
+  /** The format as the client gave it, for the API that returns it with the answer. */
+  readonly format?: object;
 }
 
 export type EndReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -93,7 +93,7 @@ export class Completions {
     const { agents, config, models } = this.#deps;
     const { model } = asked;
     if (model.startsWith(passPrefix)) return passThrough(this.#deps, { caller, asked, ref: model.slice(passPrefix.length), ...run });
-    const agentId = model === 'trayclaw' ? agents.route({ channel: 'openai', chatId: null }) : model.slice(agentPrefix.length);
+    const agentId = model === 'trayclaw' ? agents.route({ channel: caller.token.door, chatId: null }) : model.slice(agentPrefix.length);
     if (model !== 'trayclaw' && !(model.startsWith(agentPrefix) && agents.has(agentId))) throw unknownModel(model);
     // Waits only during the first start, while models are being discovered.
     await models.ready();

@@ -54,11 +54,13 @@ export class Conversations {
     keep(this.#histories, keyOf(owner, agentId, said), sessionId);
   }
 
-  /** Whether these instructions differ from the latest ones of the session. Records them if so. */
+  /** Whether these instructions differ from the latest ones that an accepted message of the session contained. */
   areNew(sessionId: string, instructions: string): boolean {
-    if (instructions === '' || this.#instructions.get(sessionId) === instructions) return false;
-    keep(this.#instructions, sessionId, instructions);
-    return true;
+    return this.#instructions.get(sessionId) !== instructions;
+  }
+
+  noteInstructions(sessionId: string, instructions: string): void {
+    if (instructions !== '') keep(this.#instructions, sessionId, instructions);
   }
 
   #named(owner: DoorCaller, sessionId: string, { fresh, earlier }: Pick<Place, 'fresh' | 'earlier'>): Place {

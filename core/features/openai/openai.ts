@@ -1,32 +1,43 @@
 // The doors for clients that speak OpenAI's or Ollama's API. The code that answers is loaded with the first request; until then each
 // request costs one comparison of its path.
 
-import type { Claw } from '../../contracts/claw.ts';
-import type { DoorRoute } from '../../contracts/door-route.ts';
-import { defineBuiltInFeature } from '../feature.ts';
+import { defineBuiltInFeature, type DoorPlan } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
-import { ollamaPaths } from './ollama-paths.ts';
+import { answeringPaths, ollamaPaths, openAiPaths } from './paths.ts';
 
 type Taken = Omit<OpenAiDeps, 'claw'>;
 
 export const openai = defineBuiltInFeature({
   name: 'openai',
-  create: (spine: Taken) => ({
-    route: (claw: Claw): DoorRoute => {
-      const deps = (): OpenAiDeps => ({ ...spine, claw });
-      let completions: Promise<Completions> | null = null;
-      const shared = (): Promise<Completions> =>
-        (completions ??= import('./completions.ts').then(({ Completions: Made }) => new Made(deps())));
-      const openAi = later(async () => new (await import('./serve.ts')).OpenAiDoor(deps(), await shared()));
-      const ollama = later(async () => new (await import('./serve-ollama.ts')).OllamaDoor(deps(), await shared()));
-      return {
-        owns: (path) => (path.startsWith('/v1') ? path === '/v1' || path.startsWith('/v1/') : ollamaPaths.has(path)),
-        answer: async (request, reply) => {
-          await (await (ollamaPaths.has(request.path) ? ollama() : openAi())).answer(request, reply);
+  create: (spine: Taken): { doors: DoorPlan[] } => {
+    let completions: Promise<Completions> | null = null;
+    const shared = (deps: OpenAiDeps): Promise<Completions> =>
+      (completions ??= import('./completions.ts').then(({ Completions: Made }) => new Made(deps)));
+    return {
+      doors: [
+        {
+          door: 'openai',
+          paths: openAiPaths,
+          owns: (path) => path === '/v1' || path.startsWith('/v1/'),
+          open: (claw) => {
+            const deps = { ...spine, claw };
+            const door = later(async () => new (await import('./serve.ts')).OpenAiDoor(deps, await shared(deps)));
+            return async (request, reply) => (await door()).answer(request, reply);
+          },
         },
-      };
-    },
-  }),
+        {
+          door: 'ollama',
+          paths: answeringPaths,
+          owns: (path) => ollamaPaths.has(path),
+          open: (claw) => {
+            const deps = { ...spine, claw };
+            const door = later(async () => new (await import('./serve-ollama.ts')).OllamaDoor(deps, await shared(deps)));
+            return async (request, reply) => (await door()).answer(request, reply);
+          },
+        },
+      ],
+    };
+  },
 });
 
 /** Calls `make` on first use and caches the result. */

@@ -9,6 +9,7 @@ import { noUsage, type ChatMessage, type ModelReply, type SafeRequest, type Usag
 import { estimateOf } from '../../guard/budget/budget.ts';
 import { outputOfJsonSchema, valueIn, type AskingDeps, type Output } from '../../mind/asking/asking.ts';
 import type { ModelRouter } from '../../mind/llm/llm.ts';
+import type { DoorCaller } from '../../contracts/door-route.ts';
 import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, EndReason, Said } from './asked.ts';
 import { refuse } from './read-parts.ts';
@@ -19,7 +20,7 @@ export interface PassDeps extends Pick<Spine, 'log' | 'ids' | 'panic' | 'closing
 }
 
 export interface PassRequest {
-  readonly caller: { readonly token: { readonly name: string }; leftUsd(): number | null; spend(usd: number | null): void };
+  readonly caller: Pick<DoorCaller, 'token' | 'leftUsd' | 'reserve'>;
   /** `provider/model`. */
   readonly ref: string;
   readonly asked: Asked;
@@ -125,8 +126,10 @@ async function ask(
   const room = request.maxOutputTokens ?? ANSWER_TOKENS;
   const estimate = estimateOf(inputTokens, room, usd);
   const limits = { usd: caller.leftUsd(), tokens: null };
+  const release = caller.reserve(estimate.usd);
   const stop = AbortSignal.any([signal, deps.closing, deps.panic.signal]);
   const admission = await budget.reserve({ turnId: place, sessionId: place, nowMs: clock.nowMs(), limits }, estimate, stop);
+  const from = { door: caller.token.door, client: caller.token.name, messages: asked.said.length };
   const startedMs = clock.monotonicMs();
   let spent: Parameters<Extract<typeof admission, { ok: true }>['reservation']['settle']>[0] = null;
   try {
@@ -141,17 +144,16 @@ async function ask(
     const reply = await models.stream(ref, request, sink, { signal: stop });
     const costUsd = asking.models.cost(reply.model ?? ref, reply.usage);
     spent = { nowMs: clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
-    caller.spend(costUsd);
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    record(deps, { client: caller.token.name, model: reply.model ?? ref, messages: asked.said.length, tookMs, costUsd, ...endOf(reply) });
+    record(deps, { ...from, model: reply.model ?? ref, tookMs, costUsd, ...endOf(reply) });
     return { text: reply.text, calls: reply.calls, usage: reply.usage, endReason: reasonOf(reply) };
   } catch (cause) {
     const error = deps.panic.engaged ? stopped() : toAppError(cause);
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    if (admission?.ok === true)
-      record(deps, { client: caller.token.name, model: ref, messages: asked.said.length, tookMs, ...failed(error) });
+    if (admission?.ok === true) record(deps, { ...from, model: ref, tookMs, ...failed(error) });
     throw error;
   } finally {
+    release();
     if (admission?.ok === true) admission.reservation.settle(spent);
   }
 }
@@ -170,8 +172,8 @@ function failed({ code, message }: AppError): Pick<Answered, 'calls' | 'finishRe
   return { calls: [], finishReason: 'other', error: `${code}: ${message}`, usage: noUsage, costUsd: null };
 }
 
-function record({ log }: PassDeps, body: Omit<Answered, 'door'>): void {
-  log.append(systemSessionId, [{ type: 'door.answered', body: { door: 'openai', ...body } }]);
+function record({ log }: PassDeps, body: Answered): void {
+  log.append(systemSessionId, [{ type: 'door.answered', body }]);
 }
 
 function reasonOf({ finishReason, calls }: ModelReply): EndReason {

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import type { Asked, Said, WantedOutput } from './asked.ts';
-import { joinContent, readBody, readImage, refuse, schemaObject, toolSchema, toolsOf, type Content } from './read-parts.ts';
+import { joinContent, readBody, readImage, refuse, schemaObject, stopWords, toolSchema, toolsOf, type Content } from './read-parts.ts';
 
 const part = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text'), text: z.string() }),
@@ -58,7 +58,7 @@ const bodySchema = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1, 'only 1 answer is given').nullish(),
   logprobs: z.literal(false, 'not every model server gives them').nullish(),
-  stop: z.union([z.literal('', 'stop words are not passed on'), z.array(z.string()).max(0, 'stop words are not passed on')]).nullish(),
+  stop: stopWords,
 });
 
 export function readChat(body: unknown): Asked {

@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 import type { Asked, Said, WantedOutput } from './asked.ts';
-import { joinContent, readBody, readImage, refuse, schemaObject, toolSchema, toolsOf } from './read-parts.ts';
+import { joinContent, readBody, readImage, refuse, schemaObject, stopWords, toolSchema, toolsOf } from './read-parts.ts';
 
 const format = z.union([z.literal('json'), z.literal(''), schemaObject]).nullish();
-const options = z.looseObject({ num_predict: z.number().int().nullish() }).nullish();
+const options = z.looseObject({ num_predict: z.number().int().nullish(), stop: stopWords }).nullish();
 const images = z.array(z.string().max(12_000_000)).max(20).nullish();
 const shared = { model: z.string().min(1).max(400), stream: z.boolean().nullish(), format, options };
 

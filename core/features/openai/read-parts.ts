@@ -66,6 +66,11 @@ export function joinContent(texts: readonly string[], images: readonly ChatImage
   return { text: texts.join('\n'), images };
 }
 
+/** Not every model server takes stop words, and an answer that ignores them is another one. */
+export const stopWords = z
+  .union([z.literal('', 'stop words are not passed on'), z.array(z.string()).max(0, 'stop words are not passed on')])
+  .nullish();
+
 export const schemaObject = z.record(z.string(), z.unknown());
 
 export const toolSchema = z.looseObject({

@@ -76,6 +76,7 @@ export function readResponses(body: unknown, find: (id: string) => GivenItem | n
     includeUsage: false,
     previous: given.previous_response_id ?? null,
     isForgotten: given.store === false,
+    format: given.text?.format ?? { type: 'text' },
   };
 }
 

@@ -4,12 +4,13 @@ import type { ReplyCall, Usage } from '../../contracts/llm.ts';
 import type { Answer, AnswerWriter } from './asked.ts';
 import { commentOf, WholeReply, type ReplyHead } from './chat-replies.ts';
 import type { GivenItem } from './given-items.ts';
+import type { VendorError } from './vendor-error.ts';
 
 type Keep = (items: readonly GivenItem[]) => void;
 
 export interface ResponseWriter extends AnswerWriter {
-  /** In a stream that has begun: clients that know no other end want to hear it. */
-  fail?(error: { readonly code: string | null; readonly message: string }): void;
+  /** Ends a stream that has begun: some clients read the failed response, others the error after it. */
+  fail?(error: VendorError['body']['error']): void;
 }
 
 /** `keep` receives the items of the answer before the program has all of it. */
@@ -27,8 +28,14 @@ function partOf(text: string) {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-function messageItem(id: string, text: string) {
-  return { type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed', content: [partOf(text)] };
+function messageIdOf(id: string): string {
+  return `msg_${id}`;
+}
+
+type ItemStatus = 'completed' | 'incomplete';
+
+function messageItem(id: string, text: string, status: ItemStatus) {
+  return { type: 'message', id: messageIdOf(id), role: 'assistant', status, content: [partOf(text)] };
 }
 
 function callItem(id: string, { id: callId, tool, args }: ReplyCall, at: number) {
@@ -36,7 +43,7 @@ function callItem(id: string, { id: callId, tool, args }: ReplyCall, at: number)
 }
 
 function givenOf(id: string, answer: Answer): GivenItem[] {
-  const said = answer.text === '' ? [] : [{ id: messageItem(id, '').id, text: answer.text }];
+  const said = answer.text === '' ? [] : [{ id: messageIdOf(id), text: answer.text }];
   return [...said, ...answer.calls.map((call, at) => ({ id: callItem(id, call, at).id, call }))];
 }
 
@@ -68,9 +75,9 @@ function responseOf({ asked, created, id }: ReplyHead): Record<string, unknown> 
     parallel_tool_calls: true,
     previous_response_id: previous,
     reasoning: { effort: null, summary: null },
-    store: false,
+    store: asked.isForgotten !== true,
     temperature: null,
-    text: { format: { type: asked.output.kind === 'json' ? 'json_object' : 'text' } },
+    text: { format: asked.format },
     tool_choice: 'auto',
     tools: tools.map(({ name, description, parameters }) => ({ type: 'function', name, description, parameters, strict: false })),
     top_p: null,
@@ -81,14 +88,18 @@ function responseOf({ asked, created, id }: ReplyHead): Record<string, unknown> 
 
 function finished(head: ReplyHead, answer: Answer, output: readonly Item[]): Record<string, unknown> {
   const { endReason, usage } = answer;
-  const isCut = endReason === 'length' || endReason === 'content_filter';
   const reason = endReason === 'length' ? 'max_output_tokens' : 'content_filter';
-  const end = isCut ? { status: 'incomplete', incomplete_details: { reason } } : { status: 'completed' };
-  return { ...responseOf(head), ...end, output, usage: usageOf(usage) };
+  const status = statusOf(answer);
+  return { ...responseOf(head), status, incomplete_details: status === 'incomplete' ? { reason } : null, output, usage: usageOf(usage) };
 }
 
-function itemsOf(id: string, { text, calls }: Answer): Item[] {
-  const said = text === '' && calls.length > 0 ? [] : [messageItem(id, text)];
+function statusOf({ endReason }: Answer): ItemStatus {
+  return endReason === 'length' || endReason === 'content_filter' ? 'incomplete' : 'completed';
+}
+
+function itemsOf(id: string, answer: Answer): Item[] {
+  const { text, calls } = answer;
+  const said = text === '' && calls.length > 0 ? [] : [messageItem(id, text, statusOf(answer))];
   return [...said, ...calls.map((call, at) => callItem(id, call, at))];
 }
 
@@ -128,30 +139,33 @@ class ResponseStream implements ResponseWriter {
     const whole = this.#text === null ? answer : { ...answer, text: this.#text };
     const items = itemsOf(this.#head.id(), whole);
     this.#keep(givenOf(this.#head.id(), whole));
-    if (this.#text !== null) this.#closeMessage(this.#text);
+    if (this.#text !== null) this.#closeMessage(this.#text, statusOf(answer));
     for (const [at, item] of items.entries()) if (item.type === 'function_call') this.#call(item as ReturnType<typeof callItem>, at);
     const response = finished(this.#head, whole, items);
     this.#event(response['status'] === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
     this.#head.reply.end();
   }
 
-  fail({ code, message }: { readonly code: string | null; readonly message: string }): void {
+  fail(error: VendorError['body']['error']): void {
+    const { code, message, param } = error;
     const response = { ...responseOf(this.#head), status: 'failed', error: { code: code ?? 'server_error', message } };
     this.#event('response.failed', { response });
+    this.#event('error', { code, message, param, error });
+    this.#head.reply.end();
   }
 
   #openMessage(): void {
     if (this.#text !== null) return;
     this.#text = '';
-    const item = { ...messageItem(this.#head.id(), ''), status: 'in_progress', content: [] };
+    const item = { ...messageItem(this.#head.id(), '', 'completed'), status: 'in_progress', content: [] };
     this.#event('response.output_item.added', { output_index: 0, item });
     this.#event('response.content_part.added', { ...this.#place(), part: partOf('') });
   }
 
-  #closeMessage(text: string): void {
+  #closeMessage(text: string, status: ItemStatus): void {
     this.#event('response.output_text.done', { ...this.#place(), text, logprobs: [] });
     this.#event('response.content_part.done', { ...this.#place(), part: partOf(text) });
-    this.#event('response.output_item.done', { output_index: 0, item: messageItem(this.#head.id(), text) });
+    this.#event('response.output_item.done', { output_index: 0, item: messageItem(this.#head.id(), text, status) });
   }
 
   #call(item: ReturnType<typeof callItem>, at: number): void {
@@ -163,7 +177,7 @@ class ResponseStream implements ResponseWriter {
   }
 
   #place(): object {
-    return { item_id: `msg_${this.#head.id()}`, output_index: 0, content_index: 0 };
+    return { item_id: messageIdOf(this.#head.id()), output_index: 0, content_index: 0 };
   }
 
   #event(type: string, more: object): void {

@@ -7,7 +7,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Asked } from './asked.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
 import { embeddingsModel, vectorsOf } from './embeddings.ts';
-import { managingPaths, type AnsweringPath } from './ollama-paths.ts';
+import { managingPaths, type AnsweringPath } from './paths.ts';
 import { ollamaWriter, sendLoaded, sendOllamaError } from './ollama-replies.ts';
 import { modelIn, readOllamaChat, readOllamaGenerate } from './read-ollama.ts';
 import { readBody } from './read-parts.ts';

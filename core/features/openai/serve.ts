@@ -1,5 +1,6 @@
 // The routes and errors of the door that speaks OpenAI's API. Loaded with the first request.
 
+import { decodeComponent } from '../../base/decode-component.ts';
 import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnswerWriter, Asked } from './asked.ts';
@@ -7,6 +8,7 @@ import { chatWriter, type ReplyHead } from './chat-replies.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type SendError, type Visit } from './completions.ts';
 import { embeddingsOf, readEmbeddings } from './embeddings.ts';
 import { GivenItems } from './given-items.ts';
+import type { OpenAiPath } from './paths.ts';
 import { readChat } from './read-chat.ts';
 import { readResponses } from './read-responses.ts';
 import { responseWriter, type ResponseWriter } from './response-replies.ts';
@@ -43,12 +45,12 @@ export class OpenAiDoor {
       assertMethod(method, 'GET');
       return modelId === null ? (door, visit) => door.#listModels(visit) : (door, visit) => door.#showModel(visit, modelId);
     }
-    const posts: Readonly<Record<string, Answering>> = {
+    const posts: Readonly<Record<Exclude<OpenAiPath, '/v1/models'>, Answering>> = {
       '/v1/chat/completions': (door, visit) => door.#complete(visit, readChat, chatWriter),
       '/v1/responses': (door, visit) => door.#respond(visit),
       '/v1/embeddings': (door, visit) => door.#embed(visit),
     };
-    const found = Object.hasOwn(posts, path) ? posts[path] : undefined;
+    const found = Object.entries(posts).find(([known]) => known === path)?.[1];
     if (found === undefined) throw new AppError('not_found', `There is nothing at ${method} ${path}.`);
     assertMethod(method, 'POST');
     return found;
@@ -60,7 +62,7 @@ export class OpenAiDoor {
   }
 
   #showModel({ reply, caller }: Visit, encoded: string): Promise<void> {
-    const id = decoded(encoded);
+    const id = decodeComponent(encoded);
     if (!this.#completions.modelIds(caller).includes(id)) throw unknownModel(id);
     reply.send(200, modelOf(id));
     return Promise.resolve();
@@ -83,8 +85,8 @@ export class OpenAiDoor {
       (body) => readResponses(body, (id) => this.#given.find(caller, id)),
       (head) => (writer = responseWriter(head, (items) => (head.asked.isForgotten === true ? undefined : this.#given.keep(caller, items)))),
       (reply, error, begun) => {
-        if (!reply.isUnsent) writer?.fail?.(vendorError(error).body.error);
-        sendError(reply, error, begun);
+        if (reply.isUnsent || writer?.fail === undefined) sendError(reply, error, begun);
+        else writer.fail(vendorError(error).body.error);
       },
     );
   }
@@ -104,20 +106,10 @@ function sendError(reply: DoorReply, error: AppError, begun: boolean): void {
     reply.send(status, body, headers);
     return;
   }
-  const { code, message, param } = body.error;
-  reply.write(`data: ${JSON.stringify({ type: 'error', code, message, param, sequence_number: 0, ...body })}\n\n`);
+  reply.write(`data: ${JSON.stringify(body)}\n\n`);
   reply.end();
 }
 
 function modelOf(id: string): object {
   return { id, object: 'model', created: CREATED, owned_by: id.startsWith(passPrefix) ? (id.split('/')[1] ?? 'trayclaw') : 'trayclaw' };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // Not valid percent-encoding, so it is not the id of a model either.
-    return text;
-  }
 }

@@ -1,6 +1,7 @@
 // Inbound work: a message, or a call a person makes directly, each with its origin.
 
 import type { Redacted } from '../../base/redacted.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
@@ -87,8 +88,16 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
   return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
 }
 
-/** The events before a message: its session's first event, or the event that replaces an earlier turn. */
-export function openingOf({ before, again }: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
+/** Fails with invalid_params for a message that says nothing. Files need no text. */
+function assertSaid({ text, attached }: Pick<InboundMessage, 'text' | 'attached'>): void {
+  if (text.trim() === '' && (attached?.files ?? []).length === 0)
+    throw new AppError('invalid_params', 'The message is empty: it has no text and no file.');
+}
+
+/** The events before a message: its session's first event, or the event that replaces an earlier turn. Fails for an empty message. */
+export function openingOf(message: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
+  assertSaid(message);
+  const { before, again } = message;
   if (again !== undefined) return supersede(again, turnId);
   return typeof before === 'function' ? before(text) : before;
 }

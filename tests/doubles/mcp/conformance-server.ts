@@ -229,7 +229,13 @@ function make(): Promise<McpServer> {
 const { McpHttp } = await loadTransport();
 const http = new McpHttp({ clock: systemClock, newId: randomUUID, make });
 const peer = { id: 'suite', revoked: new AbortController().signal };
-const route: DoorRoute = { owns: (path) => path === '/mcp', answer: (asked, reply) => http.answer(peer, asked, reply) };
+const paths = ['/mcp'];
+const route: DoorRoute = {
+  door: 'mcp',
+  paths,
+  owns: (path) => paths.includes(path),
+  answer: (asked, reply) => http.answer(peer, asked, reply),
+};
 const door = createHttpDoor({
   claw: {} as Claw,
   routes: [route],

@@ -7,13 +7,8 @@ import { callTitle, toolKind } from './acp-words.ts';
 /** The events that it reads. */
 export const replayedTypes = ['user.message', 'model.finished', 'policy.decided', 'tool.finished', 'turn.finished'] as const;
 
-export function replayOf(events: readonly Pick<AnyEvent, 'type' | 'body'>[]): SessionUpdate[] {
-  const replay = new Replay();
-  for (const event of events) replay.take(event as AnyEvent);
-  return replay.updates;
-}
-
-class Replay {
+export class Replay {
+  /** The updates of the events taken so far; the reader removes those that it has sent. */
   readonly updates: SessionUpdate[] = [];
   readonly #titles = new Map<string, string>();
   readonly #open = new Set<string>();

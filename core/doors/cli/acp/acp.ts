@@ -20,12 +20,12 @@ import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import { isInsideTool, refusedInsideTool } from '../person-only.ts';
-import { replayedTypes, replayOf } from './acp-replay.ts';
+import { Replay, replayedTypes } from './acp-replay.ts';
 import { AcpTurn } from './acp-turn.ts';
 import { modesOf, readPrompt, sessionOf } from './acp-words.ts';
 
 const SESSIONS_LISTED = 50;
-const TURNS_LOADED = 50;
+const EVENTS_LOADED = 1_000;
 
 export async function acp(context: CommandContext): Promise<number> {
   // Refused inside a tool, because this command answers approvals.
@@ -102,7 +102,6 @@ class AcpDoor {
   }
 
   async #prompt(sessionId: string, prompt: Parameters<AcpTurn['run']>[0], client: AgentContext) {
-    if (prompt.text.trim() === '') throw RequestError.invalidParams({ sessionId }, 'The prompt has no text.');
     if (this.#turns.has(sessionId)) throw RequestError.invalidParams({ sessionId }, 'The session is still answering; cancel that first.');
     const turn = new AcpTurn({ claw: this.#claw, client, sessionId, forms: this.#forms });
     this.#turns.set(sessionId, turn);
@@ -125,11 +124,18 @@ class AcpDoor {
     return { sessions: sessions.map((one) => sessionOf(one, configured)), nextCursor };
   }
 
-  /** Sends what was said and done in a session to the editor. */
+  /** Sends everything that was said and done in a session to the editor, page by page. */
   async #replay(sessionId: string, client: AgentContext): Promise<string> {
-    const { session, events } = await this.#op('session.get', { sessionId, turns: TURNS_LOADED, types: [...replayedTypes] });
-    for (const update of replayOf(events as AnyEvent[])) await client.notify(methods.client.session.update, { sessionId, update });
-    return session.agentId;
+    const { session } = await this.#op('session.get', { sessionId, limit: 1 });
+    const replay = new Replay();
+    for (let after = 0; ;) {
+      const { events } = await this.#op('session.get', { sessionId, after, limit: EVENTS_LOADED, types: [...replayedTypes] });
+      for (const event of events) replay.take(event as AnyEvent);
+      for (const update of replay.updates.splice(0)) await client.notify(methods.client.session.update, { sessionId, update });
+      const last = events.at(-1);
+      if (last === undefined || events.length < EVENTS_LOADED) return session.agentId;
+      after = last.seq;
+    }
   }
 
   async #modes(agentId: string) {

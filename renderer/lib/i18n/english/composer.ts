@@ -12,7 +12,6 @@ export const composer = {
   hint: 'Shift+Enter new line · / commands · @ files',
   offline: 'Not connected. What you write stays here.',
   filesNext: 'Files are sent with the next message, after this turn.',
-  filesNeedWords: 'Say what to do with the files.',
   attach: 'Attach files',
   files: 'Attached files',
   removeFile: (name: string) => `Remove ${name}`,

@@ -1,6 +1,9 @@
-// The paths of Ollama's API. They share the prefix /api/ with our own, so each is listed.
+// The paths of OpenAI's and Ollama's API. The latter share the prefix /api/ with our own, so each is listed.
 
-const answeringPaths = [
+export const openAiPaths = ['/v1/models', '/v1/chat/completions', '/v1/responses', '/v1/embeddings'] as const;
+export type OpenAiPath = (typeof openAiPaths)[number];
+
+export const answeringPaths = [
   '/api/version',
   '/api/tags',
   '/api/ps',
