@@ -35,7 +35,7 @@ export const sessionInfoSchema = z.object({
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
-/** What a turn waits for. Programs decide by `args` (JSON) and `facts`; the other texts are for people. */
+/** What a turn waits for. `args` (JSON) and `facts` are for programs that decide, the other texts for people. */
 export const pendingSchema = z.object({
   approvalId: z.string(),
   tool: z.string(),

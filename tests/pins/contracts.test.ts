@@ -52,7 +52,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'turn.steered': '0ae5f8214340343b',
   'turn.cancel_requested': 'bdba04390e01580a',
   'turn.waiting': 'f2f6a1c3691aa423',
-  'turn.resumed': '35726bcd177f5528',
+  'turn.resumed': '37fcc12bf208ceed',
   'turn.finished': '90284adb23579eaf',
   'brain.decided': '4723e408e381b2a2',
   'plan.drafted': '2696c9a26d2b2921',

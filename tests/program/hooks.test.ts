@@ -229,7 +229,7 @@ test('after-hooks run in the order of events, are recorded, and block nothing', 
   );
 });
 
-test('an after-hook is told the class and summary of the call, and matches by them', async () => {
+test('an after-hook receives the class and summary of the call, and matches on them', async () => {
   const seen: unknown[] = [];
   const after = (classes: readonly ('read' | 'write')[]): LibraryHook => ({
     on: 'after_tool',

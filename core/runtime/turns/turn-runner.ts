@@ -122,6 +122,13 @@ export class TurnRunner implements RunningTurn {
     return intent !== null && intent.kind !== 'wait';
   }
 
+  /** Records that the turn continues, and how long it waited. */
+  resumed(reason: string): void {
+    const { waitingSinceMs } = this.#state;
+    const restedMs = waitingSinceMs === null ? 0 : Math.max(0, this.deps.clock.nowMs() - waitingSinceMs);
+    this.emit('turn.resumed', { reason, restedMs });
+  }
+
   get halted(): boolean {
     return this.#halted;
   }
