@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { defineOps } from './command-form.ts';
 import { id, none, sessionName } from './op-params.ts';
+import { workspacePath } from './workspace-ops.ts';
 
 const line = z.string().min(1).max(100_000);
 
@@ -33,7 +34,8 @@ export const commandOps = defineOps({
   },
   /** Runs a slash command for a person. Its calls pass the gate like any other; `waiting` means that one of them waits for an approval. */
   'command.run': {
-    params: z.strictObject({ line, sessionId: id.optional() }),
+    /** `workspace` is the folder of the session that the command may begin. */
+    params: z.strictObject({ line, sessionId: id.optional(), workspace: workspacePath.optional() }),
     result: z.object({
       command: z.string(),
       /** Markdown for the person. */
@@ -43,6 +45,8 @@ export const commandOps = defineOps({
       /** The turn that the command started; null if it started none. */
       turnId: z.string().nullable(),
       waiting: z.boolean(),
+      /** Whether the turn answers later, so that a person wants to watch it. */
+      follow: z.boolean(),
       /** A file to save, if the command created one. */
       file: z.object({ name: z.string(), mediaType: z.string(), text: z.string() }).nullable(),
     }),

@@ -116,6 +116,14 @@ export const commandTable: readonly CommandSpec[] = [
   { name: 'help', about: 'Explain the commands.', parameters: [may('command', 'command')], op: 'command.list', inChats: 'too' },
 ];
 
+const beginning: ReadonlySet<string> = new Set(['tool.run', 'message.send', 'session.create', 'session.configure']);
+
+/** Whether the command of the line may begin a session. */
+export function mayBeginSession(line: string): boolean {
+  const name = /^\/([a-z]+)/.exec(line.trimStart())?.[1];
+  return commandTable.some((command) => command.name === name && beginning.has(command.op));
+}
+
 export const chatCommands = commandTable.filter(({ inChats }) => inChats !== undefined);
 
 export interface ParsedCommand {

@@ -35,10 +35,11 @@ export const sessionInfoSchema = z.object({
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
-/** What a turn waits for. `args` (JSON) and `facts` are for programs that decide, the other texts for people. */
+/** What a turn waits for: the exact call and its facts for programs, and texts for people. */
 export const pendingSchema = z.object({
   approvalId: z.string(),
   tool: z.string(),
+  /** JSON. */
   args: z.string(),
   facts: callFactsSchema,
   summary: z.string(),

@@ -105,6 +105,8 @@ export const turnOps = defineOps({
       tool: z.string().min(1),
       args: z.unknown(),
       sessionId: id.optional(),
+      /** The folder of the session that begins with the call. */
+      workspace: workspacePath.optional(),
       /** Until the call ends, when left out; `false` until it ends or waits for an approval; `start` returns its ids at once. */
       wait: z.union([z.boolean(), z.literal('start')]).optional(),
     }),

@@ -193,7 +193,7 @@ export class FakeClaw implements HostedRuntime {
       },
       'command.run': ({ line, sessionId }) => {
         const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
-        return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null };
+        return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, follow: false, file: null };
       },
       'telegram.status': () => ({
         state: 'off',

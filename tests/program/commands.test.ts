@@ -1,7 +1,8 @@
 // Slash commands in a whole runtime: each calls its operation, actions need approval like any call, and errors are explained.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatCommands, commandTable } from '../../core/contracts/commands.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
@@ -30,6 +31,27 @@ test('an action goes through the gate: it waits for approval and runs after it',
   expect(await run('/calc 6*7')).toMatchObject({ waiting: false, text: expect.stringContaining('42') as string });
   writeFileSync(join(home.workspace, 'notes.md'), 'hello notes');
   expect((await run('/read notes.md')).text).toContain('hello notes');
+});
+
+test('a command begins its session in the folder of its caller', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-project-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'here.md'), 'in the project');
+  const { path } = await claw.op('workspace.trust', { path: folder });
+  const folderOf = async (line: string): Promise<string | null> => {
+    const { sessionId } = await claw.op('command.run', { line, workspace: path });
+    return (await claw.op('session.get', { sessionId: sessionId ?? '', limit: 1 })).session.workspace;
+  };
+  expect((await claw.op('command.run', { line: '/read here.md', workspace: path })).text).toContain('in the project');
+  for (const line of ['/calc 1+1', '/new Plans', '/model demo/offline', '/plan whole']) expect(await folderOf(line), line).toBe(path);
+});
+
+test('a command whose turn answers later says so', async () => {
+  await claw.op('saved.put', { name: 'sum', text: 'Calculate 40 + 2' });
+  const sent = await run('/prompt sum');
+  expect(sent).toMatchObject({ follow: true, waiting: false });
+  expect((await claw.op('turn.wait', { turnId: sent.turnId ?? '' })).text).toContain('42');
+  expect([(await run('/calc 6*7')).follow, (await run('/run touch made.txt')).follow]).toEqual([false, true]);
 });
 
 test('a session: created, used with a model, retried, exported, undone, listed', async () => {

@@ -15,7 +15,7 @@ import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
-import { assertSession, choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
+import { assertSession, choosePlace, filesOf, type MessagePlace, type PlaceOptions } from './work-place.ts';
 
 export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
@@ -39,7 +39,7 @@ export async function ask(
   if (schema !== null && isCommandLine(text)) throw new AppError('invalid_params', 'A slash command has no answer that could be a value.');
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
-    if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
+    if (isCommandLine(text)) return runCommandLine(context, claw, text, options);
     const streams = !context.output.isJson && schema === null;
     const end = await withLines(context, async (lines) => {
       if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
@@ -77,14 +77,13 @@ async function reportValue(
 }
 
 /** Runs a slash command, as in chat. */
-async function runCommandLine(
-  context: CommandContext,
-  claw: Claw,
-  { line, sessionId }: { readonly line: string; readonly sessionId: string | undefined },
-): Promise<number> {
-  const ran = await claw.op('command.run', { line, ...(sessionId === undefined ? {} : { sessionId }) }, cliCaller);
-  const { turnId, waiting, command } = ran;
-  if (turnId === null || !(waiting || command === 'retry')) {
+async function runCommandLine(context: CommandContext, claw: Claw, line: string, options: AskOptions): Promise<number> {
+  const choose = (): Promise<MessagePlace> => withLines(context, (lines) => choosePlace(context, options, { claw, lines }));
+  // A command that begins no session needs no folder.
+  const place = mayBeginSession(line) ? await choose() : options.session === undefined ? {} : { sessionId: options.session };
+  const ran = await claw.op('command.run', { line, ...place }, cliCaller);
+  const { turnId, follow } = ran;
+  if (turnId === null || !follow) {
     context.output.result(ran, () => context.output.forStdout(ran.file?.text ?? ran.text));
     return exitCodes.done;
   }

@@ -131,13 +131,12 @@ class ChatRoom {
       this.#sessionId = undefined;
       return output.say('A new session starts with your next message.');
     }
-    const place = this.#sessionId === undefined ? {} : { sessionId: this.#sessionId };
+    const place = this.#sessionId === undefined ? this.#place : { sessionId: this.#sessionId };
     const ran = await claw.op('command.run', { line, ...place }, cliCaller);
     this.#sessionId = ran.sessionId ?? undefined;
     output.say(ran.file?.text ?? ran.text);
     const { turnId } = ran;
-    // Follows a turn that continues or waits for an approval.
-    if (turnId !== null && (ran.waiting || ran.command === 'retry')) await this.#stayWith(claw, () => Promise.resolve({ turnId }));
+    if (turnId !== null && ran.follow) await this.#stayWith(claw, () => Promise.resolve({ turnId }));
     if (name === '/help' && argument === undefined) output.say(ownHelp);
   }
 

@@ -45,6 +45,14 @@ test('a slash command works in ask as in chat', async () => {
   expect(await runCommand(['ask', '/calc 1+1'], fakeParts(claw))).toMatchObject({ code: 0, out: 'did /calc 1+1\n' });
 });
 
+test('a slash command whose turn answers later is followed to its answer', async () => {
+  const claw = scripted({ say: 'The sum is 42.' });
+  const { turnId, sessionId } = await claw.op('message.send', { text: 'add' });
+  const ran = { command: 'prompt', text: 'Sent the prompt sum.', sessionId, turnId, waiting: false, follow: true, file: null };
+  claw.answers = { 'command.run': () => ran };
+  expect(await runCommand(['ask', '/prompt sum'], fakeParts(claw))).toMatchObject({ code: 0, out: 'The sum is 42.\n' });
+});
+
 test('ask - reads the text from standard input', async () => {
   const claw = scripted({ say: 'ok' });
   expect((await runCommand(['ask', '-'], fakeParts(claw), { stdin: 'from a pipe\n' })).code).toBe(0);

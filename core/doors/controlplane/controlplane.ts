@@ -101,7 +101,7 @@ export class Controlplane {
 
   runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
-    const { opening, ...place } = this.#resolve({ sessionId: params.sessionId }, caller);
+    const { opening, ...place } = this.#resolve({ sessionId: params.sessionId, workspace: params.workspace }, caller);
     const before = opening(`Direct: ${params.tool}`);
     return this.#deps.turns.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
   }

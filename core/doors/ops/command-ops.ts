@@ -22,6 +22,10 @@ interface Line {
   readonly ops: OtherOps;
   readonly values: Readonly<Record<string, string>>;
   readonly sessionId: string | undefined;
+  /** For an operation that may begin a session. */
+  readonly place: { readonly sessionId?: string; readonly workspace?: string };
+  /** For a session that the command creates. */
+  readonly folder: { readonly workspace?: string };
   readonly caller: Caller;
 }
 
@@ -35,14 +39,17 @@ export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
     'command.complete': ({ line, sessionId }, caller) => ({
       completions: completeLine(line, available(deps, caller), { ...deps, folder: folderOf(deps, sessionId) }),
     }),
-    'command.run': async ({ line, sessionId }, caller) => {
+    'command.run': async ({ line, sessionId, workspace }, caller) => {
       const parsed = parseCommand(line, available(deps, caller));
       if (!parsed.ok) throw parsed.error;
       const { spec, values } = parsed.value;
       const run = spec.tool === undefined ? runners[spec.name] : runTool(spec.tool, spec.parameters[0]?.name ?? '');
       if (run === undefined) throw new AppError('internal', `the command /${spec.name} does nothing`);
-      const outcome = await run({ deps, ops, values, sessionId, caller });
-      return { command: spec.name, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null, ...outcome };
+      const folder = workspace === undefined ? {} : { workspace };
+      const place = sessionId === undefined ? folder : { sessionId };
+      const outcome = await run({ deps, ops, values, sessionId, place, folder, caller });
+      const follow = outcome.waiting ?? false;
+      return { command: spec.name, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null, follow, ...outcome };
     },
   };
 }
@@ -74,9 +81,9 @@ function describe(spec: CommandSpec): OpResult<'command.list'>['commands'][numbe
 type Run = (line: Line) => Outcome | Promise<Outcome>;
 
 function runTool(tool: string, parameter: string): Run {
-  return async ({ ops, values, sessionId, caller }) => {
+  return async ({ ops, values, place, caller }) => {
     const args = { [parameter]: values[parameter] };
-    const ran = await ops['tool.run']({ tool, args, wait: false, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
+    const ran = await ops['tool.run']({ tool, args, wait: false, ...place }, caller);
     const waiting = ran.outcome === 'waiting';
     const [asked] = ran.pending ?? [];
     const text = waiting ? `Waits for your approval: ${asked?.summary ?? tool}.` : ran.forUser;
@@ -85,8 +92,8 @@ function runTool(tool: string, parameter: string): Run {
 }
 
 const runners: Readonly<Record<string, Run>> = {
-  new: async ({ ops, values, caller }) => {
-    const made = await ops['session.create'](values['title'] === undefined ? {} : { title: values['title'] }, caller);
+  new: async ({ ops, values, folder, caller }) => {
+    const made = await ops['session.create']({ ...folder, ...(values['title'] === undefined ? {} : { title: values['title'] }) }, caller);
     return { text: 'A new session.', sessionId: made.sessionId };
   },
   sessions: (line) => listSessions(line),
@@ -107,7 +114,7 @@ const runners: Readonly<Record<string, Run>> = {
     assertOwn(line, turnId);
     const model = line.values['model'];
     const again = await line.ops['turn.retry']({ turnId, ...(model === undefined ? {} : { model }) }, line.caller);
-    return { text: 'The last message runs again.', ...again };
+    return { text: 'The last message runs again.', follow: true, ...again };
   },
   stop: (line) => stop(line),
   undo: (line) => undo(line),
@@ -232,7 +239,7 @@ async function chooseModel(line: Line): Promise<Outcome> {
   }
   const model = wanted === 'default' ? null : wanted;
   if (sessionId === undefined || line.deps.log.index.session(sessionId) === null) {
-    const made = await ops['session.create'](model === null ? {} : { model }, caller);
+    const made = await ops['session.create']({ ...line.folder, ...(model === null ? {} : { model }) }, caller);
     return { text: `A new session with ${wanted}.`, sessionId: made.sessionId };
   }
   await ops['session.configure']({ sessionId, model }, caller);
@@ -244,7 +251,7 @@ async function planFirst({ deps, ops, values, caller, ...line }: Line): Promise<
   const isNew = line.sessionId === undefined || deps.log.index.session(line.sessionId) === null;
   // The session of a chat starts with its first message, whose channel decides which agent answers.
   if (isNew && !doors[caller.channel].isHere) throw noSessionYet();
-  const sessionId = isNew ? (await ops['session.create']({}, caller)).sessionId : (line.sessionId ?? '');
+  const sessionId = isNew ? (await ops['session.create']({ ...line.folder }, caller)).sessionId : (line.sessionId ?? '');
   await ops['session.configure']({ sessionId, planFirst: mode }, caller);
   const text =
     mode === 'off'
@@ -269,7 +276,7 @@ async function budget(line: Line): Promise<Outcome> {
 }
 
 /** Given a text, sends a message that names the skill, so that the turn starts with its instructions. Otherwise lists or shows skills. */
-async function skill({ ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
+async function skill({ ops, values: given, place, caller }: Line): Promise<Outcome> {
   const name = given['skill'];
   if (name === undefined) {
     const { skills } = await ops['skill.list']({}, caller);
@@ -281,12 +288,12 @@ async function skill({ ops, values: given, sessionId, caller }: Line): Promise<O
   const shown = await ops['skill.get']({ name }, caller);
   const text = given['text'];
   if (text === undefined) return { text: `**${shown.name}** ${shown.description}\n\n${shown.body}` };
-  const sent = await ops['message.send']({ text: `$${name} ${text}`, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
-  return { text: `By the skill ${name}.`, ...sent };
+  const sent = await ops['message.send']({ text: `$${name} ${text}`, ...place }, caller);
+  return { text: `By the skill ${name}.`, follow: true, ...sent };
 }
 
 /** Sends a saved prompt. Further text is appended to it. */
-async function sendSaved({ deps, ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
+async function sendSaved({ deps, ops, values: given, place, caller }: Line): Promise<Outcome> {
   const prompts = deps.prompts.list();
   const name = given['prompt'];
   if (name === undefined) {
@@ -296,8 +303,8 @@ async function sendSaved({ deps, ops, values: given, sessionId, caller }: Line):
   const saved = prompts.find((one) => one.name === name);
   if (saved === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See /prompt.' });
   const text = [saved.text, given['text'] ?? ''].filter(Boolean).join('\n\n');
-  const sent = await ops['message.send']({ text, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
-  return { text: `Sent the prompt ${name}.`, ...sent };
+  const sent = await ops['message.send']({ text, ...place }, caller);
+  return { text: `Sent the prompt ${name}.`, follow: true, ...sent };
 }
 
 async function status(line: Line): Promise<Outcome> {

@@ -98,9 +98,10 @@ async function runTool(
 
 /** Waits for the end of a direct call. If it waits for approval, the wait lasts until a person answers or the caller disconnects. */
 async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
-  while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
-    await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
-    await deps.turns.whenResting(turnId);
+  const stop = AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]);
+  while (!stop.aborted && (await deps.turns.whenResting(turnId))?.status === 'waiting') {
+    // It may have been answered in the meantime.
+    if (deps.log.index.turn(turnId)?.status === 'waiting' && !deps.turns.isLive(turnId)) await deps.log.nextCommit(stop);
   }
 }
 

@@ -113,7 +113,7 @@ test('recall ends at the first line, and typed text is never lost', () => {
 });
 
 test('a result is in the session the command leads to, a refusal where it was typed', async () => {
-  const done = { command: 'new', text: 'A new session.', sessionId: 'b', turnId: null, waiting: false, file: null };
+  const done = { command: 'new', text: 'A new session.', sessionId: 'b', turnId: null, waiting: false, follow: false, file: null };
   const results = new CommandResults(
     host(({ line }) => {
       if (line === '/nope') throw new OpFailure('invalid_params', 'There is no command /nope.', 'See /help.');
