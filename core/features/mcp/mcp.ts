@@ -2,11 +2,12 @@
 // program. If no server is configured, nothing is loaded and nothing runs.
 
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
 import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.ts';
+import { ContentHashes } from '../../guard/command/command.ts';
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { mcpChecks } from './checks.ts';
+import { programOf } from './definition.ts';
 import { createMcpOps } from './ops.ts';
 import { Questions } from './questions.ts';
 import { McpRegistry } from './registry.ts';
@@ -24,6 +25,7 @@ type Taken = Pick<
   | 'ids'
   | 'logger'
   | 'log'
+  | 'policy'
   | 'facts'
   | 'panic'
   | 'safety'
@@ -43,6 +45,7 @@ export const mcp = defineBuiltInFeature({
   rows: ({ db }) => new McpRows(db),
   create: (spine: Taken, rows: McpRows) => {
     const { secrets: box, clock, ids, log, settings, closing, facts, panic, safety, programs } = spine;
+    const userHome = homedir();
     const turnOf = ({ turnId }: McpQuestion): string | null => (turnId === '' ? null : turnId);
     const questions = new Questions(clock, ids, {
       asked: (question) => {
@@ -64,9 +67,10 @@ export const mcp = defineBuiltInFeature({
       return decision === 'allow' ? null : reason;
     };
     const startServer = (_server: string, config: McpServerConfig, sets: Readonly<Record<string, string>>): Promise<RunningProgram> => {
-      const { command = '', args = [], cwd = '', confined = false } = config;
-      return programs.start({ argv: [command, ...args], cwd: resolve(facts.workspace, cwd), sets, attended: !confined, signal: closing });
+      const { argv, cwd } = programOf(config, facts.workspace, userHome);
+      return programs.start({ argv, cwd, sets, attended: config.confined !== true, signal: closing });
     };
+    const hashes = new ContentHashes(() => clock.nowMs());
     const tasks = new Map<string, string>();
     const registry = new McpRegistry({
       ...spine,
@@ -79,7 +83,11 @@ export const mcp = defineBuiltInFeature({
       signInOf,
       secrets: box,
       start: startServer,
-      namedPlaces: createNamedPlaces(homedir()),
+      programOf: (config) => {
+        const { cwd, files } = programOf(config, facts.workspace, userHome);
+        return { cwd, files: files.map((name) => ({ name, sha256: hashes.of(name) })).filter(({ sha256 }) => sha256 !== null) };
+      },
+      namedPlaces: createNamedPlaces(userHome),
       approved: (server, definition) => {
         const approved = rows.approved(server);
         return approved?.definition === definition ? approved : null;

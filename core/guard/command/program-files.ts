@@ -1,0 +1,53 @@
+// The code that the programs of config.yaml run: hooks, verifiers and MCP servers, started without a shell. Reads only the disk.
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Config } from '../../contracts/config.ts';
+import { realOrGiven } from './content-hash.ts';
+import { filesNamedIn } from './named-scripts.ts';
+import { isInterpreter } from './program-names.ts';
+
+const WORD_CHARS_MAX = 4096;
+const codeSuffix = /\.(?:[cm]?[jt]sx?|py[wz]?|rb|pl|php|lua|sh|bash|zsh|fish|ps1|bat|cmd|exe|jar|wasm)$/i;
+
+/**
+ * Returns the real paths of the code that an argument list names, with the files that its shell scripts start. A data file is left out: a
+ * server may change it with every call.
+ */
+export function codeFiles(argv: readonly string[], folder: string): readonly string[] {
+  const found = new Set<string>();
+  let runsOperand = false;
+  for (const [index, word] of argv.entries()) {
+    const isOption = word.startsWith('-');
+    const named = isOption ? word.slice(word.indexOf('=') + 1) : word;
+    const path = named === '' || named.length > WORD_CHARS_MAX || /[\0\n]|:\/\//.test(named) ? null : resolve(folder, named);
+    const isProgram = index === 0 && /[\\/]/.test(named);
+    const isOperand: boolean = runsOperand && !isOption && index > 0;
+    if (path !== null && (isProgram || (index > 0 && (isOperand || isCode(path))))) found.add(realOrGiven(path));
+    runsOperand = isInterpreter(word) || (runsOperand && !isOperand);
+  }
+  const started = [...found].flatMap((path) => filesNamedIn(path, folder)).map(realOrGiven);
+  return [...new Set([...found, ...started])].filter((path) => kindOf(path) !== 'folder');
+}
+
+export function programFiles({ hooks, verify, mcp }: Pick<Config, 'hooks' | 'verify' | 'mcp'>, workspace: string): readonly string[] {
+  const asked = [...hooks.map(({ command }) => command), ...Object.values(verify?.commands ?? {})];
+  const servers = Object.values(mcp.servers).map(({ command = '', args = [], cwd = '' }) => ({ argv: [command, ...args], cwd }));
+  return [...asked.map((argv) => ({ argv, cwd: '' })), ...servers].flatMap(({ argv, cwd }) => codeFiles(argv, resolve(workspace, cwd)));
+}
+
+/** A path with the suffix of code counts even if nothing exists there: the program runs what is put there. */
+function isCode(path: string): boolean {
+  return codeSuffix.test(path) || kindOf(path) === 'executable';
+}
+
+function kindOf(path: string): 'folder' | 'executable' | 'other' {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory() === true) return 'folder';
+    return stat?.isFile() === true && process.platform !== 'win32' && (stat.mode & 0o111) !== 0 ? 'executable' : 'other';
+  } catch {
+    // A part of the path cannot be looked at.
+    return 'other';
+  }
+}
