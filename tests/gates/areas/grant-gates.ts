@@ -227,4 +227,22 @@ export const grantGates: readonly Gate[] = [
     instead: 'if (secrets.length > 99) {',
     suites: ['core/doors/ops/ops.test.ts'],
   },
+  {
+    name: 'grants/typed-input',
+    prevents: 'a grant for a command line covers typing it into a running command',
+    file: 'core/guard/policy/grant-match.ts',
+    text: 'return facts.input === undefined && facts.command?.line',
+    instead: 'return facts.command?.line',
+    suites: ['core/guard/policy/grant-match.test.ts'],
+    only: 'typed input',
+  },
+  {
+    name: 'grants/typed-into',
+    prevents: 'an approval of input for one running command covers the same input for another',
+    file: 'core/guard/policy/grant-choices.ts',
+    text: 'if (facts.command !== null && facts.input === undefined) return',
+    instead: 'if (facts.command !== null) return',
+    suites: ['core/guard/policy/grant-match.test.ts'],
+    only: 'typed input',
+  },
 ];
