@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 
 export interface PluginContent {
@@ -15,6 +15,7 @@ export interface PluginContent {
 
 const BYTES_MAX = 50_000_000;
 const FILES_MAX = 10_000;
+const isScript = /\.[cm]?[jt]sx?$/;
 
 /** Throws an Error that describes the problem. */
 export function readPluginContent(given: string): PluginContent {
@@ -27,8 +28,10 @@ export function readPluginContent(given: string): PluginContent {
     const content = readFileSync(file);
     bytes += content.length;
     if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
-    if (!isFolder && namesOtherFiles(content.toString('utf8')))
+    const outside = isScript.test(file) ? fileOutside(content.toString('utf8'), file, path) : null;
+    if (outside !== null && !isFolder)
       throw new Error('It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.');
+    if (outside !== null) throw new Error(`${file} imports ${outside}, which is outside the folder: its hash would not cover that.`);
     // Each text is preceded by its length, so that two different trees never hash the same bytes.
     const name = relative(path, file).split(sep).join('/');
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
@@ -56,6 +59,10 @@ function entryOf(folder: string): string {
   return entry;
 }
 
-function namesOtherFiles(source: string): boolean {
-  return /(?:from|import|require)\s*\(?\s*['"`](?:\.{1,2}\/|\/|file:)/.test(source);
+/** The first import of another file that the hash does not cover. */
+function fileOutside(source: string, file: string, covered: string): string | null {
+  for (const [, named = ''] of source.matchAll(/(?:from|import|require)\s*\(?\s*['"`]((?:\.{1,2}\/|\/|file:)[^'"`]*)/g)) {
+    if (!named.startsWith('.') || !`${resolve(dirname(file), named)}${sep}`.startsWith(covered + sep)) return named;
+  }
+  return null;
 }

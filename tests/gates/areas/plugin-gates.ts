@@ -71,4 +71,13 @@ export const pluginGates: readonly Gate[] = [
     suites,
     only: 'a file that imports others',
   },
+  {
+    name: 'plugin/inside-folder',
+    prevents: 'a plugin imports code that its approval does not cover',
+    file: 'core/features/plugins/plugin-content.ts',
+    text: 'if (outside !== null) throw',
+    instead: "if (outside === '') throw",
+    suites: ['tests/program/plugins.test.ts'],
+    only: 'imports? nothing outside',
+  },
 ];
