@@ -1,5 +1,6 @@
 // Asks a person at the terminal for one approval: shows its effect, the risk and the exact arguments. Silence and Enter never approve.
 
+import { approvalText } from '../../contracts/approval-text.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { LineReader } from './line-reader.ts';
 import type { Paint } from './output.ts';
@@ -12,7 +13,6 @@ export type PromptAnswer =
   | { readonly kind: 'none' };
 
 const triesMax = 5;
-const SOURCES_SHOWN_MAX = 10;
 
 const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
   o: { kind: 'approve', scope: { kind: 'once' } },
@@ -78,28 +78,18 @@ function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer
 
 /** Describes everything that is approved, complete and without invisible characters. */
 export function describeApproval(approval: Approval, paint: Paint): string {
-  const { facts } = approval;
+  const { headline, about, touches, exact } = approvalText(approval);
+  const { does, command } = approval.facts;
   const lines = [
     '',
-    ...(facts.does === undefined ? [] : [paint('red', paint('bold', revealed(facts.does)))]),
-    paint('yellow', paint('bold', revealed(approval.summary))),
-    `Risk: ${revealed(approval.risk)}`,
-    `Why it is asked: ${revealed(approval.reason)} (${revealed(approval.ruleId)})`,
-    ...(facts.command === null ? [] : [`Command: ${revealed(facts.command.line)}`, `Folder: ${revealed(facts.command.cwd)}`]),
-    ...facts.paths.map((path) => `${path.access === 'write' ? 'Writes' : 'Reads'}: ${revealed(path.real)}`),
-    ...facts.hosts.map((host) => `Host: ${revealed(host)}`),
+    paint(does === undefined ? 'yellow' : 'red', paint('bold', headline)),
+    ...about,
+    ...(command === null ? [] : [`Command: ${exact}`]),
+    ...touches,
     `Exact arguments of ${revealed(approval.tool)}: ${revealed(approval.args)}`,
-    ...describeOrigin(approval),
     ...describeWider(approval),
   ];
   return lines.join('\n');
-}
-
-function describeOrigin({ origin }: Approval): string[] {
-  if (origin === undefined || origin.taint.length === 0) return [];
-  const shown = origin.taint.slice(0, SOURCES_SHOWN_MAX).map(({ where }) => revealed(where));
-  const more = origin.taint.length - shown.length;
-  return [`What led here includes words from: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 function describeWider({ widerScope, choices = [] }: Approval): string[] {
