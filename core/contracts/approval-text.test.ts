@@ -13,7 +13,7 @@ const base = {
 } as unknown as Approval;
 const of = (changes: object): Approval => ({ ...base, ...changes });
 
-test('an approval is told with its risk, its reason, its folder, its sources and the exact call', () => {
+test('an approval shows risk, reason, folder, sources and the exact call', () => {
   const origin = { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'b\u200B.example' }] };
   expect(approvalText(of({ origin }))).toEqual({
     headline: 'Wants to run make',
@@ -28,13 +28,13 @@ test('an approval is told with its risk, its reason, its folder, its sources and
   });
 });
 
-test('a loss is the headline, and typed input is told with the command that gets it', () => {
+test('a loss is the headline, and typed input names the command that gets it', () => {
   const input = { id: 'cmd-1', command: 'bash' };
   const { headline, about } = approvalText(of({ facts: { ...base.facts, does: 'Deletes build', input } }));
   expect([headline, about[0], about[3]]).toEqual(['Deletes build', 'Wants to run make', 'Typed into: cmd-1, which runs bash']);
 });
 
-test('a call without a command is told by its tool and all of its arguments', () => {
+test('a call without a command shows its tool and all its arguments', () => {
   expect(approvalText(of({ facts: { ...base.facts, command: null } })).exact).toBe('exec {"command":"make","cwd":"sub"}');
 });
 

@@ -13,7 +13,7 @@ const read = toolOf('read');
 const program = fileURLToPath(new URL('../doubles/mcp/stdio-server.mjs', import.meta.url));
 const freely = { policy: { mode: 'workspace-free' } };
 
-/** A server whose program lies in the workspace and is named by a relative path. */
+/** A server with a program in the workspace, named by a relative path. */
 function serverInWorkspace(rig: McpRig, more: Partial<McpServerConfig> = {}): { config: McpServerConfig; file: string } {
   const workspace = join(rig.home, 'data', 'workspace');
   mkdirSync(workspace, { recursive: true });

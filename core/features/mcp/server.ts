@@ -84,7 +84,7 @@ export class McpServer {
     this.config = config;
   }
 
-  /** Computed anew each time: it covers the content of files. */
+  /** Computed for each use, because it covers the content of files. */
   get definition(): string {
     return definitionHash(this.config, this.#deps.programOf(this.config).files);
   }

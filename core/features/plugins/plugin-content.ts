@@ -26,14 +26,17 @@ export function readPluginContent(given: string): PluginContent {
   let bytes = 0;
   for (const file of files) {
     const content = readFileSync(file);
+    const name = relative(path, file).split(sep).join('/');
     bytes += content.length;
     if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
-    const outside = isScript.test(file) ? fileOutside(content.toString('utf8'), file, path) : null;
-    if (outside !== null && !isFolder)
-      throw new Error('It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.');
-    if (outside !== null) throw new Error(`${file} imports ${outside}, which is outside the folder: its hash would not cover that.`);
+    const outside = !isFolder || isScript.test(file) ? fileOutside(content.toString('utf8'), file, path) : null;
+    if (outside !== null)
+      throw new Error(
+        isFolder
+          ? `${name} imports ${outside}, which is outside the folder: the hash would not cover it.`
+          : 'It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.',
+      );
     // Each text is preceded by its length, so that two different trees never hash the same bytes.
-    const name = relative(path, file).split(sep).join('/');
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
   }
   return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };

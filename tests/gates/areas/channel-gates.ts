@@ -134,7 +134,7 @@ export const channelGates: readonly Gate[] = [
     suites: ['tests/program/channels.test.ts'],
   },
   {
-    name: 'channel/one-header',
+    name: 'channels/one-header',
     prevents: 'an old mail with a header on top counts as a new one',
     file: 'core/features/email/read-mail.ts',
     text: 'onceAtMost.some((name) => valuesOf(headers, name).length > 1)',
@@ -142,7 +142,7 @@ export const channelGates: readonly Gate[] = [
     suites: ['core/features/email/read-mail.test.ts'],
   },
   {
-    name: 'channel/approve-seen',
+    name: 'channels/approve-seen',
     prevents: 'a command approves a call that the person has not seen in the chat',
     file: 'core/runtime/chats/questions.ts',
     text: '.filter(({ approvalId }) => arrived.has(approvalId));',

@@ -63,16 +63,16 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/command-line',
     prevents: 'a grant for a command line runs another line',
     file: 'core/guard/policy/grant-match.ts',
-    text: 'return facts.command?.line === match.line && facts.command.cwd === match.cwd;',
-    instead: 'return facts.command?.cwd === match.cwd;',
+    text: '&& facts.command?.line === match.line && facts.command.cwd === match.cwd;',
+    instead: '&& facts.command?.cwd === match.cwd;',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
     name: 'grant/command-folder',
     prevents: 'a grant for a command runs it in another folder',
     file: 'core/guard/policy/grant-match.ts',
-    text: 'return facts.command?.line === match.line && facts.command.cwd === match.cwd;',
-    instead: 'return facts.command?.line === match.line;',
+    text: '&& facts.command?.line === match.line && facts.command.cwd === match.cwd;',
+    instead: '&& facts.command?.line === match.line;',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
@@ -204,7 +204,7 @@ export const grantGates: readonly Gate[] = [
     suites: ['core/guard/policy/policy.test.ts'],
   },
   {
-    name: 'grants/edited-shows-more',
+    name: 'grant/edited-shows-more',
     prevents: 'a changed call does what no question showed',
     file: 'core/guard/policy/policy.ts',
     text: 'if (showsMore(approval.facts, edited.facts) || ',
@@ -212,7 +212,7 @@ export const grantGates: readonly Gate[] = [
     suites: ['core/runtime/turns/turns-edited.test.ts'],
   },
   {
-    name: 'grants/edited-refused',
+    name: 'grant/edited-refused',
     prevents: 'a changed call that the policy refuses is taken for an answer',
     file: 'core/guard/policy/policy.ts',
     text: "if (judged.decision === 'deny') {",
@@ -220,7 +220,7 @@ export const grantGates: readonly Gate[] = [
     suites: ['core/runtime/turns/turns-edited.test.ts'],
   },
   {
-    name: 'grants/edited-secret',
+    name: 'grant/edited-secret',
     prevents: 'a secret typed into a call that is changed gets into the log',
     file: 'core/doors/ops/approval-ops.ts',
     text: 'if (secrets.length > 0) {',
@@ -228,7 +228,7 @@ export const grantGates: readonly Gate[] = [
     suites: ['core/doors/ops/ops.test.ts'],
   },
   {
-    name: 'grants/typed-input',
+    name: 'grant/typed-input',
     prevents: 'a grant for a command line covers typing it into a running command',
     file: 'core/guard/policy/grant-match.ts',
     text: 'return facts.input === undefined && facts.command?.line',
@@ -237,7 +237,7 @@ export const grantGates: readonly Gate[] = [
     only: 'typed input',
   },
   {
-    name: 'grants/typed-into',
+    name: 'grant/typed-into',
     prevents: 'an approval of input for one running command covers the same input for another',
     file: 'core/guard/policy/grant-choices.ts',
     text: 'if (facts.command !== null && facts.input === undefined) return',

@@ -95,7 +95,7 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   return { requests, answers };
 }
 
-/** What the editor is asked about an approval, and what its answer decides. */
+/** The requests to the editor about one approval, and the decisions it leads to. */
 async function permissionOf(args: string, optionId: string): Promise<{ requests: unknown[]; decisions: unknown[] }> {
   const [requests, decisions]: [unknown[], unknown[]] = [[], []];
   const facts = { class: 'exec', paths: [], hosts: [], command: { line: args, cwd: '/ws/sub' } };
