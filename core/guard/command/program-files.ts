@@ -18,16 +18,20 @@ export function codeFiles(argv: readonly string[], folder: string): readonly str
   const found = new Set<string>();
   let runsOperand = false;
   for (const [index, word] of argv.entries()) {
-    const isOption = word.startsWith('-');
-    const named = isOption ? word.slice(word.indexOf('=') + 1) : word;
-    const path = named === '' || named.length > WORD_CHARS_MAX || /[\0\n]|:\/\//.test(named) ? null : resolve(folder, named);
-    const isProgram = index === 0 && /[\\/]/.test(named);
-    const isOperand: boolean = runsOperand && !isOption && index > 0;
-    if (path !== null && (isProgram || (index > 0 && (isOperand || isCode(path))))) found.add(realOrGiven(path));
+    const path = namedPath(word, folder);
+    const isOperand: boolean = runsOperand && index > 0 && !word.startsWith('-');
+    const isRun = index === 0 ? /[\\/]/.test(word) : isOperand || (path !== null && isCode(path));
+    if (path !== null && isRun) found.add(realOrGiven(path));
     runsOperand = isInterpreter(word) || (runsOperand && !isOperand);
   }
   const started = [...found].flatMap((path) => filesNamedIn(path, folder)).map(realOrGiven);
   return [...new Set([...found, ...started])].filter((path) => kindOf(path) !== 'folder');
+}
+
+/** Null for a word that is no path, such as a line of code or an address. */
+function namedPath(word: string, folder: string): string | null {
+  const named = word.startsWith('-') ? word.slice(word.indexOf('=') + 1) : word;
+  return named === '' || named.length > WORD_CHARS_MAX || /[\0\n]|:\/\//.test(named) ? null : resolve(folder, named);
 }
 
 export function programFiles({ hooks, verify, mcp }: Pick<Config, 'hooks' | 'verify' | 'mcp'>, workspace: string): readonly string[] {
