@@ -130,7 +130,7 @@ async function openDoors(parts: Parts, { wings, handlers }: Features, spineOps: 
   const channels = [...wings.flatMap((wing) => [...(wing.join?.(claw) ?? []), ...(wing.channels ?? [])]), ...(options.channels ?? [])];
   // Channels start last and stop first: receiving and sending messages needs every other part.
   if (resumes) {
-    outbox.start(parts.hooks ?? null);
+    outbox.start(parts.hooks);
     for (const channel of channels) lifetimes.add(channel.join(parts.controlplane.link(channel)));
   }
   return Object.assign(claw, work, {

@@ -17,15 +17,18 @@ export type {
   ChannelPort,
   ChannelReceipt,
   ChannelRules,
+  ChatDesk,
+  ChatService,
   OutboundItem,
   OutboundPart,
   SendOutcome,
 } from './contracts/channels.ts';
-export type { Claw } from './contracts/claw.ts';
+export type { Claw, EventsQuery } from './contracts/claw.ts';
 export type { ConfigInput } from './contracts/config.ts';
 export type { ErrorCode } from './contracts/errors.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { HookAnswer, HookSubject, LibraryHook } from './contracts/features/hooks.ts';
+export type { HealthSource } from './contracts/health.ts';
 export type { KnowledgeResolver, ResolvedEvidence } from './contracts/knowledge-ports.ts';
 export type {
   Agent,
@@ -36,6 +39,7 @@ export type {
   AgentUpdate,
   AskOptions,
   PendingApproval,
+  ReceiveOptions,
   RunOptions,
   TrayClaw,
   TrayClawOptions,
@@ -52,7 +56,8 @@ export type {
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OwnPromptName } from './contracts/own-prompts.ts';
-export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
+export type { Caller, OpName, OpParams, OpResult } from './contracts/ops.ts';
+export type { PackSource } from './contracts/pack-source.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
 export type {

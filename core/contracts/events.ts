@@ -62,6 +62,7 @@ export const packPartSchema = z.object({
   score: z.number().optional(),
   tainted: z.array(taintSourceSchema).optional(),
 });
+export type ShownPackPart = z.infer<typeof packPartSchema>;
 
 const bodies = {
   'session.created': z.object({
@@ -129,7 +130,8 @@ const bodies = {
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
   'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
-  'turn.resumed': z.object({ reason: z.string() }),
+  /** `restedMs`: how long the turn waited for a person, or the program was off. It does not count against the time limit. */
+  'turn.resumed': z.object({ reason: z.string(), restedMs: z.number().int().nonnegative().optional() }),
   'turn.finished': z.object({
     status: z.enum(['done', 'failed', 'cancelled', 'over_budget', 'stopped']),
     text: z.string(),
@@ -354,17 +356,23 @@ export const eventBodySchemas: { readonly [T in EventType]: (typeof bodies)[T] }
 export const anyBodySchemas: Readonly<Record<EventType, z.core.$ZodType>> = bodies;
 
 /** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 within its session, without gaps. */
-export interface EventOf<T extends EventType> {
-  readonly seq: number;
-  readonly sessionId: string;
-  readonly sessionSeq: number;
-  readonly turnId: string | null;
-  readonly step: number;
-  readonly phase: Phase | null;
-  readonly type: T;
+export const eventEnvelopeSchema = z.object({
+  seq: z.number().int().positive(),
+  sessionId: z.string(),
+  sessionSeq: z.number().int().positive(),
+  turnId: z.string().nullable(),
+  step: z.number().int(),
+  phase: phaseSchema.nullable(),
+  type: z.string(),
   /** The version of the body's form. */
-  readonly v: number;
-  readonly atMs: number;
+  v: z.number().int().positive(),
+  atMs: z.number().int(),
+  body: z.unknown(),
+});
+export type EventEnvelope = Readonly<z.infer<typeof eventEnvelopeSchema>>;
+
+export interface EventOf<T extends EventType> extends Omit<EventEnvelope, 'type' | 'body'> {
+  readonly type: T;
   readonly body: EventBodies[T];
 }
 
@@ -382,19 +390,6 @@ export interface DraftOf<T extends EventType> {
 }
 
 export type AnyDraft = { [T in EventType]: DraftOf<T> }[EventType];
-
-export const eventEnvelopeSchema = z.object({
-  seq: z.number().int().positive(),
-  sessionId: z.string(),
-  sessionSeq: z.number().int().positive(),
-  turnId: z.string().nullable(),
-  step: z.number().int(),
-  phase: phaseSchema.nullable(),
-  type: z.string(),
-  v: z.number().int().positive(),
-  atMs: z.number().int(),
-  body: z.unknown(),
-});
 
 export type { DeltaNotice } from './delta-notice.ts';
 export { systemSessionId } from './system-session.ts';

@@ -53,6 +53,9 @@ export interface TrayClawOptions {
 /** A call that waits for an approval. */
 export type PendingApproval = NonNullable<AskResult['pending']>[number];
 
+/** Undefined leaves the approval to others. */
+type Decision = 'approve' | 'deny' | undefined;
+
 export interface RunOptions {
   /** Aborting cancels the turn. */
   readonly signal?: AbortSignal;
@@ -70,8 +73,8 @@ export interface AgentOptions {
   readonly agentId?: string;
   /** The `provider/model` of the sessions that begin here, instead of the agent's own. */
   readonly model?: string;
-  /** Answers approvals. Without it, a run that needs an approval ends with the status `waiting`. */
-  readonly onApproval?: (pending: PendingApproval) => 'approve' | 'deny' | Promise<'approve' | 'deny'>;
+  /** Answers approvals. Without it, or if it returns undefined, a run that needs an approval ends with the status `waiting`. */
+  readonly onApproval?: (pending: PendingApproval) => Decision | Promise<Decision>;
 }
 
 /** The items of a stream: text as it is written (may be skipped), recorded events (never skipped), and once, at the end, the answer. */

@@ -5,7 +5,7 @@ import { fileChangeSchema } from './checkpoints.ts';
 import { packPartSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
-import { artifactRefSchema, toolOutcomeSchema } from './tools.ts';
+import { artifactRefSchema, callFactsSchema, toolOutcomeSchema } from './tools.ts';
 import { planModeSchema } from './turn-bounds.ts';
 
 export const sessionInfoSchema = z.object({
@@ -35,7 +35,15 @@ export const sessionInfoSchema = z.object({
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
-export const pendingSchema = z.object({ approvalId: z.string(), tool: z.string(), summary: z.string(), risk: z.string() });
+/** What a turn waits for. Programs decide by `args` (JSON) and `facts`; the other texts are for people. */
+export const pendingSchema = z.object({
+  approvalId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  facts: callFactsSchema,
+  summary: z.string(),
+  risk: z.string(),
+});
 
 export const askResultSchema = z.object({
   sessionId: z.string(),

@@ -1,5 +1,5 @@
 // The shape of a feature, and the parts of the program that it may receive. Plain data and one function, without lookup or registration.
-// compose.ts holds the list of features.
+// compose-features.ts holds the list of features.
 
 import { assert } from '../base/assert.ts';
 import type { Lifetimes } from '../base/disposable.ts';

@@ -331,7 +331,7 @@ export class FakeClaw implements HostedRuntime {
   #pendingOf(turn: Turn): NonNullable<AskResult['pending']> {
     return this.approvals
       .filter((one) => one.turnId === turn.turnId && one.state === 'pending')
-      .map(({ approvalId, tool, summary, risk }) => ({ approvalId, tool, summary, risk }));
+      .map(({ approvalId, tool, args, facts, summary, risk }) => ({ approvalId, tool, args, facts, summary, risk }));
   }
 
   #askResult(turn: Turn): AskResult {

@@ -229,6 +229,24 @@ test('after-hooks run in the order of events, are recorded, and block nothing', 
   );
 });
 
+test('an after-hook is told the class and summary of the call, and matches by them', async () => {
+  const seen: unknown[] = [];
+  const after = (classes: readonly ('read' | 'write')[]): LibraryHook => ({
+    on: 'after_tool',
+    name: classes.join(),
+    match: { classes: [...classes] },
+    run: ({ tool }) => void seen.push([classes.join(), tool?.class, tool?.summary]) as undefined,
+  });
+  model.script([
+    { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'notes.md', content: 'x' } }] } },
+    { answer: { text: 'done' } },
+  ]);
+  const claw = await open({ policy: { mode: 'workspace-free' } }, [after(['write']), after(['read'])]);
+  expect((await claw.ask('look around')).status).toBe('done');
+  await until(() => seen.length > 0, 'the hook ran');
+  expect(seen).toEqual([['write', 'write', expect.stringContaining('notes.md') as string]]);
+});
+
 test('a hook is called only for matching actions', async () => {
   const asked: string[] = [];
   const hook = (match: LibraryHook['match']): LibraryHook => ({

@@ -109,6 +109,27 @@ test('an approval is answered by the program, or ends the run as waiting', async
   expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
 });
 
+test('a handler that decides nothing ends the run as waiting; one that comes too late accepts the other decision', async () => {
+  const { claw, model } = await open();
+  model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);
+  let asked = 0;
+  const undecided = claw.agent({ onApproval: () => void (asked += 1) as undefined });
+  const left = await undecided.run('write');
+  expect([left.status, asked, left.pending?.map(({ facts }) => facts.paths.map(({ access }) => access))]).toEqual([
+    'waiting',
+    1,
+    [['write']],
+  ]);
+  const late = claw.agent({
+    onApproval: async ({ approvalId, args }) => {
+      expect(JSON.parse(args)).toMatchObject({ path: expect.any(String) as string });
+      await claw.op('approval.decide', { approvalId, decision: 'deny' });
+      return 'approve' as const;
+    },
+  });
+  expect(await late.run('write')).toMatchObject({ status: 'done', text: 'over' });
+});
+
 test('receive yields answers of work started elsewhere, but none of its runs', async () => {
   const { claw, model } = await open();
   const agent = claw.agent('scout');

@@ -23,9 +23,9 @@ function applyBody(state: TurnState, event: TurnEvent): TurnState {
     case 'turn.cancel_requested':
       return { ...state, cancel: { reason: event.body.reason, by: event.body.by } };
     case 'turn.waiting':
-      return { ...state, status: 'waiting' };
+      return { ...state, status: 'waiting', waitingSinceMs: event.atMs };
     case 'turn.resumed':
-      return resumeTurn(state);
+      return resumeTurn(state, event.body);
     case 'turn.finished':
       return { ...state, status: 'finished' };
     case 'brain.decided':
@@ -147,10 +147,12 @@ function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): Tur
 }
 
 /** After a restart nothing is in flight: repeatable calls are allowed again, and the model is asked again. */
-function resumeTurn(state: TurnState): TurnState {
+function resumeTurn(state: TurnState, { restedMs = 0 }: EventOf<'turn.resumed'>['body']): TurnState {
   return {
     ...state,
     status: 'running',
+    waitingSinceMs: null,
+    restedMs: state.restedMs + restedMs,
     requestId: null,
     packId: null,
     calls: state.calls.map((call) =>

@@ -28,7 +28,7 @@ export function overLimits(state: TurnState): ErrorBody | null {
   if (state.modelCalls >= limits.steps) {
     return new AppError('step_limit', `Stopped after ${state.modelCalls} model calls, the limit of a turn.`).toBody();
   }
-  if (state.lastAtMs - state.startedAtMs >= limits.turnMs) {
+  if (state.lastAtMs - state.startedAtMs - state.restedMs >= limits.turnMs) {
     return new AppError('time_limit', `Stopped after ${Math.round(limits.turnMs / 1000)} s, the limit of a turn.`).toBody();
   }
   return null;

@@ -47,6 +47,10 @@ export interface TurnState {
   readonly startedAtMs: number;
   /** The time of the newest event: the brain's only clock. */
   readonly lastAtMs: number;
+  /** Since when the turn waits for a person; null while it does not. */
+  readonly waitingSinceMs: number | null;
+  /** How long it waited for a person, or the program was off. */
+  readonly restedMs: number;
   /** The number of decisions made. */
   readonly step: number;
   readonly modelCalls: number;
@@ -88,6 +92,8 @@ export const emptyTurn: TurnState = {
   limits: { steps: 50, turnMs: 3_600_000, sameCall: 3, parallelReads: 8 },
   startedAtMs: 0,
   lastAtMs: 0,
+  waitingSinceMs: null,
+  restedMs: 0,
   step: 0,
   modelCalls: 0,
   toolCalls: 0,

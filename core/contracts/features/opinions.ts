@@ -26,7 +26,6 @@ export type Panels = z.infer<typeof panelsSchema>;
  * decides.
  */
 export const opinionVerdictSchema = z.enum(['accept', 'revise', 'ask']);
-export type OpinionVerdict = z.infer<typeof opinionVerdictSchema>;
 
 const spent = { usage: usageSchema, costUsd: z.number().nullable(), tookMs: z.number() };
 

@@ -87,10 +87,8 @@ const telegramStatusSchema = z.object({
   /** The number of messages from unpaired people since the start. */
   strangers: z.number().int(),
 });
-export type TelegramStatus = z.infer<typeof telegramStatusSchema>;
 
 const telegramPersonSchema = z.object({ userId: z.string(), chatId: z.string(), name: z.string(), pairedAtMs: z.number().int() });
-export type TelegramPerson = z.infer<typeof telegramPersonSchema>;
 
 const telegramPairingSchema = z.object({
   pairingId: z.string(),
@@ -98,7 +96,6 @@ const telegramPairingSchema = z.object({
   /** The person who sent the code to the bot; null until then. */
   claimedBy: z.object({ userId: z.string(), name: z.string() }).nullable(),
 });
-export type TelegramPairing = z.infer<typeof telegramPairingSchema>;
 
 const people = z.object({ people: z.array(telegramPersonSchema), pairings: z.array(telegramPairingSchema) });
 

@@ -177,22 +177,30 @@ class Talk {
           if (answer.status === 'waiting') this.#own.set(turnId, await this.#lastSeq(sessionId));
           return answer;
         }
-        for (const one of pending) await this.#decide(one);
+        const left = [];
+        for (const one of pending) if (!(await this.#decide(one))) left.push(one);
+        // Asking the handler again would not change its mind.
+        if (left.length > 0) {
+          this.#own.set(turnId, await this.#lastSeq(sessionId));
+          return { ...answer, pending: left };
+        }
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
-  async #decide(pending: Parameters<NonNullable<AgentOptions['onApproval']>>[0]): Promise<void> {
+  /** False if the handler leaves the decision to others. */
+  async #decide(pending: Parameters<NonNullable<AgentOptions['onApproval']>>[0]): Promise<boolean> {
     const decision = await this.#options.onApproval?.(pending);
-    if (decision === undefined) return;
+    if (decision === undefined) return false;
     try {
       await this.#claw.op('approval.decide', { approvalId: pending.approvalId, decision });
     } catch (cause) {
       // The approval was decided at another door in the meantime. That decision stands.
-      if (!(cause instanceof AppError) || cause.code !== 'conflict') throw cause;
+      if (!(cause instanceof AppError) || cause.code !== 'approval_not_pending') throw cause;
     }
+    return true;
   }
 
   /** Puts the events of the turn into the queue, including all that were recorded when it ended. */

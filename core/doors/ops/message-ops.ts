@@ -129,9 +129,9 @@ function ended(sessionId: string, turnId: string, end: EventBodies['turn.finishe
   return { sessionId, turnId, status, text, usage: { ...usage, costUsd }, ...(error === null ? {} : { error }) };
 }
 
-function pendingOf(deps: Deps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {
+function pendingOf(deps: Deps, turnId: string): NonNullable<AskResult['pending']> {
   return deps.policy
     .pendingApprovals()
     .filter((approval) => approval.turnId === turnId)
-    .map(({ approvalId, tool, summary, risk }) => ({ approvalId, tool, summary, risk }));
+    .map(({ approvalId, tool, args, facts, summary, risk }) => ({ approvalId, tool, args, facts, summary, risk }));
 }

@@ -16,7 +16,7 @@ export const governor = defineBuiltInFeature({
     const settings = config.governor;
     const hasLimits = Object.values(config.budget).some((limit) => limit !== undefined);
     return {
-      gives: settings.mode === 'off' ? {} : { governor: new TurnGovernor({ ...spine, config: settings, hasLimits }) },
+      gives: { governor: settings.mode === 'off' ? null : new TurnGovernor({ ...spine, config: settings, hasLimits }) },
       handlers: createGovernorOps({ ...spine, config: settings, perTurnUsd: config.budget.perTurnUsd ?? null }),
     };
   },

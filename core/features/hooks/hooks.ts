@@ -9,11 +9,11 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic' | 'prog
 
 export const hooks = defineBuiltInFeature({
   name: 'hooks',
-  create: ({ config, log, programs, options, ...spine }: Taken): Wing & { readonly gives: { readonly hooks?: Hooks } } => {
+  create: ({ config, log, programs, options, ...spine }: Taken): Wing & { readonly gives: { readonly hooks: Hooks | null } } => {
     // The hooks of the program that embeds TrayClaw.
     const library = options.hooks ?? [];
     // Without hooks, no step of a turn waits for any.
-    if (config.hooks.length + library.length === 0) return { gives: {} };
+    if (config.hooks.length + library.length === 0) return { gives: { hooks: null } };
     const runner = new Hooks({
       ...spine,
       configured: config.hooks,

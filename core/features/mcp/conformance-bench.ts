@@ -18,7 +18,7 @@ const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const isModern = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] === '2026-07-28';
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
 const never = new AbortController().signal;
-const send = boundedFetch({ url, headers: {}, refusalOf: () => null, fetch });
+const send = boundedFetch({ url, headers: {}, fetch, sendElsewhere: fetch });
 
 const kept = new Map<string, string>();
 const box = {

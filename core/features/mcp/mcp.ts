@@ -7,6 +7,7 @@ import { ContentHashes } from '../../guard/command/command.ts';
 import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { mcpChecks } from './checks.ts';
+import { createCheckedFetch } from './checked-fetch.ts';
 import { programOf } from './definition.ts';
 import { createMcpOps } from './ops.ts';
 import { Questions } from './questions.ts';
@@ -62,10 +63,7 @@ export const mcp = defineBuiltInFeature({
       const { clientId: id, clientSecret: secret } = settings.config.mcp.servers[server] ?? {};
       return new SignIn(box, server, url, id === undefined ? null : { id, secret });
     };
-    const refusalOf = (url: URL): string | null => {
-      const { decision, reason } = safety.url(url.href);
-      return decision === 'allow' ? null : reason;
-    };
+    const sendElsewhere = createCheckedFetch(safety);
     const startServer = (_server: string, config: McpServerConfig, sets: Readonly<Record<string, string>>): Promise<RunningProgram> => {
       const { argv, cwd } = programOf(config, facts.workspace, userHome);
       return programs.start({ argv, cwd, sets, attended: config.confined !== true, signal: closing });
@@ -79,7 +77,7 @@ export const mcp = defineBuiltInFeature({
         log.append(sessionId, [{ type: 'mcp.task_started', turnId, body: { server, tool, callId, taskId } }], true);
       },
       questions,
-      refusalOf,
+      sendElsewhere,
       signInOf,
       secrets: box,
       start: startServer,
@@ -93,7 +91,7 @@ export const mcp = defineBuiltInFeature({
         return approved?.definition === definition ? approved : null;
       },
     });
-    const signIns = new SignIns({ ...spine, refusalOf }, signInOf);
+    const signIns = new SignIns({ ...spine, sendElsewhere }, signInOf);
     registry.take(settings.config.mcp);
     settings.useAtOnce(['mcp'], (config) => registry.take(config.mcp));
     return {

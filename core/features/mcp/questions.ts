@@ -6,11 +6,11 @@ import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import { fieldsOf, type QuestionField } from '../../contracts/question-fields.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { isLoopback } from './http-link.ts';
 import { shown } from './tool-pins.ts';
 
 export const questionMs = 5 * 60_000;
@@ -123,7 +123,7 @@ export class Questions {
 function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | 'url'> | null {
   if (params.mode === 'url') {
     const url = URL.parse(params.url);
-    if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) return null;
+    if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))) return null;
     return { schema: null, url: url.href };
   }
   const schema = params.requestedSchema;

@@ -13,7 +13,7 @@ import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
-import { boundedFetch } from './http-link.ts';
+import { boundedFetch, type SendElsewhere } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
 import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
@@ -24,8 +24,7 @@ import { progressLine, toToolResult } from './tool-result.ts';
 
 export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets' | 'version' | 'fetch'> {
   readonly questions: Questions;
-  /** The reason why an address is refused; null if it is allowed. */
-  readonly refusalOf: (url: URL) => string | null;
+  readonly sendElsewhere: SendElsewhere;
   /** The folder of the program of a server, and the code that it runs. */
   readonly programOf: (config: McpServerConfig) => { readonly cwd: string; readonly files: readonly CodeFile[] };
   /** Starts the program of a server, which runs until it is ended. */
@@ -287,7 +286,7 @@ export class McpServer {
     }
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const address = new URL(url);
-    const send = boundedFetch({ url: address, headers: values, refusalOf: this.#deps.refusalOf, fetch: this.#deps.fetch });
+    const send = boundedFetch({ url: address, headers: values, fetch: this.#deps.fetch, sendElsewhere: this.#deps.sendElsewhere });
     const signIn = await this.#deps.signInOf(this.name, address).provider();
     const options = { fetch: send, ...(signIn === null ? {} : { authProvider: signIn }) };
     return { open: () => new StreamableHTTPClientTransport(address, options), ending: () => 'the connection was closed' };

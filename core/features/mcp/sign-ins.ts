@@ -8,7 +8,7 @@ import type { McpServer, ServerDeps } from './server.ts';
 import { SignInFlow } from './sign-in-flow.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 
-type Taken = Pick<ServerDeps, 'fetch' | 'refusalOf' | 'closing' | 'version' | 'panic'>;
+type Taken = Pick<ServerDeps, 'fetch' | 'sendElsewhere' | 'closing' | 'version' | 'panic'>;
 
 const START_MS = 30_000;
 
@@ -66,8 +66,8 @@ export class SignIns {
 
   async #attempt(server: McpServer, url: URL, provider: SignInProvider) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-    const { fetch: given, refusalOf, closing, version } = this.#deps;
-    const send = boundedFetch({ url, headers: {}, refusalOf, fetch: given });
+    const { fetch: given, sendElsewhere, closing, version } = this.#deps;
+    const send = boundedFetch({ url, headers: {}, fetch: given, sendElsewhere });
     const transport = new StreamableHTTPClientTransport(url, { fetch: send, authProvider: provider });
     try {
       const connection = await connectServer({

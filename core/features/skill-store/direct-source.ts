@@ -5,10 +5,11 @@ import { AppError } from '../../contracts/errors.ts';
 import type { SkillSigner } from '../../contracts/features/skill-store.ts';
 import { GitServer, gitAddressOf, type GitAddress } from './git-source.ts';
 import type { IndexDeps } from './market-index.ts';
-import { leftOutRisk, sourceRisk, type Delivered } from './offer.ts';
+import { leftOutRisk, type Delivered } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { ARCHIVE_BYTES_MAX, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
 import { fetched } from './store-web.ts';
+import { risk } from './skill-scan.ts';
 
 export interface DirectDeps extends IndexDeps {
   /** Folders with a SKILL.md at or below a path. */
@@ -118,7 +119,7 @@ function delivered(
     signer: null,
   };
   const open = from.startsWith('http:')
-    ? [sourceRisk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it.')]
+    ? [risk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it.')]
     : [];
   return { read, source, risks: [...open, ...leftOutRisk(read.leftOut)] };
 }

@@ -5,10 +5,11 @@ import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillRisk } from '../../contracts/features/skill-store.ts';
-import { leftOutRisk, nameOfSkill, sourceRisk, type Delivered, type Market, type Offer } from './offer.ts';
+import { leftOutRisk, nameOfSkill, type Delivered, type Market, type Offer } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { readArchive, sha256Of, type ReadPackage } from './read-package.ts';
 import { fetched, hostOf, type StoreWeb } from './store-web.ts';
+import { risk } from './skill-scan.ts';
 
 const SEARCHED = 20;
 const VERSIONS = 50;
@@ -151,7 +152,7 @@ export class ClawHubMarket implements Market {
 function suspicions(moderation: Listed['moderation']): SkillRisk[] {
   if (moderation?.isSuspicious !== true) return [];
   const reasons = moderation.reasonCodes?.join(', ') ?? moderation.verdict ?? '';
-  return [sourceRisk('danger', 'registry-suspects', `The registry calls it suspicious${reasons === '' ? '' : `: ${reasons}`}.`)];
+  return [risk('danger', 'registry-suspects', `The registry calls it suspicious${reasons === '' ? '' : `: ${reasons}`}.`)];
 }
 
 /** ClawHub's fingerprint: the hash of the lines `path:sha256`, sorted by path, without paths that contain a part with a leading dot. */

@@ -7,13 +7,15 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { isInside } from '../../base/inside-folder.ts';
 import { parseJson } from '../../base/json.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillRisk, SkillSigner, SkillSource } from '../../contracts/features/skill-store.ts';
-import { leftOutRisk, matches, nameOfSkill, sourceRisk, type Delivered, type Market, type Offer } from './offer.ts';
+import { leftOutRisk, matches, nameOfSkill, type Delivered, type Market, type Offer } from './offer.ts';
 import { refusal, refusePath } from './package-paths.ts';
 import { isArchive, readArchive, readFolder, sha256Of, type ReadPackage } from './read-package.ts';
 import type { FindSigner } from './signer.ts';
 import { fetched, hostOf, type StoreWeb } from './store-web.ts';
+import { risk } from './skill-scan.ts';
 
 const INDEX_BYTES_MAX = 10_000_000;
 const ENTRIES_MAX = 20_000;
@@ -223,19 +225,11 @@ function addressBeside(at: string, given: string, mayBeElsewhere: boolean): stri
 }
 
 function sourceRisks({ leftOut }: ReadPackage, { from, isPinned }: { readonly from: string; readonly isPinned: boolean }): SkillRisk[] {
-  const isOpen = from.startsWith('http:') && !isLoopback(from);
+  const isOpen = from.startsWith('http:') && !isLoopbackHost(new URL(from).hostname);
   return [
-    ...(isPinned
-      ? []
-      : [sourceRisk('warning', 'no-hash', 'Its source publishes no hash, so it cannot be compared with what was published.')]),
+    ...(isPinned ? [] : [risk('warning', 'no-hash', 'Its source publishes no hash, so it cannot be compared with what was published.')]),
     ...(isOpen
-      ? [
-          sourceRisk(
-            'warning',
-            'no-encryption',
-            'It was fetched without encryption: anyone on the way could have changed it, and its hash.',
-          ),
-        ]
+      ? [risk('warning', 'no-encryption', 'It was fetched without encryption: anyone on the way could have changed it, and its hash.')]
       : []),
     ...leftOutRisk(leftOut),
   ];
@@ -285,8 +279,4 @@ function assertSame(actual: string, pinned: string): void {
 
 function oneFile(bytes: Buffer, folderName: string): ReadPackage {
   return { files: new Map([['SKILL.md', bytes]]), folderName, archiveSha256: null, commit: null, leftOut: [] };
-}
-
-function isLoopback(url: string): boolean {
-  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }

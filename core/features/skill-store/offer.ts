@@ -4,6 +4,7 @@ import { skillNameSchema } from '../../contracts/skill-parts.ts';
 import type { SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
 import type { ReadPackage } from './read-package.ts';
 import type { Need } from './resolver.ts';
+import { risk } from './skill-scan.ts';
 
 export interface Deprecation {
   readonly replacedBy: string | null;
@@ -60,14 +61,10 @@ export function matches(query: string, ...texts: readonly string[]): boolean {
     .every((word) => whole.includes(word));
 }
 
-export function sourceRisk(level: SkillRisk['level'], rule: string, message: string): SkillRisk {
-  return { rule, level, message, file: null, line: null, excerpt: null };
-}
-
 export function leftOutRisk(leftOut: readonly string[]): SkillRisk[] {
   if (leftOut.length === 0) return [];
   return [
-    sourceRisk(
+    risk(
       'note',
       'left-out',
       `Left out, because it is no part of a skill or its published hash does not cover it: ${leftOut.slice(0, 5).join(', ')}.`,

@@ -4,12 +4,12 @@
 import { diffOfTexts } from '../../base/diff-lines.ts';
 import { revealed } from '../../base/visible-text.ts';
 import type { LockEntry, PlannedSkill, SkillFileChange, SkillRisk, SkillSource } from '../../contracts/features/skill-store.ts';
-import { sourceRisk, type Delivered, type Deprecation } from './offer.ts';
+import { type Delivered, type Deprecation } from './offer.ts';
 import { refusal } from './package-paths.ts';
 import { sha256Of } from './read-package.ts';
 import { effectsOf, undeclaredRisks } from './skill-effects.ts';
 import { assertSameSigner } from './signer.ts';
-import { isText, scanSkill } from './skill-scan.ts';
+import { isText, risk, scanSkill } from './skill-scan.ts';
 import type { Inspected, Shelf, Standing } from './shelf.ts';
 import { versionOrder } from './versions.ts';
 
@@ -44,9 +44,7 @@ export function prepare(
   if (asked.name !== null && name !== asked.name) throw refusal(`it calls itself ${name}, and ${asked.name} was asked for`);
   const scanned = scanSkill({ files: inspected.files, name, description: head.description, secretsIn: deps.secretsIn });
   const other = asked.version !== null && head.version !== null && head.version !== asked.version;
-  const mismatch = other
-    ? [sourceRisk('danger', 'other-version', `Its source calls it ${asked.version}, its files ${head.version ?? ''}.`)]
-    : [];
+  const mismatch = other ? [risk('danger', 'other-version', `Its source calls it ${asked.version}, its files ${head.version ?? ''}.`)] : [];
   const effects = effectsOf(head, inspected.files);
   return { inspected, delivered, risks: [...delivered.risks, ...mismatch, ...scanned, ...undeclaredRisks(effects)] };
 }
@@ -107,28 +105,22 @@ function originRisks({ inspected: { name }, delivered }: Prepared, { standing, l
     return [
       ...(near === undefined
         ? []
-        : [sourceRisk('warning', 'near-name', `Its name is almost that of ${near}, which you have. Is it the one you mean?`)]),
+        : [risk('warning', 'near-name', `Its name is almost that of ${near}, which you have. Is it the one you mean?`)]),
       ...(standing === null || standing.isOwn
         ? []
-        : [sourceRisk('danger', 'takes-name', `It would take the place of the skill ${name} in ${standing.path}.`)]),
+        : [risk('danger', 'takes-name', `It would take the place of the skill ${name} in ${standing.path}.`)]),
       ...(content === null
         ? []
-        : [
-            sourceRisk(
-              'danger',
-              'replaces-own',
-              `There is a skill ${name} that was not installed from anywhere; its files would be replaced.`,
-            ),
-          ]),
+        : [risk('danger', 'replaces-own', `There is a skill ${name} that was not installed from anywhere; its files would be replaced.`)]),
     ];
   }
   const { source: old } = lock;
   if (old.market !== source.market || (old.market === null && originOf(old) !== originOf(source)))
-    return [sourceRisk('danger', 'other-origin', `What you have came from ${old.ref}, this comes from ${source.ref}.`)];
+    return [risk('danger', 'other-origin', `What you have came from ${old.ref}, this comes from ${source.ref}.`)];
   assertSameSigner(name, old, source);
   if (old.publisher === source.publisher) return movedRisks(old, delivered);
   return [
-    sourceRisk(
+    risk(
       'danger',
       'other-publisher',
       `What you have is of ${old.publisher ?? 'an unnamed publisher'}, this is of ${source.publisher ?? 'an unnamed publisher'}.`,
@@ -144,12 +136,12 @@ function originOf({ kind, from, ref }: SkillSource): string {
 function movedRisks(old: SkillSource, { source, isFixedRef }: Delivered): SkillRisk[] {
   if (old.commit === null || source.commit === null || old.commit === source.commit) return [];
   const words = `What you have is commit ${old.commit.slice(0, 12)}, this is ${source.commit.slice(0, 12)}.`;
-  if (old.ref !== source.ref || isFixedRef !== true) return [sourceRisk('note', 'other-commit', words)];
-  return [sourceRisk('danger', 'moved-tag', `${words} Both are called ${source.ref}, and a tag should not be moved.`)];
+  if (old.ref !== source.ref || isFixedRef !== true) return [risk('note', 'other-commit', words)];
+  return [risk('danger', 'moved-tag', `${words} Both are called ${source.ref}, and a tag should not be moved.`)];
 }
 
 function versionRisks({ inspected: { head, sha256 } }: Prepared, { lock, content }: Before, isExact: boolean): SkillRisk[] {
-  const deprecated = head.deprecation === null ? [] : [sourceRisk('warning', 'deprecated', deprecationWords(head.deprecation))];
+  const deprecated = head.deprecation === null ? [] : [risk('warning', 'deprecated', deprecationWords(head.deprecation))];
   if (lock === null) return deprecated;
   const isSame = head.version !== null && head.version === lock.version && sha256 !== lock.sha256;
   const isOlder = versionOrder(head.version, lock.version) < 0;
@@ -157,12 +149,10 @@ function versionRisks({ inspected: { head, sha256 } }: Prepared, { lock, content
   return [
     ...deprecated,
     ...(isSame
-      ? [sourceRisk('danger', 'same-version', `It is version ${head.version ?? ''} again, with other content than the one you have.`)]
+      ? [risk('danger', 'same-version', `It is version ${head.version ?? ''} again, with other content than the one you have.`)]
       : []),
-    ...(isOlder ? [sourceRisk(isExact ? 'warning' : 'danger', 'older', `It is older than the one you have (${lock.version ?? ''}).`)] : []),
-    ...(isChanged
-      ? [sourceRisk('warning', 'local-changes', 'Its files were changed since it was installed; these changes would be lost.')]
-      : []),
+    ...(isOlder ? [risk(isExact ? 'warning' : 'danger', 'older', `It is older than the one you have (${lock.version ?? ''}).`)] : []),
+    ...(isChanged ? [risk('warning', 'local-changes', 'Its files were changed since it was installed; these changes would be lost.')] : []),
   ];
 }
 
@@ -171,9 +161,7 @@ function effectRisks(effects: PlannedSkill['effects'], { inspected }: Before): S
   if (inspected === null) return [];
   const known = new Set(effectsOf(inspected.head, inspected.files).map(({ kind, name }) => `${kind} ${name}`));
   const more = effects.map(({ kind, name }) => `${kind} ${name}`).filter((one) => !known.has(one));
-  return more.length === 0
-    ? []
-    : [sourceRisk('warning', 'wants-more', `It wants more than the one you have: ${more.slice(0, 8).join(', ')}.`)];
+  return more.length === 0 ? [] : [risk('warning', 'wants-more', `It wants more than the one you have: ${more.slice(0, 8).join(', ')}.`)];
 }
 
 export function deprecationWords({ replacedBy, removeAfter }: Deprecation): string {

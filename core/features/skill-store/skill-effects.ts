@@ -2,7 +2,7 @@
 
 import type { SkillEffect, SkillRisk } from '../../contracts/features/skill-store.ts';
 import { coversHost, hostsInText } from '../../base/hosts-in-text.ts';
-import { isText } from './skill-scan.ts';
+import { isText, risk } from './skill-scan.ts';
 
 /** The part of the front matter that declares effects. */
 export interface DeclaredEffects {
@@ -43,23 +43,15 @@ export function effectsOf(declared: DeclaredEffects, files: ReadonlyMap<string, 
 export function undeclaredRisks(effects: readonly SkillEffect[]): SkillRisk[] {
   const undeclared = (kind: Kind): string[] =>
     effects.filter((one) => one.kind === kind && one.isFound && !one.isDeclared).map(({ name }) => name);
-  const note = (level: SkillRisk['level'], rule: string, message: string): SkillRisk => ({
-    rule,
-    level,
-    message,
-    file: null,
-    line: null,
-    excerpt: null,
-  });
   const hosts = undeclared('host');
   const secrets = undeclared('secret');
   return [
     ...(hosts.length === 0
       ? []
-      : [note('warning', 'undeclared-host', `It names hosts that it does not declare: ${hosts.slice(0, 8).join(', ')}.`)]),
+      : [risk('warning', 'undeclared-host', `It names hosts that it does not declare: ${hosts.slice(0, 8).join(', ')}.`)]),
     ...(secrets.length === 0
       ? []
-      : [note('warning', 'undeclared-secret', `It uses secrets that it does not declare: ${secrets.slice(0, 8).join(', ')}.`)]),
+      : [risk('warning', 'undeclared-secret', `It uses secrets that it does not declare: ${secrets.slice(0, 8).join(', ')}.`)]),
   ];
 }
 

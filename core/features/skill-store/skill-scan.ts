@@ -88,7 +88,7 @@ export function isText(content: Uint8Array): boolean {
   return !content.subarray(0, 65_536).includes(0);
 }
 
-function risk(
+export function risk(
   level: SkillRisk['level'],
   rule: string,
   message: string,

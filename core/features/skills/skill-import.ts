@@ -7,13 +7,11 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { RefusedSkill, SkillFinding } from '../../contracts/features/skills.ts';
+import type { RefusedSkill } from '../../contracts/features/skills.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
-import { findSkills, folderNameOf, hashTree, listTree, seeTree, type FoundSkill } from './skill-folders.ts';
-import { readSkillFile } from './skill-file.ts';
-import { readHead } from './skill-head.ts';
-import { lintSkill } from './skill-lint.ts';
+import { hashLayersSkill } from './layers-shape.ts';
+import { findSkills, folderNameOf, hashTree, seeTree, type FoundSkill } from './skill-folders.ts';
+import { inspectSkill, type InspectedSkill } from './skill-shelf.ts';
 
 export interface ImportWish {
   readonly from: string;
@@ -25,11 +23,7 @@ export interface ImportWish {
 
 type ImportedSkill = OpResult<'skill.import'>['imported'][number];
 
-interface Planned {
-  readonly name: string;
-  readonly files: ReadonlyMap<string, Uint8Array | string>;
-  readonly converted: boolean;
-}
+type Planned = Pick<InspectedSkill, 'name' | 'files' | 'sha256' | 'isConverted' | 'findings'>;
 
 /** Fails with not_found, or with conflict for an existing name or a wrong hash. Nothing is written then. */
 export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; skipped: RefusedSkill[] } {
@@ -60,22 +54,11 @@ function planOne({ folder, fileName }: FoundSkill, sha256: string | null): Plann
   if (tree === null) return { reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' };
   const { files } = tree;
   if (tree.hasLinks) return { reason: 'It holds links to other places.', hint: 'Put the files themselves in their place.' };
-  const contents = new Map(files.map(({ path }) => [path, readFileSync(join(folder, path))] as const));
-  const source = contents.get(fileName)?.toString('utf8') ?? '';
-  const folderName = folderNameOf(folder);
-  const isOfLayers = isLayersShape(source) && !source.trimStart().startsWith('---');
+  const contents = new Map(files.map(({ path }) => [path === fileName ? 'SKILL.md' : path, readFileSync(join(folder, path))]));
+  const inspected = inspectSkill(contents, folderNameOf(folder));
+  const isOfLayers = inspected.ok && inspected.value.isConverted;
   assertHash(isOfLayers ? hashLayersSkill(contents) : hashTree(folder, files), sha256);
-  if (isOfLayers) return { ...convertLayersSkill(contents, folderName), converted: true };
-  const read = readSkillFile(source);
-  if (!read.ok) return read.error;
-  const { name, description } = readHead(read.value.head, folderName, read.value.body);
-  if (name === '' || description === '')
-    return { reason: 'It has no name or says nothing of what it is for.', hint: 'Add both to its head.' };
-  if (fileName !== 'SKILL.md') {
-    contents.set('SKILL.md', contents.get(fileName) ?? Buffer.alloc(0));
-    contents.delete(fileName);
-  }
-  return { name, files: contents, converted: false };
+  return inspected.ok ? inspected.value : inspected.error;
 }
 
 function assertHash(actual: string, wanted: string | null): void {
@@ -96,7 +79,7 @@ function assertFree(plans: readonly Planned[], { into, replace }: ImportWish): v
   });
 }
 
-function put({ name, files, converted }: Planned, into: string): ImportedSkill {
+function put({ name, files, sha256, isConverted, findings }: Planned, into: string): ImportedSkill {
   const place = join(into, name);
   const coming = join(into, `.coming-${randomBytes(6).toString('hex')}`);
   const leaving = join(into, `.leaving-${randomBytes(6).toString('hex')}`);
@@ -112,23 +95,5 @@ function put({ name, files, converted }: Planned, into: string): ImportedSkill {
     rmSync(coming, { recursive: true, force: true });
     rmSync(leaving, { recursive: true, force: true });
   }
-  const tree = listTree(place) ?? [];
-  return {
-    name,
-    path: place,
-    sha256: hashTree(place, tree),
-    converted,
-    findings: findingsOf(
-      place,
-      tree.map(({ path }) => path),
-    ),
-  };
-}
-
-function findingsOf(place: string, files: readonly string[]): SkillFinding[] {
-  const read = readSkillFile(readFileSync(join(place, 'SKILL.md'), 'utf8'));
-  if (!read.ok) return [];
-  const folderName = folderNameOf(place);
-  const head = readHead(read.value.head, folderName, read.value.body);
-  return lintSkill({ file: read.value, head, folderName, fileName: 'SKILL.md', files });
+  return { name, path: place, sha256, converted: isConverted, findings };
 }

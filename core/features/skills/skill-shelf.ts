@@ -39,7 +39,10 @@ function standingOf({ head, folder }: ShelvedSkill, own: string) {
   return { name, path: folder, version, requires, deprecation, isOwn: isInside(folder, own) };
 }
 
-function inspectSkill(given: ReadonlyMap<string, Uint8Array>, folderName: string) {
+export type InspectedSkill = Extract<ReturnType<typeof inspectSkill>, { ok: true }>['value'];
+
+/** The skill in a package, with its files as they are installed. */
+export function inspectSkill(given: ReadonlyMap<string, Uint8Array>, folderName: string) {
   const fileName = given.has('SKILL.md') ? 'SKILL.md' : 'skill.md';
   const source = textOf(given.get(fileName));
   const isConverted = isLayersShape(source) && !source.trimStart().startsWith('---');

@@ -13,10 +13,10 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'asking' | 
 
 export const verify = defineBuiltInFeature({
   name: 'verify',
-  create: ({ config, ...spine }: Taken): Wing & { readonly gives: { readonly verifier?: Verifier } } => {
+  create: ({ config, ...spine }: Taken): Wing & { readonly gives: { readonly verifier: Verifier | null } } => {
     const settings = config.verify;
     // Without a verifier, no call waits for verification.
-    if (settings === undefined) return { gives: {} };
+    if (settings === undefined) return { gives: { verifier: null } };
     const ask = askerOf(settings, config.providers, spine);
     const verifier = new Verifier({ ...spine, settings, ask });
     return { gives: { verifier }, checks: [verifierChecks(settings, config.providers)] };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configProblem } from '../../base/git-settings.ts';
 import { needs } from '../../../tests/needs.ts';
 import { literalWords } from './command.ts';
-import { commandBench, realOr } from './command-test-bench.ts';
+import { commandBench, realOr } from '../../../tests/rigs/command-bench.ts';
 import { findProtected } from './protected-walk.ts';
 import { readTask } from './project-tasks.ts';
 import { ownNow } from '../../../tests/own-clock.ts';

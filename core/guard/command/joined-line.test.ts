@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandBench } from './command-test-bench.ts';
+import { commandBench } from '../../../tests/rigs/command-bench.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtPlain } from './plain-command.ts';
 

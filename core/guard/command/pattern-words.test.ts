@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandBench } from './command-test-bench.ts';
+import { commandBench } from '../../../tests/rigs/command-bench.ts';
 import { expandPatterns } from './pattern-words.ts';
 
 const { workspace, environment, look, dispose } = commandBench(/\.pem$|\.env$/);

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readsOf } from '../../contracts/tools.ts';
-import { commandBench } from './command-test-bench.ts';
+import { commandBench } from '../../../tests/rigs/command-bench.ts';
 import { rewriteLine } from './rewritten-line.ts';
 
 const { root, workspace, look, environment, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/config)(?:\/|$)/);

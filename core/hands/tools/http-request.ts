@@ -2,6 +2,7 @@
 // reference, sent only to the approved host, and never returned.
 
 import * as z from 'zod';
+import { isLoopbackHost } from '../../base/loopback.ts';
 import { fetchMethods, refuseHeader, staysOnHost, type FetchAnswer, type RedirectHop } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
@@ -98,7 +99,7 @@ function factsOf({ http }: HttpRequestDeps, args: Args): CallFacts {
 
 /** Returns whether the connection is encrypted or stays on this computer. */
 function isPrivateWay({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Promise<ToolResult> {

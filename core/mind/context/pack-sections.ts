@@ -4,7 +4,7 @@
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons, packThings } from '../../contracts/pack-words.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { ShownPackPart } from '../../contracts/events.ts';
 import { FIXED_SHARE_MAX, MESSAGES_SHARE_MIN, sectionShares, type PackSection, type TokenScale } from './pack-budget.ts';
 import type { PackPart, SourceSection } from '../../contracts/pack-source.ts';
 import type { LeftOut, SelectedParts } from './select-parts.ts';
@@ -17,16 +17,6 @@ export interface Section {
   readonly name: string;
   readonly tokens: number;
   readonly items: number;
-}
-
-export interface ShownPackPart {
-  readonly section: string;
-  readonly id: string;
-  readonly title: string;
-  readonly source: string;
-  readonly tokens: number;
-  readonly score?: number;
-  readonly tainted?: TaintSource[];
 }
 
 interface PartLooks {

@@ -1,6 +1,7 @@
 // Static knowledge about models: context windows, answer limits, prices, and which model to prefer. Published prices are in
 // model-prices.ts; config.yaml overrides them.
 
+import { isLoopbackHost } from '../../base/loopback.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
 import { embeddedModelId } from './embedded/engine-place.ts';
@@ -194,7 +195,7 @@ export function isRunLocally(config: ProviderConfig, modelId: string): boolean {
 
 export function isLoopback(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+  return isLoopbackHost(hostname) || hostname.endsWith('.localhost');
 }
 
 /** Default ports of Ollama, LM Studio, llama-server and vLLM. */

@@ -27,6 +27,16 @@ export interface TurnPort {
 
 export class DeferredTurns implements TurnPort {
   #turns: (TurnPort & { dispose(): Promise<void> }) | null = null;
+  readonly submit: TurnPort['submit'] = (message) => this.#ready.submit(message);
+  readonly accept: TurnPort['accept'] = (message) => this.#ready.accept(message);
+  readonly runTool: TurnPort['runTool'] = (call) => this.#ready.runTool(call);
+  readonly whenResting: TurnPort['whenResting'] = (turnId) => this.#ready.whenResting(turnId);
+  readonly retry: TurnPort['retry'] = (turnId, options) => this.#ready.retry(turnId, options);
+  readonly cancel: TurnPort['cancel'] = (turnId, reason, by) => this.#ready.cancel(turnId, reason, by);
+  readonly appendToTurn: TurnPort['appendToTurn'] = (sessionId, turnId, drafts, alongside) =>
+    this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);
+  readonly continueTurn: TurnPort['continueTurn'] = (turnId) => this.#ready.continueTurn(turnId);
+  readonly forgetSession: TurnPort['forgetSession'] = (sessionId) => this.#ready.forgetSession(sessionId);
 
   /** Called once, when the runtime exists. */
   resolve(turns: TurnPort & { dispose(): Promise<void> }): void {
@@ -39,42 +49,6 @@ export class DeferredTurns implements TurnPort {
 
   get runningTurns(): number {
     return this.#turns?.runningTurns ?? 0;
-  }
-
-  submit(message: InboundMessage): { sessionId: string; turnId: string } {
-    return this.#ready.submit(message);
-  }
-
-  accept(message: InboundMessage): Accepted {
-    return this.#ready.accept(message);
-  }
-
-  runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
-    return this.#ready.runTool(call);
-  }
-
-  whenResting(turnId: string): Promise<TurnEnd | null> {
-    return this.#ready.whenResting(turnId);
-  }
-
-  retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {
-    return this.#ready.retry(turnId, options);
-  }
-
-  cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
-    this.#ready.cancel(turnId, reason, by);
-  }
-
-  appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
-    return this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);
-  }
-
-  continueTurn(turnId: string): void {
-    this.#ready.continueTurn(turnId);
-  }
-
-  forgetSession(sessionId: string): void {
-    this.#ready.forgetSession(sessionId);
   }
 
   get #ready(): TurnPort {

@@ -49,7 +49,7 @@ async function refusal(runner: RunningTurn, subject: HookSubject): Promise<Error
 
 async function ask(runner: RunningTurn, subject: HookSubject): Promise<HookVerdict> {
   const { hooks } = runner.deps;
-  if (hooks === undefined) return { decision: 'pass', reason: '' };
+  if (hooks === null) return { decision: 'pass', reason: '' };
   return hooks.before(subject, runner.abort.signal, (ran) => {
     if (!runner.halted) runner.emit('hook.ran', ran);
   });

@@ -125,7 +125,7 @@ function governCall(runner: RunningTurn, request: GateRequest, gated: GateDecisi
   const decision = tighten(gated, tightening);
   if (verify === null) return { decision, verify: null };
   // If no verifier is set up, the person is asked instead.
-  return deps.verifier === undefined
+  return deps.verifier === null
     ? { decision: tighten(decision, verify.otherwise), verify: null }
     : { decision, verify: verify.ruleId };
 }

@@ -214,8 +214,10 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   // If the program is closing, results of aborted calls are not recorded: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
-  const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
-  finish(runner, call, result, isMarked);
+  const ended = { parsed, facts: runner.callFacts.get(call.callId) ?? factsOf(runner, parsed, context), result };
+  runner.callFacts.delete(call.callId);
+  const isMarked = markSources(runner, call, ended, { sessions: [...heard], copies });
+  finish(runner, call, ended, isMarked);
   kept.end();
   if (parsed.tool.verify === undefined) runner.parsedCalls.delete(call.callId);
   crashPoints.reach('after-result');
@@ -249,20 +251,22 @@ async function accountFor({ deps: { lateCopies } }: RunningTurn, facts: CallFact
   await lateCopies?.catchUp();
 }
 
-interface Finished {
-  readonly context: FactContext;
+interface EndedCall {
+  readonly parsed: ParsedCall;
+  readonly facts: CallFacts;
   readonly result: HostedResult;
+}
+
+interface Heard {
   /** Other conversations that the result contains parts of. */
   readonly sessions: readonly string[];
   readonly copies: Copies | undefined;
 }
 
 /** Records the untrusted sources of a result before the result can be read. */
-function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, { context, result, sessions, copies }: Finished): boolean {
+function markSources(runner: RunningTurn, call: CallState, { parsed, facts, result }: EndedCall, { sessions, copies }: Heard): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
-  const facts = runner.callFacts.get(call.callId) ?? factsOf(runner, parsed, context);
-  runner.callFacts.delete(call.callId);
   if (deps.taint.isTainted(place.sessionId)) runner.flush();
   const marks = deps.taint.marksOf(
     { sessionId: place.sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts },
@@ -278,7 +282,7 @@ function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, {
   return marks !== null;
 }
 
-function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMarked: boolean): void {
+function finish(runner: RunningTurn, call: CallState, { parsed, facts, result }: EndedCall, isMarked: boolean): void {
   runner.emit(
     'tool.finished',
     {
@@ -299,9 +303,9 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
     tool: {
       callId: call.callId,
       name: call.tool,
-      class: runner.callFacts.get(call.callId)?.class ?? 'read',
+      class: facts.class,
       args: call.args,
-      summary: '',
+      summary: parsed.tool.summarize(parsed.args),
       outcome: result.outcome,
       result: result.forModel,
     },

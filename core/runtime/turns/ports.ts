@@ -139,22 +139,22 @@ export interface TurnDeps {
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
   readonly taint: TaintPort;
-  readonly lateCopies?: LateCopiesPort;
+  readonly lateCopies: LateCopiesPort | null;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   /** If absent, every model is named directly. */
   readonly routes?: RoutePort;
   readonly tools: ToolPort;
-  /** If absent, a crash loses the output of running commands. */
-  readonly lastOutput?: LastOutputPort;
+  /** If null, a crash loses the output of running commands. */
+  readonly lastOutput: LastOutputPort | null;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
-  /** Absent unless the person set one up. */
-  readonly verifier?: VerifyPort;
-  /** Absent if it is switched off. */
-  readonly governor?: GovernorPort;
-  /** Absent unless the person set some up. */
-  readonly hooks?: HookPort;
+  /** Null unless the person set one up. Required, as the next two, so that none can be left out by mistake. */
+  readonly verifier: VerifyPort | null;
+  /** Null if it is switched off. */
+  readonly governor: GovernorPort | null;
+  /** Null unless the person set some up. */
+  readonly hooks: HookPort | null;
   /** Estimates the tokens of a text that no server counted. */
   estimate(text: string): number;
   readonly packer: ContextPacker;

@@ -45,11 +45,10 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   };
   for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call), deps.lastOutput?.read(call.callId) ?? ''));
   for (const turn of deps.resumes ? turns : []) {
-    add(turn.sessionId, {
-      type: 'turn.resumed',
-      turnId: turn.turnId,
-      body: { reason: 'The program ended while this turn was under way.' },
-    });
+    const [last] = log.reads.envelopes(turn.sessionId, { limit: 1, newest: true });
+    const restedMs = Math.max(0, deps.clock.nowMs() - (last?.atMs ?? turn.atMs));
+    const body = { reason: 'The program ended while this turn was under way.', restedMs };
+    add(turn.sessionId, { type: 'turn.resumed', turnId: turn.turnId, body });
   }
   if (perSession.size > 0) {
     log.transact(() => {

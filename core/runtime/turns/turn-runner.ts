@@ -240,7 +240,7 @@ export class TurnRunner implements RunningTurn {
    */
   #asksOnly({ kind }: Intent): boolean {
     const { hooks } = this.deps;
-    const isHooked = hooks !== undefined && (hooks.has('before_run') || hooks.has('before_model'));
+    const isHooked = hooks !== null && (hooks.has('before_run') || hooks.has('before_model'));
     return !isHooked && (kind === 'pack' || kind === 'complete');
   }
 

@@ -49,6 +49,28 @@ test('a turn has a limit of model calls and of time', async () => {
   expect([errorOf(time.bench), time.bench.asked.length]).toMatchObject([{ code: 'time_limit' }, 2]);
 });
 
+test('waiting for a person and time with the program off do not count against the time limit', async () => {
+  const dayMs = 86_400_000;
+  const { bench, tools } = open({ limits: { turnMs: 60_000 } });
+  const put = (arg: string): Reply => ({ calls: [['put', { arg }]] });
+  bench.script.push(put('a'), put('b'), { hang: true });
+  const { turnId } = bench.send('write');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  bench.clock.advance(dayMs);
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  bench.clock.advance(dayMs);
+  await bench.restart();
+  bench.decide('approve');
+  await expect.poll(() => bench.asked.length).toBe(3);
+  bench.clock.advance(dayMs);
+  bench.script.push(look('a'), look('b'), look('c'));
+  bench.onAsked = () => bench.clock.advance(30_000);
+  await bench.restart();
+  expect(await bench.rest(turnId)).toBe('failed');
+  expect([errorOf(bench), tools.ran]).toMatchObject([{ code: 'time_limit' }, ['put a', 'put b', 'look a', 'look b']]);
+});
+
 test('a used-up budget ends the turn before the model is asked again', async () => {
   let spent = 0;
   const { bench } = open({

@@ -205,7 +205,7 @@ export class TurnRuntime {
     const runner = this.#createRunner(row.sessionId, turnId);
     runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
     // Recorded as running, so that a start after a crash continues it.
-    if (row.status === 'waiting') runner.emit('turn.resumed', { reason: answered });
+    if (row.status === 'waiting') this.#goOn(runner);
     this.#live.set(turnId, runner);
     this.#lanes.resume(laneOf(runner), () => this.#guarded(runner));
   }
@@ -323,7 +323,7 @@ export class TurnRuntime {
       let step = await runner.run();
       // An answer may arrive after the last decision while the turn still counts as live.
       while (step === 'rest' && runner.canGoOn) {
-        runner.emit('turn.resumed', { reason: answered });
+        this.#goOn(runner);
         step = await runner.run();
       }
       this.#live.delete(turnId);
@@ -340,6 +340,12 @@ export class TurnRuntime {
       this.#ends.fail(turnId, error);
       return 'free';
     }
+  }
+
+  #goOn(runner: TurnRunner): void {
+    const { waitingSinceMs } = runner.state;
+    const restedMs = waitingSinceMs === null ? 0 : Math.max(0, this.#deps.clock.nowMs() - waitingSinceMs);
+    runner.emit('turn.resumed', { reason: answered, restedMs });
   }
 
   #denyInTime({ approvalId, callId, sessionId, turnId }: Approval): void {

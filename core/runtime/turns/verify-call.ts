@@ -13,7 +13,7 @@ import { tighten } from './tighten.ts';
 export function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<GateDecision> | null {
   const { verifier } = runner.deps;
   const { decision, ruleId } = call;
-  if (verifier === undefined || decision.decision === 'deny') return null;
+  if (verifier === null || decision.decision === 'deny') return null;
   return ruleId !== null || verifier.covers(decision.class) ? verify(runner, call) : null;
 }
 
@@ -38,7 +38,7 @@ async function ask(runner: RunningTurn, request: GateRequest, decision: GateDeci
   const { verifier, logger } = runner.deps;
   const { signal } = runner.abort;
   const unheard = (reason: string): Answer => ({ by: '', verdict: 'UNAVAILABLE', reason, outcome: 'deny', tookMs: 0 });
-  if (verifier === undefined) return unheard('There is no verifier.');
+  if (verifier === null) return unheard('There is no verifier.');
   const said = runner.transcript.messages.findLast((message) => message.role === 'user')?.text ?? '';
   try {
     const about = { request, decision, said, place: budgetPlaceOf(runner) };

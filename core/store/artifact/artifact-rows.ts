@@ -59,14 +59,10 @@ export interface ArtifactUse {
   readonly atMs: number;
 }
 
-interface InfoRow {
-  sha256: string;
-  name: string;
-  mediaType: string;
-  sizeBytes: number;
-  createdAtMs: number;
-  sessionId: string;
-  callId: string;
+interface InfoRow extends Omit<ArtifactUse, 'atMs'> {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly createdAtMs: number;
 }
 
 type UnusedRow = Pick<InfoRow, 'sha256' | 'sizeBytes'> & { readonly lastUsedAtMs: number };

@@ -38,15 +38,6 @@ export interface SummaryJobRow {
   readonly sessionId: string;
 }
 
-interface RuleRow {
-  readonly ruleId: string;
-  readonly owner: string;
-  readonly scope: string;
-  readonly text: string;
-  readonly by: string;
-  readonly atMs: number;
-}
-
 const ruleColumns = 'rule_id AS ruleId, owner, scope, text, pinned_by AS "by", at_ms AS atMs';
 
 const none: readonly PinnedRule[] = [];
@@ -129,15 +120,15 @@ export class ContinuityRows {
   }
 
   rulesOf(scope: RuleScope, owner: string): PinnedRule[] {
-    return this.#sql.rows<RuleRow>(statements.rulesOf, ownerOf(scope, owner)).map(shown);
+    return this.#sql.rows<PinnedRule>(statements.rulesOf, ownerOf(scope, owner)).map(shown);
   }
 
   rules(): PinnedRule[] {
-    return this.#sql.rows<RuleRow>(`SELECT ${ruleColumns} FROM pinned_rules ORDER BY seq LIMIT 10000`).map(shown);
+    return this.#sql.rows<PinnedRule>(`SELECT ${ruleColumns} FROM pinned_rules ORDER BY seq LIMIT 10000`).map(shown);
   }
 
   rule(ruleId: string): PinnedRule | null {
-    const row = this.#sql.row<RuleRow>(`SELECT ${ruleColumns} FROM pinned_rules WHERE rule_id = ? ORDER BY seq LIMIT 1`, ruleId);
+    const row = this.#sql.row<PinnedRule>(`SELECT ${ruleColumns} FROM pinned_rules WHERE rule_id = ? ORDER BY seq LIMIT 1`, ruleId);
     return row === undefined ? null : shown(row);
   }
 
@@ -162,6 +153,6 @@ function ownerOf(scope: RuleScope, id: string): string {
   return `${scope}:${id}`;
 }
 
-function shown({ owner, scope, ...row }: RuleRow): PinnedRule {
-  return { ...row, scope: scope as RuleScope, owner: owner.slice(scope.length + 1) };
+function shown(row: PinnedRule): PinnedRule {
+  return { ...row, owner: row.owner.slice(row.scope.length + 1) };
 }

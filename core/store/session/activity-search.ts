@@ -3,6 +3,7 @@
 
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
+import type { SearchHit } from '../../contracts/tools.ts';
 import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts';
 import { activityEntry, activityTypes } from './activity-text.ts';
 import { excerptOf, toMatch, wordsOf } from './search-words.ts';
@@ -21,16 +22,11 @@ export interface ActivityFilter {
   readonly before?: number;
 }
 
-export interface FoundActivity {
-  readonly seq: number;
-  readonly sessionId: string;
+export interface FoundActivity extends SearchHit {
   readonly turnId: string | null;
-  readonly atMs: number;
-  readonly type: string;
   readonly kind: ActivityKind;
   readonly tool: string | null;
   readonly outcome: ActivityOutcome | null;
-  readonly excerpt: string;
 }
 
 const BATCH = 500;

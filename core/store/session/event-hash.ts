@@ -1,17 +1,10 @@
 // The hash chain: the hash of each event covers all of its stored fields and the hash of the previous event in its session.
 
 import { hash } from 'node:crypto';
+import type { EventEnvelope } from '../../contracts/events.ts';
 
-export interface HashedFields {
-  readonly seq: number;
-  readonly sessionId: string;
-  readonly sessionSeq: number;
-  readonly turnId: string | null;
-  readonly step: number;
+export interface HashedFields extends Omit<EventEnvelope, 'phase' | 'body'> {
   readonly phase: string | null;
-  readonly type: string;
-  readonly v: number;
-  readonly atMs: number;
   /** The body exactly as stored. */
   readonly bodyText: string;
 }

@@ -3,28 +3,14 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
+import type { SessionInfo } from '../../contracts/op-results.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { PlanMode } from '../../contracts/turn-bounds.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
 import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
 
-export interface SessionRow {
-  readonly sessionId: string;
-  readonly title: string;
-  readonly agentId: string;
-  readonly channel: string;
-  readonly archived: boolean;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly lastText: string;
-  readonly pinned: boolean;
-  readonly model: string | null;
-  /** The session's own folder; null for the configured workspace. */
-  readonly workspace: string | null;
-  /** If set, turns of the session only read until a plan is approved. */
-  readonly planFirst: PlanMode | null;
-  readonly seenSeq: number;
+export interface SessionRow extends Readonly<Omit<SessionInfo, 'events' | 'status' | 'pendingApprovals'>> {
   /** The number of finished and waiting turns since a person last looked or wrote. */
   readonly unread: number;
 }

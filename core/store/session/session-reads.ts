@@ -3,7 +3,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { AnyEvent, EventOf, EventType, Phase } from '../../contracts/events.ts';
+import type { AnyEvent, EventEnvelope, EventOf, EventType, Phase } from '../../contracts/events.ts';
 import { Statements, type SqlDatabase } from '../storage/storage.ts';
 import { eventColumns, readEventRow, type EventRow } from './event-rows.ts';
 
@@ -17,19 +17,6 @@ export interface SliceQuery {
   readonly limit: number;
   /** If true, returns the last `limit` matches, still in ascending order. */
   readonly newest?: boolean;
-}
-
-export interface Envelope {
-  readonly seq: number;
-  readonly sessionId: string;
-  readonly sessionSeq: number;
-  readonly turnId: string | null;
-  readonly step: number;
-  readonly phase: Phase | null;
-  readonly type: string;
-  readonly v: number;
-  readonly atMs: number;
-  readonly body: unknown;
 }
 
 const BATCH = 500;
@@ -87,7 +74,7 @@ export class SessionReads {
   }
 
   /** Like `slice`, for display. The body of an unreadable event is null. */
-  envelopes(sessionId: string, query: SliceQuery): Envelope[] {
+  envelopes(sessionId: string, query: SliceQuery): EventEnvelope[] {
     return this.#sliceRows(sessionId, query).map((row) => this.#envelope(row));
   }
 
@@ -273,7 +260,7 @@ export class SessionReads {
     });
   }
 
-  #envelope(row: EventRow): Envelope {
+  #envelope(row: EventRow): EventEnvelope {
     const event = readEventRow(row);
     if (event.ok) return event.value;
     this.#quarantine(row.seq, event.error);

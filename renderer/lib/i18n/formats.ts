@@ -3,66 +3,58 @@
 import { timeGroup } from '../format.ts';
 import type { Words } from './words.ts';
 
+type Show = (value: number) => string;
+
+const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+const day = { day: 'numeric', month: 'short' } as const;
+const clock = { hour: '2-digit', minute: '2-digit' } as const;
+
 export class Formats {
   readonly #words: Words['common'];
-  readonly #whole: Intl.NumberFormat;
-  readonly #one: Intl.NumberFormat;
-  readonly #percent: Intl.NumberFormat;
-  readonly #upToOne: Intl.NumberFormat;
-  readonly #money: Intl.NumberFormat;
-  readonly #smallMoney: Intl.NumberFormat;
-  readonly #clock: Intl.DateTimeFormat;
-  readonly #moment: Intl.DateTimeFormat;
-  readonly #instant: Intl.DateTimeFormat;
-  readonly #weekday: Intl.DateTimeFormat;
-  readonly #date: Intl.DateTimeFormat;
-  readonly #day: Intl.DateTimeFormat;
-  readonly #occasion: Intl.DateTimeFormat;
+  readonly #whole: Show;
+  readonly #one: Show;
+  readonly #money: Show;
+  readonly #weekday: Show;
+  /** Grouped digits, with at most one decimal. */
+  readonly number: Show;
+  /** A share of 1 as whole percent. */
+  readonly percent: Show;
+  /** To a hundredth of a cent, for comparing similar amounts. */
+  readonly usdExact: Show;
+  readonly clock: Show;
+  readonly moment: Show;
+  /** With seconds, for comparing it with a log. */
+  readonly instant: Show;
+  /** A recurring time: its weekday, day and time. */
+  readonly occasion: Show;
+  /** A day with its year. */
+  readonly date: Show;
+  /** A day on a chart's axis: day and month. */
+  readonly day: Show;
 
   constructor(locale: string, words: Words['common']) {
+    const number = (options: Intl.NumberFormatOptions): Show => showBy(new Intl.NumberFormat(locale, options));
+    const time = (options: Intl.DateTimeFormatOptions): Show => showBy(new Intl.DateTimeFormat(locale, options));
     this.#words = words;
-    this.#whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
-    this.#one = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-    this.#percent = new Intl.NumberFormat(locale, { style: 'percent' });
-    this.#upToOne = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-    this.#money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' });
-    this.#smallMoney = new Intl.NumberFormat(locale, {
-      style: 'currency',
-      currency: 'USD',
-      currencyDisplay: 'narrowSymbol',
-      minimumFractionDigits: 4,
-      maximumFractionDigits: 4,
-    });
-    this.#clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' });
-    const moment = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
-    this.#moment = new Intl.DateTimeFormat(locale, moment);
-    this.#instant = new Intl.DateTimeFormat(locale, { ...moment, second: '2-digit' });
-    this.#weekday = new Intl.DateTimeFormat(locale, { weekday: 'short' });
-    this.#date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' });
-    this.#day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
-    this.#occasion = new Intl.DateTimeFormat(locale, {
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-    });
-  }
-
-  /** Grouped digits, with at most one decimal. */
-  number(value: number): string {
-    return this.#upToOne.format(value);
-  }
-
-  /** A share of 1 as whole percent. */
-  percent(share: number): string {
-    return this.#percent.format(share);
+    this.#whole = number({ maximumFractionDigits: 0 });
+    this.#one = number({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
+    this.percent = number({ style: 'percent' });
+    this.number = number({ maximumFractionDigits: 1 });
+    this.#money = number(dollars);
+    this.usdExact = number({ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 });
+    this.clock = time(clock);
+    this.moment = time({ ...day, year: 'numeric', ...clock });
+    this.instant = time({ ...day, year: 'numeric', ...clock, second: '2-digit' });
+    this.#weekday = time({ weekday: 'short' });
+    this.date = time({ ...day, year: 'numeric' });
+    this.day = time(day);
+    this.occasion = time({ weekday: 'short', ...day, ...clock });
   }
 
   duration(ms: number): string {
     if (ms < 1) return '< 1 ms';
     if (ms < 1000) return `${Math.round(ms)} ms`;
-    if (ms < 10_000) return `${this.#one.format(ms / 1000)} s`;
+    if (ms < 10_000) return `${this.#one(ms / 1000)} s`;
     if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
     const minutes = Math.floor(ms / 60_000);
     if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
@@ -76,59 +68,30 @@ export class Formats {
 
   size(bytes: number): string {
     if (bytes < 1000) return `${bytes} B`;
-    if (bytes < 1_000_000) return `${(bytes < 10_000 ? this.#one : this.#whole).format(bytes / 1000)} kB`;
-    return `${this.#one.format(bytes / 1_000_000)} MB`;
+    if (bytes < 1_000_000) return `${(bytes < 10_000 ? this.#one : this.#whole)(bytes / 1000)} kB`;
+    return `${this.#one(bytes / 1_000_000)} MB`;
   }
 
   tokens(tokens: number): string {
-    if (tokens < 1000) return this.#words.tokens(tokens, this.#whole.format(tokens));
-    return this.#words.tokens(tokens, `${(tokens < 100_000 ? this.#one : this.#whole).format(tokens / 1000)}k`);
+    if (tokens < 1000) return this.#words.tokens(tokens, this.#whole(tokens));
+    return this.#words.tokens(tokens, `${(tokens < 100_000 ? this.#one : this.#whole)(tokens / 1000)}k`);
   }
 
   /** Null means an unknown price, and the text says so. */
   usd(usd: number | null): string {
     if (usd === null) return this.#words.costUnknown;
     if (usd === 0) return this.#words.costNothing;
-    return usd < 0.01 ? this.#smallMoney.format(usd) : this.#money.format(usd);
-  }
-
-  /** To a hundredth of a cent, for comparing similar amounts. */
-  usdExact(usd: number): string {
-    return this.#smallMoney.format(usd);
+    return usd < 0.01 ? this.usdExact(usd) : this.#money(usd);
   }
 
   /** A time of day for today, a weekday for this week, else a date. */
   when(atMs: number, nowMs: number): string {
     const group = timeGroup(atMs, nowMs);
     if (group === 'Today') return this.clock(atMs);
-    return (group === 'This week' ? this.#weekday : this.#date).format(atMs);
+    return (group === 'This week' ? this.#weekday : this.date)(atMs);
   }
+}
 
-  clock(atMs: number): string {
-    return this.#clock.format(atMs);
-  }
-
-  moment(atMs: number): string {
-    return this.#moment.format(atMs);
-  }
-
-  /** With seconds, for comparing it with a log. */
-  instant(atMs: number): string {
-    return this.#instant.format(atMs);
-  }
-
-  /** A recurring time: its weekday, day and time. */
-  occasion(atMs: number): string {
-    return this.#occasion.format(atMs);
-  }
-
-  /** A day with its year. */
-  date(atMs: number): string {
-    return this.#date.format(atMs);
-  }
-
-  /** A day on a chart's axis: day and month. */
-  day(atMs: number): string {
-    return this.#day.format(atMs);
-  }
+function showBy(format: { format(value: number): string }): Show {
+  return (value) => format.format(value);
 }

@@ -2,6 +2,7 @@
 
 import { counted } from '../../../../core/base/counted.ts';
 import { unpricedWords } from '../../../../core/contracts/turn-words.ts';
+import { chat } from './chat.ts';
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
@@ -278,13 +279,7 @@ export const events = {
     stopped: 'stopped by the panic stop',
   },
   outcomes: {
-    ok: 'done',
-    error: 'failed',
-    denied: 'denied',
-    cancelled: 'stopped',
-    timeout: 'timed out',
-    skipped: 'not run',
-    unknown: 'outcome unknown',
+    ...chat.outcomes,
     allowed: 'allowed',
     asked: 'asked',
     approved: 'approved',
@@ -292,8 +287,6 @@ export const events = {
     over_budget: 'over budget',
     stopped: 'stopped by the panic stop',
     proposed: 'proposed',
-    waiting: 'waiting for you',
-    running: 'running',
   },
   intents: {
     pack: 'gather what the model sees',

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { CommandAnalyst, type CommandAnalysis, type CommandPlaces } from './command.ts';
+import { CommandAnalyst, type CommandAnalysis, type CommandPlaces } from '../../core/guard/command/command.ts';
 
 const environment = { PATH: '/usr/bin:/bin' };
 
