@@ -62,17 +62,17 @@ test('a change of a data file that a server names does not end its approval', as
 });
 
 test.each([
-  [{}, homedir()],
-  [{ cwd: '.' }, null],
-  [{ confined: true }, null],
-])('a server with %j runs in the workspace only if it names it or is confined', async (more, folder) => {
+  [{}, homedir(), 'runs in your home folder'],
+  [{ cwd: '.' }, null, 'runs in .'],
+  [{ confined: true }, null, 'runs in the workspace'],
+])('a server with %j runs in the workspace only if it names it or is confined', async (more, folder, told) => {
   const rig = new McpRig();
   const { config, file } = serverInWorkspace(rig, more);
   appendFileSync(file, "\nappendFileSync(script.record + '.cwd', process.cwd());\n");
   await rig.open({ own: config });
   const { gets } = await rig.approve('own');
   expect(readFileSync(`${rig.recordPath('own')}.cwd`, 'utf8')).toBe(folder ?? join(rig.home, 'data', 'workspace'));
-  expect(gets[0]).toBe(folder === null ? (more.cwd === undefined ? 'runs in the workspace' : 'runs in .') : 'runs in your home folder');
+  expect(gets[0]).toBe(told);
 });
 
 test('the agent asks before it writes a file that a hook, a verifier or a server runs', async () => {

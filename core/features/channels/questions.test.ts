@@ -218,7 +218,8 @@ test('/approve decides only what has arrived in this chat, by the id that came w
   const pendingApprovals = (): Approval[] => [...approvals.values()].filter(({ state }) => state === 'pending');
   const say = async (name: string, rest = '', more: object = {}): Promise<string> => {
     const deps = { names: benchNames, claw: { op: () => Promise.reject(new Error('not used')) }, questions, servers, log };
-    return (await runCommand({ ...deps, approvals: { pendingApprovals } }, { name, rest, ...ada, ...more })).text;
+    const all = { ...deps, approvals: { pendingApprovals } } as unknown as Parameters<typeof runCommand>[0];
+    return (await runCommand(all, { name, rest, ...ada, ...more })).text;
   };
   const arrives = (at: number): void =>
     void log.append('system', [{ type: 'outbound.part_sent', body: { outboundId: `out_${at}`, part: 0, messageId: `m${at}` } }]);

@@ -17,7 +17,13 @@ export function definitionHash(config: McpServerConfig, files: readonly CodeFile
   return hash(
     'sha256',
     canonicalJson({
-      ...{ command, args, env, cwd, url, headers, confined },
+      command,
+      args,
+      env,
+      cwd,
+      url,
+      headers,
+      confined,
       ...(clientId === undefined ? {} : { clientId }),
       // Approvals of servers that name no file keep the hash they were given for.
       ...(files.length === 0 ? {} : { files }),

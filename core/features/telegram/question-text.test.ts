@@ -33,7 +33,7 @@ test('a call is shown literally, and sent as a file if it is long', () => {
 
 test('an approval shows its folder and every hidden character, and says what it cuts', () => {
   const command = { line: 'rm \u202Etxt.a\u200B p\u0430y', cwd: '/ws/sub' };
-  const facts = { ...asked.facts, command, input: { id: 'cmd-1', command: 'bash' } };
+  const facts = { ...asked.facts, command, input: { id: 'cmd-1', command: 'bash' } } as unknown as Approval['facts'];
   const { text, rest } = questionText(approvalOf({ facts, reason: `an example\u202E ${'r'.repeat(300)}` }));
   expect(text).toContain('\n```\nrm \\u{202e}txt.a\\u{200b} p\\u{430}y\n```');
   expect(text).toContain('Folder: /ws/sub');

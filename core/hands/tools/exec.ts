@@ -138,8 +138,14 @@ function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessio
       ? 'There is no such background command any more, so nothing will be sent.'
       : `It types into ${session.command}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
   ];
-  const input = { id: args.sessionId ?? '', command: session?.command ?? '' };
-  return { class: 'exec', paths: [], command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace }, hosts: [], risks, input };
+  return {
+    class: 'exec',
+    paths: [],
+    command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace },
+    hosts: [],
+    risks,
+    input: { id: args.sessionId ?? '', command: session?.command ?? '' },
+  };
 }
 
 function callOf(args: Args): CommandCall {

@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts';
 
 const suites = ['tests/program/mcp.test.ts'];
 const tasks = ['tests/program/mcp-tasks.test.ts'];
+const grants = ['tests/program/mcp-grants.test.ts'];
 const hostile = ['tests/program/mcp-hostile.test.ts'];
 const server = 'core/features/mcp/server.ts';
 const tool = 'core/features/mcp/mcp-tool.ts';
@@ -175,7 +176,7 @@ export const mcpGates: readonly Gate[] = [
     file: tool,
     text: 'approved: approvalHash(server.definition, [tool]),',
     instead: '',
-    suites,
+    suites: grants,
     only: 'was replaced meanwhile',
   },
   {
@@ -184,7 +185,7 @@ export const mcpGates: readonly Gate[] = [
     file: 'core/features/mcp/ops.ts',
     text: "return grants.map(({ grantId }) => ({ type: 'grant.revoked', body: { grantId, by: actor } }));",
     instead: "return grants.flatMap(({ grantId }) => (grantId === '' ? [{ type: 'grant.revoked', body: { grantId, by: actor } }] : []));",
-    suites,
+    suites: grants,
     only: 'end with its approval',
   },
   {
@@ -193,7 +194,7 @@ export const mcpGates: readonly Gate[] = [
     file: server,
     text: 'calls.length === 1 ? only : { tool:',
     instead: 'calls.length > 0 ? (calls.at(-1) ?? only) : { tool:',
-    suites,
+    suites: grants,
     only: 'no call while several run',
   },
 ];
