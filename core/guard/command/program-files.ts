@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import type { Config } from '../../contracts/config.ts';
 import { realOrGiven } from './content-hash.ts';
 import { filesNamedIn } from './named-scripts.ts';
@@ -20,12 +21,17 @@ export function codeFiles(argv: readonly string[], folder: string): readonly str
   for (const [index, word] of argv.entries()) {
     const path = namedPath(word, folder);
     const isOperand: boolean = runsOperand && index > 0 && !word.startsWith('-');
-    const isRun = index === 0 ? /[\\/]/.test(word) : isOperand || (path !== null && isCode(path));
+    const isRun = index === 0 ? isOwnProgram(word, path ?? '', folder) : isOperand || (path !== null && isCode(path));
     if (path !== null && isRun) found.add(realOrGiven(path));
     runsOperand = isInterpreter(word) || (runsOperand && !isOperand);
   }
   const started = [...found].flatMap((path) => filesNamedIn(path, folder)).map(realOrGiven);
   return [...new Set([...found, ...started])].filter((path) => kindOf(path) !== 'folder');
+}
+
+/** An interpreter elsewhere is updated with the system, and is not bound when it is found by its name either. */
+function isOwnProgram(word: string, path: string, folder: string): boolean {
+  return /[\\/]/.test(word) && (!isInterpreter(word) || isInside(path, folder));
 }
 
 /** Null for a word that is no path, such as a line of code or an address. */
