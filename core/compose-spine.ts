@@ -17,7 +17,7 @@ import { ContinuityRows, continuityMigrations } from './store/continuity/continu
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { BudgetBook, spendingOf } from './guard/budget/budget.ts';
-import { literalWords } from './guard/command/command.ts';
+import { literalWords, programFiles } from './guard/command/command.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { domainSets, SafetyChecks } from './guard/safety/safety.ts';
@@ -154,6 +154,9 @@ export function composeGuard(store: Store) {
     workspace,
     home: realpathSync(home),
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
+    get programFiles() {
+      return programFiles(store.settings.config, workspace);
+    },
   };
   const extraFolders = facts.extraFolders.map(realOf);
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));

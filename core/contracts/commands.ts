@@ -106,12 +106,12 @@ export const commandTable: readonly CommandSpec[] = [
   { name: 'release', about: 'Release the panic stop.', parameters: [], op: 'panic.release' },
   {
     name: 'approve',
-    about: 'Approve once what waits; with a number where several do.',
-    parameters: [may('number', 'text')],
+    about: 'Approve once the request with this id; without an id, list what waits.',
+    parameters: [may('id', 'text')],
     op: 'approval.decide',
     inChats: 'only',
   },
-  { name: 'deny', about: 'Deny what waits.', parameters: [may('number', 'text')], op: 'approval.decide', inChats: 'only' },
+  { name: 'deny', about: 'Deny what waits.', parameters: [may('id', 'text')], op: 'approval.decide', inChats: 'only' },
   { name: 'answer', about: 'Answer what an MCP server asks.', parameters: [may('text', 'text')], op: 'mcp.answer', inChats: 'only' },
   { name: 'help', about: 'Explain the commands.', parameters: [may('command', 'command')], op: 'command.list', inChats: 'too' },
 ];

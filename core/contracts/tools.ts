@@ -137,6 +137,10 @@ export const callFactsSchema = z.object({
   workspace: z.string().optional(),
   /** The folder that a person is asked to trust as a workspace, and its current identity. */
   opens: z.object({ path: z.string(), identity: z.string() }).optional(),
+  /** The running command that gets `command.line` as typed input. What it does depends on that command. */
+  input: z.object({ id: z.string(), command: z.string() }).optional(),
+  /** Hash of what a person approved of the MCP server and of the tool that the call runs. */
+  approved: z.string().optional(),
   /** Why the gate denies the call in any case, as a sentence. */
   refused: z.string().optional(),
   /** How the call exceeds the declaration of the skill whose script it runs, as a sentence. No earlier grant covers such a call. */
@@ -257,6 +261,8 @@ export interface FactContext {
   readonly home: string;
   /** Additional folders that the person opened in the configuration. */
   readonly extraFolders: readonly string[];
+  /** Real paths of the code that hooks, verifiers and MCP servers of config.yaml run. */
+  readonly programFiles?: readonly string[];
   /** The session of the call; absent if only its facts are requested. */
   readonly sessionId?: string;
   readonly turnId?: string;

@@ -8,19 +8,19 @@ import { approvalOf } from '../../tests/rigs/desktop-bench.ts';
 test('a short approval is shown in full', () => {
   expect(dialogText(approvalOf())).toEqual({
     message: 'Wants to write notes.md (3 bytes)',
-    detail: 'No rule allows it.\n\nIt changes a file.\n\nwrite {"path":"notes.md","content":"abc"}',
+    detail: 'Risk: It changes a file.\n\nWhy it is asked: No rule allows it. (ask.write)\n\nwrite {"path":"notes.md","content":"abc"}',
     showsAll: true,
   });
   expect(noticeText(approvalOf())).toEqual({
     title: 'TrayClaw asks',
-    body: 'Wants to write notes.md (3 bytes)\nwrite {"path":"notes.md","content":"abc"}\nIt changes a file.',
+    body: 'Wants to write notes.md (3 bytes)\nwrite {"path":"notes.md","content":"abc"}\nRisk: It changes a file. Why it is asked: No rule allows it. (ask.write)',
   });
 });
 
 test('names possible untrusted sources, and counts those of a long list', () => {
-  const taint = Array.from({ length: 9 }, (_, index) => ({ kind: 'web' as const, where: `${index}.example` }));
+  const taint = Array.from({ length: 12 }, (_, index) => ({ kind: 'web' as const, where: `${index}.example` }));
   const { detail } = dialogText(approvalOf({ origin: { channel: 'cli', agentId: 'main', taint } }));
-  expect(detail).toContain('What was read from 0.example, 1.example, 2.example, 3.example, 4.example, 4 more may have led to this.');
+  expect(detail).toContain('8.example, 9.example and 2 more');
 });
 
 const hidden = ['\u202E', '\u2066', '\u200B', '\u00AD', '\u0000', '\u001B', '\u0085', '\uFEFF', '\u2028', '\u{E0041}', '\u3164', '\u2800'];

@@ -2,6 +2,7 @@
 // not fit, the dialog says so and offers no approval. Pure.
 
 import { revealed } from '../../core/base/visible-text.ts';
+import { approvalText } from '../../core/contracts/approval-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
 import { graveKind } from '../../core/contracts/grave-calls.ts';
 
@@ -17,35 +18,21 @@ const EXACT_LINES_MAX = 16;
 const NOTICE_LENGTH_MAX = 180;
 const SUMMARY_LENGTH_MAX = 400;
 const REASON_LENGTH_MAX = 600;
-const SOURCES_MAX = 5;
 
 export function dialogText(approval: Approval): DialogText {
-  const exact = revealed(exactCall(approval));
-  const summary = revealed(headlineOf(approval));
-  const showsAll = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX && summary.length <= SUMMARY_LENGTH_MAX;
-  const shown = showsAll ? exact : cutCall(exact);
-  const risks = approval.facts.risks ?? [];
-  const parts = [
-    cut(revealed(approval.reason), REASON_LENGTH_MAX),
-    approval.risk,
-    ...risks.map((risk) => cut(revealed(risk), REASON_LENGTH_MAX)),
-    origin(approval),
-    approval.facts.command === null ? '' : `In the folder ${revealed(approval.facts.command.cwd)}`,
-    shown,
-  ];
-  return { message: cut(summary, SUMMARY_LENGTH_MAX), detail: parts.filter((part) => part !== '').join('\n\n'), showsAll };
+  const { headline, about, exact } = approvalText(approval);
+  const fits = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX && headline.length <= SUMMARY_LENGTH_MAX;
+  const showsAll = fits && about.every((line) => line.length <= REASON_LENGTH_MAX);
+  const detail = [...about.map((line) => cut(line, REASON_LENGTH_MAX)), fits ? exact : cutCall(exact)].join('\n\n');
+  return { message: cut(headline, SUMMARY_LENGTH_MAX), detail, showsAll };
 }
 
 export function noticeText(approval: Approval): { title: string; body: string } {
-  const summary = cut(revealed(headlineOf(approval)).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
+  const { headline, about, exact } = approvalText(approval);
+  const summary = cut(headline.replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
   // A call that can be approved in the notification is shown there verbatim.
-  const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
+  const lines = fitsNotice(approval) ? [summary, exact, about.join(' ')] : [summary, cut(revealed(approval.risk), NOTICE_LENGTH_MAX)];
   return { title: 'TrayClaw asks', body: lines.join('\n') };
-}
-
-/** The loss or transfer that the call causes, if known; otherwise the request. */
-function headlineOf({ summary, facts }: Approval): string {
-  return facts.does ?? summary;
 }
 
 /**
@@ -54,34 +41,18 @@ function headlineOf({ summary, facts }: Approval): string {
  */
 export function fitsNotice(approval: Approval): boolean {
   if (graveKind(approval.facts) !== null) return false;
-  const exact = revealed(exactCall(approval));
-  return (
-    dialogText(approval).showsAll &&
-    !exact.includes('\n') &&
-    revealed(approval.summary).length <= NOTICE_LENGTH_MAX &&
-    exact.length <= NOTICE_LENGTH_MAX
-  );
+  const { headline, about, exact } = approvalText(approval);
+  const fits = [headline, exact].every((text) => text.length <= NOTICE_LENGTH_MAX) && about.join(' ').length <= 2 * NOTICE_LENGTH_MAX;
+  return fits && dialogText(approval).showsAll && ![exact, ...about].some((text) => text.includes('\n'));
 }
 
 function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
-function exactCall({ facts, tool, args }: Approval): string {
-  return facts.command === null ? `${tool} ${args}` : facts.command.line;
-}
-
 function cutCall(exact: string): string {
   const head = exact.split('\n').slice(0, EXACT_LINES_MAX).join('\n').slice(0, EXACT_LENGTH_MAX);
   return `${head}\n\nThis is only the beginning: ${exact.length - head.length} more characters do not fit here. Open the details to read all of it.`;
-}
-
-function origin({ origin: from }: Approval): string {
-  if (from === undefined || from.taint.length === 0) return '';
-  const named = from.taint.slice(0, SOURCES_MAX).map((source) => cut(revealed(source.where), NOTICE_LENGTH_MAX));
-  const more = from.taint.length - named.length;
-  const sources = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  return `What was read from ${sources} may have led to this.`;
 }
 
 export interface DialogChoice {

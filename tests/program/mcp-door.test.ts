@@ -58,7 +58,7 @@ test.each(eras)('a %s client with the approvals scope is asked, and its answer d
   const file = join(rig.home.workspace, 'a.md');
   const done = await client.callTool({ name: 'run_tool', arguments: write('a.md') });
   expect([done.isError, existsSync(file), asked.length]).toEqual([undefined, true, 1]);
-  expect(asked[0]?.message).toContain('a.md');
+  expect(asked[0]?.message).toMatch(/a\.md[^]*Risk: [^]*Why it is asked: [^]*Writes: [^]*write_file \{"path":"a\.md"/);
   for (const no of [{ action: 'decline' }, { action: 'accept', content: { decision: 'deny' } }]) {
     answer = no;
     const refused = await client.callTool({ name: 'run_tool', arguments: write('b.md') });
@@ -241,6 +241,24 @@ test('a client cannot see the session of another', async () => {
   expect(Object.keys((await unknown.json()) as object)).toEqual(['jsonrpc', 'error']);
   const own = await send(first.key, 'tools/list', {}, session);
   expect([own.status, (await own.text()).includes('ask_agent')]).toEqual([200, true]);
+});
+
+test.each(eras)('a %s client cannot approve a call that it does not show in full', async (era) => {
+  const rig = await McpDoorRig.forTest();
+  const { key } = await rig.token(['tools', 'approvals']);
+  const { client, asked } = await rig.connect(key, era, () => yes);
+  const long = { tool: 'write_file', arguments: { path: 'long.md', content: 'x'.repeat(20_000) } };
+  const stop = new AbortController();
+  const call = client.callTool({ name: 'run_tool', arguments: long }, { signal: stop.signal }).catch(() => null);
+  await until(() => asked.length > 0, 'the client is asked');
+  const offered = JSON.stringify(asked[0]);
+  expect([offered.includes('more characters do not fit here'), offered.includes('"approve"')]).toEqual([true, false]);
+  await until(async () => (await rig.claw.op('approval.list', {})).approvals.length > 0, 'the approval is still open');
+  expect(existsSync(join(rig.home.workspace, 'long.md'))).toBe(false);
+  const [approval] = (await rig.claw.op('approval.list', {})).approvals;
+  await rig.claw.op('approval.decide', { approvalId: approval?.approvalId ?? '', decision: 'approve' });
+  await call;
+  expect(existsSync(join(rig.home.workspace, 'long.md'))).toBe(true);
 });
 
 test('state that a client carries between rounds is sealed for that client', async () => {

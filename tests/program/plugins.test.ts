@@ -191,6 +191,21 @@ test('a file that imports others is not loaded, and a broken one stops nothing',
   expect((await second.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
 });
 
+test('a folder is loaded only if its scripts import nothing outside of it', async () => {
+  const place = new Place();
+  const folder = join(place.folder, 'wide');
+  mkdirSync(join(folder, 'parts'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'index.js'), "import './parts/inner.js';\nexport const feature = {};\n");
+  const states = async (inner: string) => {
+    writeFileSync(join(folder, 'parts', 'inner.js'), inner);
+    return (await (await place.start([folder])).op('plugin.list', {})).plugins.map(({ state }) => state);
+  };
+  expect(await states("import '../index.js';\n")).toEqual(['waiting']);
+  for (const named of ['../../x.js', '../../wide-x/a.js', '/etc/x.js', 'file:///etc/x.js'])
+    expect(await states(`const x = await import('${named}');\n`)).toEqual(['failed']);
+});
+
 /** A feature whose only part is a channel. */
 const chatService = (channel: LoopbackChannel, name = channel.name) => defineFeature({ name, create: () => ({ channel }) });
 

@@ -22,6 +22,8 @@ export class SandboxBench {
   readonly home = join(this.person, 'trayclaw');
   readonly workspace = join(this.home, 'workspace');
   readonly temporary = join(this.root, 'temporary');
+  /** Real paths of the code that hooks and servers run. */
+  readonly programFiles: string[] = [];
   readonly sandbox: Sandbox;
 
   constructor(config: ConfigInput['sandbox'] = {}, more: Partial<SandboxOptions> = {}) {
@@ -29,7 +31,7 @@ export class SandboxBench {
     mkdirSync(this.temporary);
     this.sandbox = new Sandbox({
       config: configSchema.parse({ sandbox: { mode: 'required', ...config } }).sandbox,
-      facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
+      facts: { workspace: this.workspace, home: this.home, extraFolders: [], programFiles: this.programFiles },
       userHome: this.person,
       environment: process.env,
       platform: process.platform,

@@ -22,7 +22,7 @@ function serverFields(value: z.ZodType<string, string>) {
     args: z.array(z.string().max(8192)).max(200).optional(),
     /** The only environment variables that the server gets, besides PATH, HOME and similar ones. */
     env: namedValuesSchema(value).optional(),
-    /** The working directory; defaults to the workspace. */
+    /** The working directory, relative to the workspace; defaults to the home folder, and to the workspace if the server is confined. */
     cwd: z.string().min(1).max(4096).optional(),
     /** The address of a server that speaks Streamable HTTP. */
     url: z
@@ -156,7 +156,7 @@ export type McpServerView = z.infer<typeof mcpServerViewSchema>;
 const questionSchema = z.object({
   questionId: z.string(),
   server: z.string(),
-  /** The tool whose call asked the question. */
+  /** The tool whose call asked the question; empty, like the ids, if several calls run: it is in the system session then. */
   tool: z.string(),
   sessionId: z.string(),
   turnId: z.string(),
@@ -202,7 +202,7 @@ export const mcpOps = defineOps({
         words: { command: 'the program; put -- before it when its arguments begin with dashes', args: 'its arguments' },
         options: {
           url: 'the address of a server on the web, instead of a program',
-          cwd: 'the folder the program runs in; the workspace unless given',
+          cwd: 'the folder the program runs in; your home folder unless given, the workspace with --confined',
           env: 'its variables as JSON; secrets are keychain:NAME, env:NAME or file:PATH',
           headers: 'the headers of a server on the web as JSON; secrets as above',
           clientId: 'the client id agreed upon with a sign-in server that registers no clients',

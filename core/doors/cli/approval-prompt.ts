@@ -1,7 +1,9 @@
-// Asks a person at the terminal for one approval: shows its effect, the risk, the exact arguments and the change to files. Silence and Enter never approve.
+// Asks a person at the terminal for one approval: shows its effect, the risk, the exact arguments and the change to files. Silence and Enter
+// never approve.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import { approvalText } from '../../contracts/approval-text.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import { cliCaller } from './caller.ts';
 import { describeChanges } from './file-diff.ts';
@@ -16,7 +18,6 @@ export type PromptAnswer =
   | { readonly kind: 'none' };
 
 const triesMax = 5;
-const SOURCES_SHOWN_MAX = 10;
 const CHANGED_LINES_MAX = 120;
 
 const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
@@ -94,28 +95,18 @@ function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer
 
 /** Describes everything that is approved, complete and without invisible characters. */
 export function describeApproval(approval: Approval, paint: Paint): string {
-  const { facts } = approval;
+  const { headline, about, touches, exact } = approvalText(approval);
+  const { does, command } = approval.facts;
   const lines = [
     '',
-    ...(facts.does === undefined ? [] : [paint('red', paint('bold', revealed(facts.does)))]),
-    paint('yellow', paint('bold', revealed(approval.summary))),
-    `Risk: ${revealed(approval.risk)}`,
-    `Why it is asked: ${revealed(approval.reason)} (${revealed(approval.ruleId)})`,
-    ...(facts.command === null ? [] : [`Command: ${revealed(facts.command.line)}`, `Folder: ${revealed(facts.command.cwd)}`]),
-    ...facts.paths.map((path) => `${path.access === 'write' ? 'Writes' : 'Reads'}: ${revealed(path.real)}`),
-    ...facts.hosts.map((host) => `Host: ${revealed(host)}`),
+    paint(does === undefined ? 'yellow' : 'red', paint('bold', headline)),
+    ...about,
+    ...(command === null ? [] : [`Command: ${exact}`]),
+    ...touches,
     `Exact arguments of ${revealed(approval.tool)}: ${revealed(approval.args)}`,
-    ...describeOrigin(approval),
     ...describeWider(approval),
   ];
   return lines.join('\n');
-}
-
-function describeOrigin({ origin }: Approval): string[] {
-  if (origin === undefined || origin.taint.length === 0) return [];
-  const shown = origin.taint.slice(0, SOURCES_SHOWN_MAX).map(({ where }) => revealed(where));
-  const more = origin.taint.length - shown.length;
-  return [`What led here includes words from: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }
 
 function describeWider({ widerScope, choices = [] }: Approval): string[] {

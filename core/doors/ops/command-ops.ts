@@ -176,6 +176,9 @@ async function listSessions({ ops, values: given, caller }: Line): Promise<Outco
   const chosen = /^\d{1,2}$/.test(words ?? '') ? sessions[Number(words) - 1] : undefined;
   if (chosen !== undefined) return { text: `This continues: ${nameOf(chosen)}`, sessionId: chosen.sessionId };
   if (words !== undefined) {
+    // Text of other conversations stays at this computer: a chat may have other readers.
+    if (!doors[caller.channel].isHere)
+      throw new AppError('not_found', `There is no session ${words.slice(0, 20)}.`, { hint: 'See /sessions.' });
     const { hits } = await ops['session.search']({ query: words, limit: LISTED, each: 'session' }, caller);
     return {
       text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),

@@ -43,7 +43,7 @@ export const approvalOf = (approvalId: string, change: Partial<Approval> = {}): 
   risk: 'It may change files.',
   reason: 'Commands are asked about.',
   ruleId: 'exec.ask',
-  facts: { class: 'exec', paths: [], hosts: [] } as unknown as Approval['facts'],
+  facts: { class: 'exec', paths: [], hosts: [], command: null } as unknown as Approval['facts'],
   args: '{"command":"rm -rf `x` ```notes```"}',
   widerScope: null,
   createdAtMs: 1,

@@ -7,7 +7,7 @@ import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts
 import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
-import { freshMs, Questions } from '../../runtime/chats/chats.ts';
+import { freshMs, Questions, runCommand } from '../../runtime/chats/chats.ts';
 import { approvalOf, benchNames, openBench } from './channel-test-bench.ts';
 
 function open() {
@@ -210,6 +210,37 @@ test('an MCP question: buttons for choices, text for fields, one person answers'
   expect(decided).toEqual([
     ['mcp.answer', { questionId: 'qst_1', action: 'accept', content: { size: 'l' } }, caller],
     ['mcp.answer', { questionId: 'qst_2', action: 'accept', content: { name: 'Ada L.', sure: true } }, caller],
+  ]);
+});
+
+test('/approve decides only what has arrived in this chat, by the id that came with it', async () => {
+  const { questions, approvals, servers, log, decided, queued } = open();
+  const pendingApprovals = (): Approval[] => [...approvals.values()].filter(({ state }) => state === 'pending');
+  const say = async (name: string, rest = '', more: object = {}): Promise<string> => {
+    const deps = { names: benchNames, claw: { op: () => Promise.reject(new Error('not used')) }, questions, servers, log };
+    const all = { ...deps, approvals: { pendingApprovals } } as unknown as Parameters<typeof runCommand>[0];
+    return (await runCommand(all, { name, rest, ...ada, ...more })).text;
+  };
+  const arrives = (at: number): void =>
+    void log.append('system', [{ type: 'outbound.part_sent', body: { outboundId: `out_${at}`, part: 0, messageId: `m${at}` } }]);
+  expect(queued[0]?.text).toMatch(/Or write: \/approve apr_1$/);
+  expect(await say('approve', 'apr_1')).toBe('Nothing that was asked in this chat waits for you.');
+  arrives(1);
+  expect(await say('approve')).toMatch(/^apr_1: [^]*Write the id as well: \/approve apr_1$/);
+  expect(await say('approve', '1')).toBe('Nothing with the id 1 waits.');
+  expect(await say('approve', 'apr_1', { chatId: '-500' })).toBe('Nothing that was asked in this chat waits for you.');
+  approvals.set('apr_2', approvalOf('apr_2'));
+  expect(await say('approve', 'apr_2')).toBe('Nothing with the id apr_2 waits.');
+  expect(await say('approve', 'apr_1', { waitedMs: freshMs + 1 })).toMatch(/written a while ago/);
+  expect(decided).toEqual([]);
+  expect(await say('approve', 'APR_1')).toMatch(/Answered here: approved\.$/);
+  questions.askOpen();
+  arrives(2);
+  expect(await say('deny')).toMatch(/Answered here: denied\.$/);
+  const answers = decided.map((one) => (one as unknown[])[1]);
+  expect(answers).toMatchObject([
+    { approvalId: 'apr_1', decision: 'approve' },
+    { approvalId: 'apr_2', decision: 'deny' },
   ]);
 });
 

@@ -36,13 +36,16 @@ const PARTS_MAX = 60;
 
 export const openingQuery = { uid: true, envelope: true, internalDate: true, size: true, bodyStructure: true, headers: true } as const;
 
-/** Null if the mail does not have exactly one valid sender. */
+/** RFC 5322, 3.6. A signature covers only one of two headers of a name: a second one would make an old mail a new one. */
+const onceAtMost = ['message-id', 'subject', 'date', 'references', 'in-reply-to', 'to', 'content-type'];
+
+/** Null if the mail does not have exactly one valid sender, or repeats a header that may appear only once. */
 export function openMail(mail: FetchMessageObject, trust: Trust): Opened | null {
   const senders = mail.envelope?.from ?? [];
   const from = (senders[0]?.address ?? '').toLowerCase();
   if (senders.length !== 1 || !/^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/.test(from)) return null;
   const headers = readHeaders(mail.headers?.toString('utf8') ?? '');
-  if (valuesOf(headers, 'from').length !== 1) return null;
+  if (valuesOf(headers, 'from').length !== 1 || onceAtMost.some((name) => valuesOf(headers, name).length > 1)) return null;
   const name = (senders[0]?.name ?? '').replaceAll(/\p{C}/gu, '').slice(0, 100);
   return {
     from,

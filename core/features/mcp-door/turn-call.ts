@@ -5,10 +5,12 @@ import { CLIENT_CAPABILITIES_META_KEY, createRequestStateCodec, inputRequired, i
 import type { ClientCapabilities, InputRequiredResult, RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { Deferred } from '../../base/deferred.ts';
+import { boundedText } from '../../contracts/approval-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
+import type { Approval } from '../../contracts/policy.ts';
 import type { Peer } from './peer.ts';
 
 /** The state that the client carries from one round of a request to the next. It is sealed and bound to the client. */
@@ -16,6 +18,8 @@ export interface RoundState {
   readonly turnId: string;
   /** The approval that the person at the client was asked for. */
   readonly asked: string;
+  /** Whether the client showed the whole call. Otherwise its answer can only deny. */
+  readonly mayApprove: boolean;
   /** Approvals that the person left to another door. */
   readonly left: readonly string[];
 }
@@ -33,13 +37,13 @@ export interface Visit {
   readonly capabilities: ClientCapabilities | undefined;
 }
 
-type Pending = NonNullable<AskResult['pending']>[number];
-
 const ALIVE_MS = 10_000;
 const ROUND_SECONDS_MAX = 24 * 3600;
 const KEY = 'approval';
+/** The most of an approval that a client is asked to show in a form. */
+const ASKED_CHARS_MAX = 8_000;
 const askingSchema = z.object({ elicitation: z.object({ form: z.unknown().optional(), url: z.unknown().optional() }).optional() });
-const answerSchema = z.object({ decision: z.enum(['approve', 'deny']) });
+const answerSchema = z.object({ decision: z.enum(['approve', 'deny', 'elsewhere']) });
 
 /** Seals the state of a round, which is valid only for this client and this kind of request. */
 export function roundsOf(key: Uint8Array, { id }: Pick<Peer, 'id'>): RequestStateCodec<RoundState> {
@@ -64,8 +68,8 @@ export async function followTurn(deps: TurnCallDeps, visit: Visit, begin: () => 
       const result = await claw.op('turn.wait', { turnId }, peer.caller);
       if (result.status !== 'waiting') return result;
       const pending = result.pending?.find(({ approvalId }) => !left.includes(approvalId));
-      if (pending !== undefined && mayAsk(visit))
-        return await question(deps, visit, { pending, state: { turnId, asked: pending.approvalId, left } });
+      const approval = pending !== undefined && mayAsk(visit) ? await approvalOf(claw, visit, pending) : undefined;
+      if (approval !== undefined) return await question(deps, visit, { approval, turnId, left });
       follower.say(result.pending?.[0] === undefined ? 'waiting' : `waiting for approval: ${result.pending[0].summary}`);
       await change;
     }
@@ -83,19 +87,26 @@ function mayAsk({ peer, context, capabilities }: Visit): boolean {
   return hasForms && peer.may('approvals');
 }
 
-async function question(
-  { rounds }: TurnCallDeps,
-  { context }: Visit,
-  { pending, state }: { readonly pending: Pending; readonly state: RoundState },
-): Promise<InputRequiredResult> {
-  const { summary, tool, risk } = pending;
-  const message = [`TrayClaw asks for your approval: ${summary === '' ? tool : summary}`, ...(risk === '' ? [] : [risk])].join('\n');
+/** Undefined if it was answered meanwhile. */
+async function approvalOf(claw: Claw, { peer }: Visit, { approvalId }: { readonly approvalId: string }): Promise<Approval | undefined> {
+  const { approvals } = await claw.op('approval.list', {}, peer.caller);
+  return approvals.find((one) => one.approvalId === approvalId);
+}
+
+interface Asking extends Pick<RoundState, 'turnId' | 'left'> {
+  readonly approval: Approval;
+}
+
+async function question({ rounds }: TurnCallDeps, { context }: Visit, { approval, turnId, left }: Asking): Promise<InputRequiredResult> {
+  const { text, isWhole } = boundedText(approval, ASKED_CHARS_MAX);
+  const message = `TrayClaw asks for your approval.\n${text}`;
+  const state = { turnId, asked: approval.approvalId, mayApprove: isWhole, left };
   const decision = {
     type: 'string' as const,
     title: 'Decision',
-    description: 'Approving covers this one call.',
+    description: isWhole ? 'Approving covers this one call.' : 'The call is too long to be approved here.',
     oneOf: [
-      { const: 'approve', title: 'Approve once' },
+      isWhole ? { const: 'approve', title: 'Approve once' } : { const: 'elsewhere', title: 'Decide elsewhere' },
       { const: 'deny', title: 'Deny' },
     ],
   };
@@ -107,14 +118,15 @@ async function question(
 }
 
 /** Returns the approvals that are left to other doors from now on. An unclear answer approves nothing. */
-async function takeAnswer(claw: Claw, visit: Visit, { asked, left }: RoundState): Promise<readonly string[]> {
+async function takeAnswer(claw: Claw, visit: Visit, { asked, mayApprove, left }: RoundState): Promise<readonly string[]> {
   const { peer, context } = visit;
   const answer = inputResponse(context.mcpReq.inputResponses, KEY);
   if (answer.kind !== 'elicit' || answer.action === 'cancel' || !peer.may('approvals')) return [...left, asked];
   const content = answer.action === 'accept' ? answerSchema.safeParse(answer.content) : null;
-  if (content?.success === false) return [...left, asked];
+  const decision = content === null ? 'deny' : (content.data?.decision ?? 'elsewhere');
+  if (decision === 'elsewhere' || (decision === 'approve' && !mayApprove)) return [...left, asked];
   try {
-    await claw.op('approval.decide', { approvalId: asked, decision: content?.data.decision ?? 'deny' }, peer.caller);
+    await claw.op('approval.decide', { approvalId: asked, decision }, peer.caller);
     return left;
   } catch (cause) {
     // The approval was answered at another door, or withdrawn.

@@ -7,10 +7,10 @@ import type { CallFacts, ToolClass, ToolDefinition } from '../../contracts/tools
 import { defineTool, type NamedPlaces } from '../../hands/tools/tools.ts';
 import { questionMs } from './questions.ts';
 import { callMsDefault, type McpServer } from './server.ts';
-import { offeredName, shown } from './tool-pins.ts';
+import { approvalHash, offeredName, shown } from './tool-pins.ts';
 
 export function createMcpTool(server: McpServer, tool: McpTool, namedPlaces: NamedPlaces): ToolDefinition {
-  const { url, cwd, timeoutMs = callMsDefault } = server.config;
+  const { url, timeoutMs = callMsDefault } = server.config;
   const kind: ToolClass = tool.isDestructive ? 'destructive' : url === undefined ? 'exec' : 'network';
   const risks = [
     ...(tool.isDestructive ? [`The MCP server ${server.name} says that this destroys something.`] : []),
@@ -28,10 +28,11 @@ export function createMcpTool(server: McpServer, tool: McpTool, namedPlaces: Nam
     timeoutMs: timeoutMs + 3 * questionMs,
     facts: (args, context): CallFacts => ({
       class: kind,
-      paths: namedPlaces(args, cwd ?? context.workspace, context),
+      paths: namedPlaces(args, server.folder, context),
       command: null,
       hosts: url === undefined ? [] : [new URL(url).hostname],
       risks,
+      approved: approvalHash(server.definition, [tool]),
     }),
     summarize: (args) => `use ${shown(tool.name, 80)} of the MCP server ${server.name}${shortly(args)}`,
     run: (args, context) => server.call(tool, args, context),

@@ -2,15 +2,16 @@
 // program. If no server is configured, nothing is loaded and nothing runs.
 
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
-import type { McpQuestion, McpServerConfig } from '../../contracts/features/mcp.ts';
-import { createNamedPlaces, type RunningProgram } from '../../hands/tools/tools.ts';
+import type { McpQuestion } from '../../contracts/features/mcp.ts';
+import { ContentHashes } from '../../guard/command/command.ts';
+import { createNamedPlaces } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { mcpChecks } from './checks.ts';
 import { createCheckedFetch } from './checked-fetch.ts';
+import { programOf } from './definition.ts';
 import { createMcpOps } from './ops.ts';
 import { Questions } from './questions.ts';
-import { McpRegistry } from './registry.ts';
+import { McpRegistry, type RegistryDeps } from './registry.ts';
 import { McpRows, mcpMigrations } from './rows.ts';
 import { SignIn, type SecretBox } from './sign-in.ts';
 import { SignIns } from './sign-ins.ts';
@@ -25,6 +26,7 @@ type Taken = Pick<
   | 'ids'
   | 'logger'
   | 'log'
+  | 'policy'
   | 'facts'
   | 'panic'
   | 'safety'
@@ -43,7 +45,7 @@ export const mcp = defineBuiltInFeature({
   migrations: mcpMigrations,
   rows: ({ db }) => new McpRows(db),
   create: (spine: Taken, rows: McpRows) => {
-    const { secrets: box, clock, ids, log, settings, closing, facts, panic, safety, programs } = spine;
+    const { secrets: box, clock, ids, log, settings, panic, safety } = spine;
     const turnOf = ({ turnId }: McpQuestion): string | null => (turnId === '' ? null : turnId);
     const questions = new Questions(clock, ids, {
       asked: (question) => {
@@ -61,13 +63,10 @@ export const mcp = defineBuiltInFeature({
       return new SignIn(box, server, url, id === undefined ? null : { id, secret });
     };
     const sendElsewhere = createCheckedFetch(safety);
-    const startServer = (_server: string, config: McpServerConfig, sets: Readonly<Record<string, string>>): Promise<RunningProgram> => {
-      const { command = '', args = [], cwd = '', confined = false } = config;
-      return programs.start({ argv: [command, ...args], cwd: resolve(facts.workspace, cwd), sets, attended: !confined, signal: closing });
-    };
     const tasks = new Map<string, string>();
     const registry = new McpRegistry({
       ...spine,
+      ...programsOf(spine),
       taskOf: (callId) => tasks.get(callId) ?? null,
       onTask: (server, tool, taskId, { callId, sessionId, turnId }) => {
         log.append(sessionId, [{ type: 'mcp.task_started', turnId, body: { server, tool, callId, taskId } }], true);
@@ -76,8 +75,6 @@ export const mcp = defineBuiltInFeature({
       sendElsewhere,
       signInOf,
       secrets: box,
-      start: startServer,
-      namedPlaces: createNamedPlaces(homedir()),
       approved: (server, definition) => {
         const approved = rows.approved(server);
         return approved?.definition === definition ? approved : null;
@@ -109,3 +106,21 @@ export const mcp = defineBuiltInFeature({
     };
   },
 });
+
+type Programs = Pick<RegistryDeps, 'start' | 'programOf' | 'namedPlaces'>;
+
+function programsOf({ facts, clock, closing, programs }: Pick<Taken, 'facts' | 'clock' | 'closing' | 'programs'>): Programs {
+  const userHome = homedir();
+  const hashes = new ContentHashes(() => clock.nowMs());
+  return {
+    start: (_server, config, sets) => {
+      const { argv, cwd } = programOf(config, facts.workspace, userHome);
+      return programs.start({ argv, cwd, sets, attended: config.confined !== true, signal: closing });
+    },
+    programOf: (config) => {
+      const { cwd, files } = programOf(config, facts.workspace, userHome);
+      return { cwd, files: files.map((name) => ({ name, sha256: hashes.of(name) })).filter(({ sha256 }) => sha256 !== null) };
+    },
+    namedPlaces: createNamedPlaces(userHome),
+  };
+}

@@ -7,7 +7,7 @@ import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/
 import { isPlainObject } from '../../base/json.ts';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { systemSessionId } from '../../contracts/events.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { McpServerConfig, mcpOps } from '../../contracts/features/mcp.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
@@ -23,7 +23,10 @@ import { givenText, unreadable } from '../../contracts/unreadable-file.ts';
 
 type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 
-export interface McpOpsDeps extends Pick<Spine, 'log' | 'settings' | 'home' | 'safety' | 'ids' | 'artifacts' | 'closing' | 'panic'> {
+export interface McpOpsDeps extends Pick<
+  Spine,
+  'log' | 'policy' | 'clock' | 'settings' | 'home' | 'safety' | 'ids' | 'artifacts' | 'closing' | 'panic'
+> {
   readonly registry: McpRegistry;
   readonly questions: Questions;
   readonly box: SecretBox;
@@ -99,8 +102,18 @@ async function remove(deps: McpOpsDeps, name: string, caller: Caller): Promise<O
   deps.registry.server(name);
   await deps.signIns.logout(deps.registry.server(name));
   await deps.settings.change(`mcp.servers.${name}`, null, caller.actor);
-  deps.log.append(systemSessionId, [{ type: 'mcp.removed', body: { server: name, by: caller.actor } }], true);
+  deps.log.append(
+    systemSessionId,
+    [...revocations(deps, name, caller), { type: 'mcp.removed', body: { server: name, by: caller.actor } }],
+    true,
+  );
   return { name };
+}
+
+/** The grants for its tools were given for what the server was until now. */
+function revocations({ policy, clock }: McpOpsDeps, server: string, { actor }: Caller): AnyDraft[] {
+  const grants = policy.grants(false, clock.nowMs()).filter(({ match }) => match.tool.startsWith(`${server}__`));
+  return grants.map(({ grantId }) => ({ type: 'grant.revoked', body: { grantId, by: actor } }));
 }
 
 /** Fails with conflict if the server is no longer what the person was shown. */
@@ -124,7 +137,8 @@ async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve
       sha256: pin,
     }));
   const body = { server: name, definition: server.definition, sha256, era: server.era, tools, by: caller.actor };
-  deps.log.append(systemSessionId, [{ type: 'mcp.approved', body }], true);
+  const revoked = server.approved?.sha256 === sha256 ? [] : revocations(deps, name, caller);
+  deps.log.append(systemSessionId, [...revoked, { type: 'mcp.approved', body }], true);
   deps.registry.refresh(server);
   return { server: server.view() };
 }

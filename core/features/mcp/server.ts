@@ -5,26 +5,28 @@ import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotoc
 import { orAborted } from '../../base/deferred.ts';
 import { networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { CallLimit } from './call-limit.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
-import { definitionHash, givesOf, runsOf } from './definition.ts';
+import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
 import { boundedFetch, type SendElsewhere } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
 import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
 import { callAsTask, taskEnds } from './task-call.ts';
 import { StdioLink } from './stdio-link.ts';
-import { approvalHash, offeredName, readTools, shown, withheld, type ReadTool } from './tool-pins.ts';
+import { approvalHash, readTools, shown, toolViews, withheld, type ReadTool } from './tool-pins.ts';
 import { progressLine, toToolResult } from './tool-result.ts';
 
 export interface ServerDeps extends Pick<Spine, 'clock' | 'later' | 'logger' | 'panic' | 'closing' | 'secrets' | 'version' | 'fetch'> {
   readonly questions: Questions;
-  /** The reason why an address is refused; null if it is allowed. */
   readonly sendElsewhere: SendElsewhere;
+  /** The folder of the program of a server, and the code that it runs. */
+  readonly programOf: (config: McpServerConfig) => { readonly cwd: string; readonly files: readonly CodeFile[] };
   /** Starts the program of a server, which runs until it is ended. */
   readonly start: (server: string, config: McpServerConfig, env: Readonly<Record<string, string>>) => Promise<RunningProgram>;
   readonly signInOf: (server: string, url: URL) => SignIn;
@@ -44,10 +46,10 @@ interface RunningCall {
   readonly context: ToolContext;
 }
 
-type ListedState = McpServerView['tools'][number]['state'];
 type Health = 'idle' | 'starting' | 'connected' | 'sign-in' | 'failed';
 
 const CALLS_MAX = 16;
+const noCall = { sessionId: systemSessionId, turnId: '', callId: '' };
 export const callMsDefault = 120_000;
 const START_MS = 30_000;
 const BACK_OFF_MS = [1000, 2000, 5000, 15_000, 60_000] as const;
@@ -58,13 +60,14 @@ const LIST_PAUSE_MS = 2000;
 export class McpServer {
   readonly name: string;
   readonly config: McpServerConfig;
-  readonly definition: string;
   readonly #deps: ServerDeps;
   readonly #calls = new Set<RunningCall>();
   readonly #ended = new AbortController();
   #health: Health = 'idle';
   #problem: string | null = null;
   #connection: McpConnection | null = null;
+  /** The definition that the running program was started with. */
+  #started = '';
   #connecting: Promise<McpConnection> | null = null;
   #listed: readonly ReadTool[] | null = null;
   #era: McpEra | null = null;
@@ -78,7 +81,16 @@ export class McpServer {
     this.#deps = deps;
     this.name = name;
     this.config = config;
-    this.definition = definitionHash(config);
+  }
+
+  /** Computed for each use, because it covers the content of files. */
+  get definition(): string {
+    return definitionHash(this.config, this.#deps.programOf(this.config).files);
+  }
+
+  /** The folder that its program resolves relative paths against. */
+  get folder(): string {
+    return this.#deps.programOf(this.config).cwd;
   }
 
   get approved(): Approved | null {
@@ -119,13 +131,14 @@ export class McpServer {
       transport: config.url === undefined ? 'stdio' : 'http',
       protocol: this.#connection?.protocol ?? null,
       sha256: this.sha256,
-      tools: this.#toolViews(approved),
+      tools: toolViews(this.name, this.#listed, approved?.tools ?? []),
     };
   }
 
   /** Returns the current connection, or opens one and lists the tools. Fails with tool_failed, and during a panic stop. */
   async connect(signal: AbortSignal, isByPerson = false): Promise<McpConnection> {
-    if (this.#connection !== null) return this.#connection;
+    if (this.#connection !== null && this.#started === this.definition) return this.#connection;
+    if (this.#connection !== null) await this.close();
     if (this.config.enabled === false) throw new AppError('tool_failed', `The MCP server ${this.name} is switched off in config.yaml.`);
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped, so no MCP server starts.');
     const waitMs = this.#retryAtMs - this.#deps.clock.monotonicMs();
@@ -145,6 +158,8 @@ export class McpServer {
   async call(tool: McpTool, args: Record<string, unknown>, context: ToolContext, isAgain = false): Promise<ToolResult> {
     if (this.#calls.size >= CALLS_MAX)
       throw new AppError('tool_failed', `${CALLS_MAX} calls of the MCP server ${this.name} already run; try again when one has ended.`);
+    // Before the start as well: a program that has changed must not run at all.
+    if (this.approved === null) throw withheld(this.name, tool);
     const connection = await this.connect(context.signal);
     if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw withheld(this.name, tool);
     const limit = new CallLimit(this.#deps.clock, this.#deps.later, this.config.timeoutMs ?? callMsDefault);
@@ -213,26 +228,6 @@ export class McpServer {
     return differs ? 'changed' : this.#health;
   }
 
-  #toolViews(approved: Approved | null): McpServerView['tools'] {
-    const pins = new Map((approved?.tools ?? []).map((tool) => [tool.name, tool]));
-    const listed: readonly ReadTool[] =
-      this.#listed ?? [...pins.values()].map((tool) => ({ ...tool, offeredAs: offeredName(this.name, tool.name), problem: null }));
-    const gone = this.#listed === null ? [] : [...pins.values()].filter(({ name }) => !listed.some((one) => one.name === name));
-    const stateOf = (tool: ReadTool): ListedState => {
-      if (tool.problem !== null) return 'refused';
-      const pin = pins.get(tool.name);
-      return pin === undefined ? 'new' : pin.sha256 === tool.sha256 ? 'approved' : 'changed';
-    };
-    const viewOf = (tool: ReadTool, state: ListedState): McpServerView['tools'][number] => {
-      const { name, description, schema, isDestructive, sha256, offeredAs, problem } = tool;
-      return { name: offeredAs, title: shown(name, 200), description, schema, isDestructive, sha256, state, problem };
-    };
-    return [
-      ...listed.map((tool) => viewOf(tool, stateOf(tool))),
-      ...gone.map((tool) => viewOf({ ...tool, offeredAs: offeredName(this.name, tool.name), problem: null }, 'gone')),
-    ];
-  }
-
   #isAsApproved(tool: McpTool): boolean {
     return this.#listed === null || this.#listed.some(({ sha256, problem }) => problem === null && sha256 === tool.sha256);
   }
@@ -243,6 +238,7 @@ export class McpServer {
     this.#problem = null;
     this.#lines = [];
     this.#logged = 0;
+    this.#started = this.definition;
     try {
       const opener = await this.#opener();
       const startMs = this.config.startMs ?? START_MS;
@@ -368,15 +364,16 @@ export class McpServer {
     if (++this.#logged <= LOG_LINES_PER_START) this.#deps.logger.log('info', 'an MCP server said', { server: this.name, line: text });
   }
 
-  /** A server may ask only during a call. */
+  /** A server may ask only during a call. A request does not say which call it belongs to, so with several it belongs to none of them. */
   async #elicit(params: ElicitRequest['params'], called: AbortSignal): Promise<ElicitResult> {
-    const call = [...this.#calls].at(-1);
-    if (call === undefined) return { action: 'decline' };
     const calls = [...this.#calls];
+    const [only] = calls;
+    if (only === undefined) return { action: 'decline' };
     for (const { limit } of calls) limit.pause();
     try {
-      const signal = AbortSignal.any([called, call.context.signal]);
-      return await this.#deps.questions.ask({ server: this.name, tool: call.tool, call: call.context, signal }, params);
+      const { tool, context: call } = calls.length === 1 ? only : { tool: '', context: noCall };
+      const signal = AbortSignal.any([called, ...(calls.length === 1 ? [only.context.signal] : [])]);
+      return await this.#deps.questions.ask({ server: this.name, tool, call, signal }, params);
     } finally {
       for (const { limit } of calls) limit.resume();
     }

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson, isPlainObject } from '../../base/json.ts';
 import { revealed } from '../../base/visible-text.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { McpTool } from '../../contracts/features/mcp.ts';
+import type { McpServerView, McpTool } from '../../contracts/features/mcp.ts';
 
 /** A tool as a server lists it, not validated yet. */
 export interface ListedMcpTool {
@@ -118,6 +118,34 @@ export function offeredName(server: string, tool: string): string {
   const mark = hash('sha256', tool, 'hex').slice(0, 8);
   const safe = tool.replaceAll(/[^A-Za-z0-9_-]+/g, '_');
   return `${server}__${safe.slice(0, OFFERED_CHARS_MAX - server.length - 3 - mark.length)}-${mark}`;
+}
+
+type ToolView = McpServerView['tools'][number];
+
+/** The tools as last listed, compared with the approved ones; `listed` is null until the server was reached. */
+export function toolViews(server: string, listed: readonly ReadTool[] | null, approved: readonly McpTool[]): ToolView[] {
+  const pins = new Map(approved.map((tool) => [tool.name, tool]));
+  const known = approved.map((tool): ReadTool => ({ ...tool, offeredAs: offeredName(server, tool.name), problem: null }));
+  const stateOf = (tool: ReadTool): ToolView['state'] => {
+    if (tool.problem !== null) return 'refused';
+    const pin = pins.get(tool.name);
+    return pin === undefined ? 'new' : pin.sha256 === tool.sha256 ? 'approved' : 'changed';
+  };
+  const viewOf = (
+    { name, offeredAs, description, schema, isDestructive, sha256, problem }: ReadTool,
+    state: ToolView['state'],
+  ): ToolView => ({
+    name: offeredAs,
+    title: shown(name, 200),
+    description,
+    schema,
+    isDestructive,
+    sha256,
+    state,
+    problem,
+  });
+  const gone = listed === null ? [] : known.filter(({ name }) => !listed.some((one) => one.name === name));
+  return [...(listed ?? known).map((tool) => viewOf(tool, stateOf(tool))), ...gone.map((tool) => viewOf(tool, 'gone'))];
 }
 
 /** An approval covers the definition of the server and each of its tools. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 
 export interface PluginContent {
@@ -15,6 +15,7 @@ export interface PluginContent {
 
 const BYTES_MAX = 50_000_000;
 const FILES_MAX = 10_000;
+const isScript = /\.[cm]?[jt]sx?$/;
 
 /** Throws an Error that describes the problem. */
 export function readPluginContent(given: string): PluginContent {
@@ -25,12 +26,17 @@ export function readPluginContent(given: string): PluginContent {
   let bytes = 0;
   for (const file of files) {
     const content = readFileSync(file);
+    const name = relative(path, file).split(sep).join('/');
     bytes += content.length;
     if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
-    if (!isFolder && namesOtherFiles(content.toString('utf8')))
-      throw new Error('It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.');
+    const outside = !isFolder || isScript.test(file) ? fileOutside(content.toString('utf8'), file, path) : null;
+    if (outside !== null)
+      throw new Error(
+        isFolder
+          ? `${name} imports ${outside}, which is outside the folder: the hash would not cover it.`
+          : 'It imports neighbouring files, which its hash would not cover. Name its folder instead of the file.',
+      );
     // Each text is preceded by its length, so that two different trees never hash the same bytes.
-    const name = relative(path, file).split(sep).join('/');
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
   }
   return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };
@@ -56,6 +62,10 @@ function entryOf(folder: string): string {
   return entry;
 }
 
-function namesOtherFiles(source: string): boolean {
-  return /(?:from|import|require)\s*\(?\s*['"`](?:\.{1,2}\/|\/|file:)/.test(source);
+/** The first import of another file that the hash does not cover. */
+function fileOutside(source: string, file: string, covered: string): string | null {
+  for (const [, named = ''] of source.matchAll(/(?:from|import|require)\s*\(?\s*['"`]((?:\.{1,2}\/|\/|file:)[^'"`]*)/g)) {
+    if (!named.startsWith('.') || !`${resolve(dirname(file), named)}${sep}`.startsWith(covered + sep)) return named;
+  }
+  return null;
 }

@@ -10,7 +10,8 @@ const asked = {
   summary: 'Wants to run rm -rf *notes*',
   risk: 'It may change files.',
   reason: 'Commands are asked about.',
-  facts: { class: 'exec', paths: [], hosts: [] },
+  ruleId: 'class.exec',
+  facts: { class: 'exec', paths: [], hosts: [], command: null },
   args: '{"command":"rm -rf `x` ```notes```"}',
   widerScope: null,
 };
@@ -22,9 +23,21 @@ test('a call is shown literally, and sent as a file if it is long', () => {
       .map(({ html }) => parseHtml(html).text)
       .join('|');
   expect(shown(approvalOf())).toBe(
-    'Wants to run rm -rf *notes*\nIt may change files.\nCommands are asked about.\n{"command":"rm -rf `x` ```notes```"}',
+    'Wants to run rm -rf *notes*\nRisk: It may change files.\nWhy it is asked: Commands are asked about. (class.exec)\n' +
+      String.raw`exec {"command":"rm -rf ${'`x`'} \u{60}\u{60}\u{60}notes\u{60}\u{60}\u{60}"}`,
   );
   const long = approvalOf({ args: 'x'.repeat(5_000), summary: 's'.repeat(5_000), risk: 'r'.repeat(5_000), reason: '*'.repeat(5_000) });
-  expect(questionText(long).rest).toBe('x'.repeat(5_000));
+  for (const text of [long.args, long.summary, long.risk, long.reason]) expect(questionText(long).rest).toContain(text);
   expect(toTelegramPieces(questionText(long).text, 3_700)).toHaveLength(1);
+});
+
+test('an approval shows its folder and every hidden character, and says what it cuts', () => {
+  const command = { line: 'rm \u202Etxt.a\u200B p\u0430y', cwd: '/ws/sub' };
+  const facts = { ...asked.facts, command, input: { id: 'cmd-1', command: 'bash' } } as unknown as Approval['facts'];
+  const { text, rest } = questionText(approvalOf({ facts, reason: `an example\u202E ${'r'.repeat(300)}` }));
+  expect(text).toContain('\n```\nrm \\u{202e}txt.a\\u{200b} p\\u{430}y\n```');
+  expect(text).toContain('Folder: /ws/sub');
+  expect(text).toContain(String.raw`Typed into: cmd\-1, which runs bash`);
+  expect(text).toMatch(/an example\\\\u\{202e\} r+…\n/);
+  expect([text.includes('\u202E'), rest?.includes('r'.repeat(300))]).toEqual([false, true]);
 });

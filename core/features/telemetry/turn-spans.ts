@@ -81,7 +81,10 @@ function turnSpan(started: EventOf<'turn.started'>, events: readonly AnyEvent[],
       ...ending(finished),
       ...texts({ input: message?.body.text, output: finished?.body.text }, options),
     },
-    error: finished?.body.status === 'failed' ? (finished.body.error?.message ?? 'The turn failed.') : null,
+    error:
+      finished?.body.status === 'failed'
+        ? said(finished.body.error?.message ?? 'The turn failed.', finished.body.error?.code, options)
+        : null,
   };
 }
 
@@ -123,6 +126,11 @@ function texts(
     [langfuse.input]: asked,
     [langfuse.output]: answered,
   };
+}
+
+/** Why something failed. Sentences name files, hosts and what was denied, so they are content. */
+function said(text: string, code: string | undefined, options: TraceOptions): string {
+  return shown(text, options) ?? code ?? 'failed';
 }
 
 function shown(text: string, { content, redact }: TraceOptions): string | undefined {
@@ -167,7 +175,7 @@ class SpanReader {
           event,
           event.body.requestId,
           { [names.errorType]: event.body.error.code, ...costOf(event.body.costUsd) },
-          event.body.error.message,
+          this.#said(event.body.error.message, event.body.error.code),
         );
       case 'policy.decided':
         return this.#decide(event);
@@ -193,16 +201,21 @@ class SpanReader {
           event.atMs,
           [event.body.callId, `execute_tool ${event.body.tool}`],
           { [names.errorType]: event.body.error.code },
-          event.body.error.message,
+          this.#said(event.body.error.message, event.body.error.code),
         );
       case 'tool.outcome_unknown':
-        return this.#finish(event, event.body.callId, { [names.errorType]: 'unknown_outcome' }, event.body.reason);
+        return this.#finish(
+          event,
+          event.body.callId,
+          { [names.errorType]: 'unknown_outcome' },
+          this.#said(event.body.reason, 'unknown_outcome'),
+        );
       case 'verification.finished':
         return this.#point(
           event.atMs,
           [`verify-${event.seq}`, 'verify'],
           { [names.toolCall]: event.body.callId, [langfuse.kind]: 'evaluator' },
-          event.body.ok ? null : event.body.detail,
+          event.body.ok ? null : this.#said(event.body.detail, 'failed'),
         );
       default:
     }
@@ -219,7 +232,12 @@ class SpanReader {
     this.#decisions.set(body.callId, decided);
     if (body.decision !== 'deny') return;
     const attributes = { ...toolAttributes(body.tool, body.callId), ...decided, [names.errorType]: 'denied' };
-    this.#done.push({ ...this.#frame(body.callId, `execute_tool ${body.tool}`, atMs), endMs: atMs, attributes, error: body.reason });
+    this.#done.push({
+      ...this.#frame(body.callId, `execute_tool ${body.tool}`, atMs),
+      endMs: atMs,
+      attributes,
+      error: this.#said(body.reason, body.ruleId),
+    });
   }
 
   #beginCall(event: EventOf<'tool.requested'>): void {
@@ -267,6 +285,10 @@ class SpanReader {
       },
       null,
     );
+  }
+
+  #said(text: string, code: string): string {
+    return said(text, code, this.#options);
   }
 
   #content(text: string): string | undefined {

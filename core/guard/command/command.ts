@@ -18,6 +18,8 @@ export type { CommandPlaces } from './protected-walk.ts';
 export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';
+export { ContentHashes } from './content-hash.ts';
+export { codeFiles, programFiles } from './program-files.ts';
 
 export interface CommandRequest {
   readonly line: string;

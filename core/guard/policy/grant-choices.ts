@@ -21,7 +21,7 @@ const infrastructure: ReadonlySet<string> = new Set(
 /** Returns at least one choice. */
 export function choicesFor(call: GrantableCall): readonly [GrantChoice, ...GrantChoice[]] {
   const { facts, tool } = call;
-  if (facts.command !== null) return commandChoices(call, facts.command);
+  if (facts.command !== null && facts.input === undefined) return commandChoices(call, facts.command);
   if (facts.class === 'write') {
     const written = writtenFolder(facts);
     if (written !== null) return folderChoices(call, written);
@@ -34,6 +34,7 @@ export function choicesFor(call: GrantableCall): readonly [GrantChoice, ...Grant
 }
 
 function describeExact({ tool, facts }: GrantableCall): string {
+  if (facts.input !== undefined) return `type exactly this into ${facts.input.id}, which runs \`${shorten(facts.input.command)}\``;
   return facts.request?.reads === true ? `fetch exactly ${shorten(facts.request.url)}` : `${tool} with exactly these arguments`;
 }
 

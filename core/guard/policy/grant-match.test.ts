@@ -45,6 +45,15 @@ test('a folder grant covers no outside path, other tool, class, host, command or
   ]).toEqual(Array.from({ length: 8 }, () => false));
 });
 
+test('an approval of typed input reaches no other running command, and one of a line no input', () => {
+  const typed = (id: string, command = 'cat'): CallFacts => ({ ...facts('exec', [], { line: 'yes', cwd: '/ws' }), input: { id, command } });
+  const [choice, ...more] = choicesFor(call(typed('cmd-1')));
+  expect([choice.covers, more]).toEqual(['type exactly this into cmd-1, which runs `cat`', []]);
+  expect([typed('cmd-1'), typed('cmd-2'), typed('cmd-1', 'bash')].map((one) => covers(choice.match, one))).toEqual([true, false, false]);
+  const line: GrantMatch = { kind: 'command', tool: 'put', line: 'yes', cwd: '/ws' };
+  expect([covers(line, facts('exec', [], { line: 'yes', cwd: '/ws' })), covers(line, typed('cmd-1'))]).toEqual([true, false]);
+});
+
 test('a command grant covers that line in that folder with unchanged bindings', () => {
   const match: GrantMatch = { kind: 'command', tool: 'put', line: 'npm test', cwd: '/ws', bindingsHash: bindingsHash(bindings('1')) };
   const { bindingsHash: _, ...old } = match;

@@ -46,7 +46,8 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
     case 'exact':
       return matchesExactly(match, call);
     case 'command':
-      return facts.command?.line === match.line && facts.command.cwd === match.cwd;
+      // The same words typed into a running command do something else.
+      return facts.input === undefined && facts.command?.line === match.line && facts.command.cwd === match.cwd;
     case 'family':
       return matchesNeeds(match.cwd, facts, (family) => sameWords(family, match.family));
     case 'git-reads':

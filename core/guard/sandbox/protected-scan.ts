@@ -34,6 +34,8 @@ export interface ScanOptions {
   readonly userHome: string;
   /** Returns whether the person denied access to a path. */
   readonly isDenied: (path: string) => boolean;
+  /** Real paths of the code that hooks, verifiers and MCP servers run. */
+  readonly programFiles?: readonly string[];
   readonly signal: AbortSignal;
   readonly foldersMax?: number;
 }
@@ -94,12 +96,17 @@ class Scan {
     for (const entry of entries) {
       const path = join(folder, entry.name);
       const isFolder = entry.isDirectory();
-      const protection = protectionOfName(entry.name) ?? (this.#options.isDenied(path) ? listed : null);
+      const protection = protectionOfName(entry.name) ?? this.#protectionOf(path);
       if (protection !== null) this.#add(path, protection, { isFolder });
       else if (!isFolder || (isGit && skippedInGitFolder.has(entry.name))) continue;
       else if (entry.name === 'node_modules') this.#waiting.push(...pointersBelow(path));
       else this.#waiting.push(path);
     }
+  }
+
+  #protectionOf(path: string): ProtectedName | null {
+    const { isDenied, programFiles = [] } = this.#options;
+    return isDenied(path) ? listed : programFiles.includes(path) ? programFile : null;
   }
 
   #findGit(folder: string, entries: readonly Dirent[]): boolean {
@@ -128,6 +135,7 @@ class Scan {
 }
 
 const listed: ProtectedName = { kind: 'secret', reason: 'sandbox.files.deny lists it' };
+const programFile: ProtectedName = { kind: 'code', reason: 'a hook, a verifier or an MCP server runs it' };
 
 /** A folder counts as unchanged while it is the same folder. Its content is checked separately. */
 function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' | 'link'> | null {

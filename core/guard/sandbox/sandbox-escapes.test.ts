@@ -121,6 +121,15 @@ test('every attempt succeeds without the sandbox', async () => {
   ]);
 });
 
+test('cannot change or create the code that hooks and servers run', confined, async () => {
+  bench.put('trayclaw/workspace/hooks/guard.mjs', 'deny');
+  bench.programFiles.push(join(bench.workspace, 'hooks/guard.mjs'), join(bench.workspace, 'later.mjs'));
+  const { report } = await bench.shell('echo x >hooks/guard.mjs; echo x >later.mjs; echo x >other.mjs');
+  expect(readFileSync(join(bench.workspace, 'hooks/guard.mjs'), 'utf8')).toBe('deny');
+  expect([bench.has('later.mjs'), bench.has('other.mjs')]).toEqual([false, true]);
+  expect(report.remarks.join()).toContain('later.mjs');
+});
+
 test('cannot reach the metadata service or the network by any address family', confined, async () => {
   const { output } = await bench.script(`
     const net = require('node:net');

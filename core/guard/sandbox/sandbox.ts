@@ -170,11 +170,12 @@ export class Sandbox implements CommandSandbox {
   }
 
   #scan(policy: SandboxPolicy, signal: AbortSignal): Promise<ProtectedScan> {
-    const { foldersMax, userHome } = this.#options;
+    const { foldersMax, userHome, facts } = this.#options;
     return scanProtected({
       folders: foldersWith('write', policy),
       userHome,
       isDenied: policy.isDenied,
+      programFiles: facts.programFiles ?? [],
       signal,
       ...(foldersMax === undefined ? {} : { foldersMax }),
     });

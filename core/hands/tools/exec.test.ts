@@ -302,6 +302,7 @@ test('ending an own command needs no approval; an approval of input names the co
   expect(factsOf({ action: 'write', sessionId: id, data: 'x' })).toMatchObject({
     class: 'exec',
     command: { line: 'x' },
+    input: { id, command: 'cat' },
     risks: [expect.stringContaining('It types into cat, which was started before')],
   });
   await exec({ action: 'kill', sessionId: id });

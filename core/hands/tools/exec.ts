@@ -136,9 +136,16 @@ function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessio
   const risks = [
     session === null
       ? 'There is no such background command any more, so nothing will be sent.'
-      : `It types into ${shownPath(session.command)}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
+      : `It types into ${session.command}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
   ];
-  return { class: 'exec', paths: [], command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace }, hosts: [], risks };
+  return {
+    class: 'exec',
+    paths: [],
+    command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace },
+    hosts: [],
+    risks,
+    input: { id: args.sessionId ?? '', command: session?.command ?? '' },
+  };
 }
 
 function callOf(args: Args): CommandCall {

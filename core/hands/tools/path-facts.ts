@@ -17,6 +17,7 @@ export interface PathFactsOptions {
 
 export interface KnownFolders extends ProtectedFolders {
   readonly opened: readonly string[];
+  readonly programFiles: readonly string[];
 }
 
 const problems: Readonly<Record<PathProblem, string>> = {
@@ -70,6 +71,7 @@ export class PathFacts {
       home: this.#realFolder(context.home, context.workspace),
       ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
       opened: [workspace, ...context.extraFolders.map((folder) => this.#realFolder(folder, context.workspace))],
+      programFiles: context.programFiles ?? [],
     };
   }
 
@@ -83,13 +85,14 @@ export class PathFacts {
     const { real, fileLinks } = resolved.value;
     const folders = foldersOf();
     const insideWorkspace = folders.opened.some((folder) => isInside(real, folder));
-    const protectedBy = protectionOf(real, folders) ?? this.#writeReason(real, access) ?? hardLinkReason(access, fileLinks);
+    const protectedBy = protectionOf(real, folders) ?? this.#writeReason(real, access, folders) ?? hardLinkReason(access, fileLinks);
     return { given, real, access, insideWorkspace, protectedBy };
   }
 
-  #writeReason(real: string, access: PathFact['access']): string | null {
+  #writeReason(real: string, access: PathFact['access'], { programFiles }: KnownFolders): string | null {
     if (access === 'read') return null;
     const folded = plain(real);
+    if (programFiles.some((file) => plain(file) === folded)) return 'a hook, a verifier or an MCP server runs this file';
     return runLaterReason(folded) ?? gitWriteReason({ real, folded, userHome: this.userHome }, this.#disk);
   }
 

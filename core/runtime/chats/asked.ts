@@ -2,6 +2,7 @@
 // nothing.
 
 import { revealed } from '../../base/visible-text.ts';
+import { approvalText } from '../../contracts/approval-text.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { fieldsOf, quickAnswers, type QuestionField } from '../../contracts/question-fields.ts';
@@ -31,7 +32,7 @@ export interface Asked {
 
 export const MINUTES = 15;
 export const declineKey = 'n';
-const SHOWN_MAX = 2_200;
+const SHOWN_MAX = 1_600;
 /** The maximum length of a sentence, so that an approval fits into one message. */
 const PLAIN_MAX = 250;
 const FIELDS_SHOWN_MAX = 10;
@@ -106,38 +107,29 @@ function pairs(choices: readonly Choice[]): Choice[][] {
   return choices.flatMap((_one, at) => (at % 2 === 0 ? [choices.slice(at, at + 2)] : []));
 }
 
-/** Describes the exact call; `rest` is its full text if it is too long for a chat. */
+/** Describes the exact call; `rest` is the full text if any of it is too long for a chat. */
 export function questionText(approval: Approval): { text: string; rest: string | null } {
-  const { summary, risk, reason, args, widerScope, origin, facts } = approval;
-  const exact = facts.command?.line ?? args;
-  const isLong = exact.length > SHOWN_MAX;
-  const shown = isLong ? `${exact.slice(0, SHOWN_MAX)}…` : exact;
-  const sources = (origin?.taint ?? []).map(({ where }) => where);
+  const { headline, about, exact } = approvalText(approval);
+  const wider = approval.widerScope === null ? [] : [`For ${MINUTES} min covers: ${revealed(approval.widerScope)}`];
+  const isLong = exact.length > SHOWN_MAX || [headline, ...about, ...wider].some((line) => line.length > PLAIN_MAX);
   const lines = [
-    ...(facts.does === undefined ? [] : [`**${plain(facts.does)}**`]),
-    `**${plain(summary)}**`,
-    plain(risk),
-    plain(reason),
-    fenced(shown),
+    `**${plain(headline)}**`,
+    ...about.map(plain),
+    fenced(exact.length > SHOWN_MAX ? `${exact.slice(0, SHOWN_MAX)}…` : exact),
     ...(isLong ? ['The whole call is in the file.'] : []),
-    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
-    ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
+    ...wider.map(plain),
   ];
-  return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
+  return { text: lines.join('\n'), rest: isLong ? [headline, ...about, ...wider, '', exact].join('\n') : null };
 }
 
-/** Escapes the text of a call, so that it is shown literally, without formatting. */
+/** Escapes a text, so that it is shown literally, without formatting. A text that is cut ends with an ellipsis. */
 export function plain(text: string): string {
-  return text
-    .slice(0, PLAIN_MAX)
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`)
-    .trim();
+  const shown = revealed(text).replaceAll(/\s+/g, ' ').trim();
+  return (shown.length > PLAIN_MAX ? `${shown.slice(0, PLAIN_MAX - 1)}…` : shown).replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`);
 }
 
-/** The fence is longer than any run of backticks inside. */
+/** Some services end a block at any three backticks, however long its fence is. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
+  const shown = text.replaceAll(/`{3,}/g, (run) => String.raw`\u{60}`.repeat(run.length));
+  return `\`\`\`\n${shown}\n\`\`\``;
 }

@@ -1,6 +1,7 @@
 // The slash commands of a chat. Most run as everywhere else, in the session of the chat; a few answer approvals or change that session. The
 // panic stop needs no approval and waits for nothing; it can be released only at the desktop.
 
+import { revealed } from '../../base/visible-text.ts';
 import type { ChatAddress } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { chatCommands } from '../../contracts/commands.ts';
@@ -19,7 +20,7 @@ export interface CommandDeps {
   /** False if the sender's identity is not proven well enough to allow anything. */
   readonly mayDecide?: boolean;
   readonly claw: Pick<Claw, 'op'>;
-  readonly questions: Pick<Questions, 'answer'>;
+  readonly questions: Pick<Questions, 'answer' | 'delivered'>;
   readonly approvals: { pendingApprovals(): Approval[] };
   readonly servers: Pick<ServerQuestions, 'list'>;
 }
@@ -106,23 +107,24 @@ async function runShared({ claw, names, mayDecide = true }: CommandDeps, call: C
 }
 
 async function decide(
-  { questions, approvals, mayDecide = true }: CommandDeps,
-  { rest, userId, waitedMs }: CommandCall,
+  { questions, mayDecide = true }: CommandDeps,
+  { rest, userId, chatId, waitedMs }: CommandCall,
   word: 'approve' | 'deny',
 ): Promise<CommandAnswer> {
   if (!mayDecide) return { text: byCode };
-  const pending = approvals.pendingApprovals();
-  if (pending.length === 0) return { text: 'Nothing is waiting for you.' };
-  if (rest === '' && pending.length > 1) {
-    return { text: `${pending.map(({ summary }, at) => `${at + 1}. ${summary}`).join('\n')}\n\nWhich one? /${word} 1` };
+  // Only what the person has seen here counts, and only by its id: what waits may have changed since it was read.
+  const pending = questions.delivered({ userId, chatId });
+  const [first] = pending.keys();
+  if (first === undefined) return { text: 'Nothing that was asked in this chat waits for you.' };
+  if (rest === '' && (word === 'approve' || pending.size > 1)) {
+    const lines = [...pending].map(([id, { summary }]) => `${id}: ${revealed(summary)}`);
+    return { text: `${lines.join('\n')}\n\nWrite the id as well: /${word} ${first}` };
   }
-  const approval =
-    rest === '' ? pending[0] : (pending[Number(/^\d{1,3}$/.exec(rest)?.[0] ?? 0) - 1] ?? pending.find((one) => one.approvalId === rest));
-  if (approval === undefined) return { text: `Nothing with the number ${rest.slice(0, 20)} waits.` };
-  // A number sent long ago may have meant another question.
+  const approval = pending.get(rest === '' ? first : rest.toLowerCase());
+  if (approval === undefined) return { text: `Nothing with the id ${rest.slice(0, 20)} waits.` };
   if (waitedMs > freshMs) return { text: saidLongAgo };
   const asked = { askId: approval.approvalId };
-  return { text: `${approval.summary}\n${await questions.answer(asked, { key: word === 'deny' ? declineKey : 'y' }, userId)}` };
+  return { text: `${revealed(approval.summary)}\n${await questions.answer(asked, { key: word === 'deny' ? declineKey : 'y' }, userId)}` };
 }
 
 const byCode = 'Here a question is answered by the code that came with it, or at the computer.';

@@ -188,6 +188,15 @@ export class Questions {
     return ended === null ? forgottenQuestion(askId) : askedQuestion(ended.question, ended);
   }
 
+  /** The pending approvals that have arrived in this chat for this person, by the id that is shown with them. */
+  delivered({ userId, chatId }: Pick<ButtonPress, 'userId' | 'chatId'>): ReadonlyMap<string, Approval> {
+    const { store, approvals } = this.#deps;
+    const here = store.openQuestions().filter((one) => one.userId === userId && one.chatId === chatId && one.messageId !== null);
+    const arrived = new Set(here.map(({ approvalId }) => approvalId));
+    const pending = approvals.pendingApprovals().filter(({ approvalId }) => arrived.has(approvalId));
+    return new Map(pending.map((approval) => [shortIdOf(approval.approvalId), approval]));
+  }
+
   /** Describes how the question that was sent with this item was answered; null while it is open. */
   answerOf(outboundId: string): string | null {
     const question = this.#deps.store.openQuestions().find((one) => one.outboundId === outboundId);
@@ -207,6 +216,9 @@ export class Questions {
 }
 
 const belongsToNothing = 'This button belongs to nothing that is asked.';
+
+/** Random, so an id that is written late names no other approval. */
+const shortIdOf = (approvalId: string): string => approvalId.slice(-6).toLowerCase();
 
 const isServerQuestion = (askId: string): boolean => askId.startsWith('qst_');
 
@@ -242,7 +254,8 @@ function codeWords(code: string, { wants }: Asked): string {
   return `\n\nTo answer, begin a reply with one of these lines:\n\n    yes ${code}${yes}\n    no ${code}\n\nThe code holds once.`;
 }
 
-function commandWords({ wants }: Asked): string {
+function commandWords({ askId, wants }: Asked): string {
+  if (!isServerQuestion(askId)) return `\nOr write: /approve ${shortIdOf(askId)}`;
   const [only, ...others] = wants ?? [];
   if (only === undefined) return '';
   return others.length === 0 ? '\nOr write: /answer your answer' : `\nOr write: /answer and a line for each, such as ${plain(only)}: …`;

@@ -1,6 +1,6 @@
 // For tests only: a program with scripted MCP servers, and the steps of a person who adds and approves one.
 
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,15 +80,22 @@ export class McpRig {
     return this.received(name).flatMap(({ method, params }) => (method === 'tools/call' ? [params?.['name']] : []));
   }
 
+  /** Writes config.yaml, for a program whose settings change while it runs. */
+  configure(servers: Readonly<Record<string, McpServerConfig>>): void {
+    mkdirSync(join(this.home, 'data'), { recursive: true });
+    writeFileSync(join(this.home, 'data', 'config.yaml'), JSON.stringify({ sandbox: { mode: 'off' }, mcp: { servers } }));
+  }
+
+  /** With null, the settings are those of config.yaml. */
   async open(
-    servers: Readonly<Record<string, McpServerConfig>>,
+    servers: Readonly<Record<string, McpServerConfig>> | null,
     more: Partial<TrayClawOptions> = {},
     config: object = {},
   ): Promise<TrayClaw> {
     await this.#claw?.close();
     this.#claw = await createTrayClaw({
       home: join(this.home, 'data'),
-      config: { sandbox: { mode: 'off' }, mcp: { servers }, ...config },
+      ...(servers === null ? {} : { config: { sandbox: { mode: 'off' }, mcp: { servers }, ...config } }),
       ...more,
     });
     return this.#claw;

@@ -133,4 +133,21 @@ export const channelGates: readonly Gate[] = [
     instead: 'const sources: TaintSource[] = isOwn || true ? []',
     suites: ['tests/program/channels.test.ts'],
   },
+  {
+    name: 'channels/one-header',
+    prevents: 'an old mail with a header on top counts as a new one',
+    file: 'core/features/email/read-mail.ts',
+    text: 'onceAtMost.some((name) => valuesOf(headers, name).length > 1)',
+    instead: 'onceAtMost.length === 0',
+    suites: ['core/features/email/read-mail.test.ts'],
+  },
+  {
+    name: 'channels/approve-seen',
+    prevents: 'a command approves a call that the person has not seen in the chat',
+    file: 'core/runtime/chats/questions.ts',
+    text: '.filter(({ approvalId }) => arrived.has(approvalId));',
+    instead: '.filter(() => arrived.size > 0);',
+    suites: ['core/features/channels/questions.test.ts'],
+    only: 'arrived in this chat',
+  },
 ];

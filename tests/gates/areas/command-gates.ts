@@ -325,4 +325,13 @@ export const commandGates: readonly Gate[] = [
     instead: 'text',
     suites: ['core/hands/tools/live-output.test.ts'],
   },
+  {
+    name: 'command/program-files',
+    prevents: 'a file tool changes what a hook, a verifier or a server runs, unasked',
+    file: 'core/hands/tools/path-facts.ts',
+    text: 'if (programFiles.some((file) => plain(file) === folded))',
+    instead: "if (programFiles.some((file) => file === ''))",
+    suites: ['tests/program/approved-files.test.ts'],
+    only: 'asks before it writes',
+  },
 ];

@@ -4,6 +4,7 @@ import type { Gate } from '../gate.ts';
 
 const suites = ['tests/program/mcp.test.ts'];
 const tasks = ['tests/program/mcp-tasks.test.ts'];
+const grants = ['tests/program/mcp-grants.test.ts'];
 const hostile = ['tests/program/mcp-hostile.test.ts'];
 const server = 'core/features/mcp/server.ts';
 const tool = 'core/features/mcp/mcp-tool.ts';
@@ -58,8 +59,8 @@ export const mcpGates: readonly Gate[] = [
     name: 'mcp/own-data',
     prevents: 'a server is handed a path to data of the program',
     file: tool,
-    text: 'paths: namedPlaces(args, cwd ?? context.workspace, context),',
-    instead: 'paths: namedPlaces({}, cwd ?? context.workspace, context),',
+    text: 'paths: namedPlaces(args, server.folder, context),',
+    instead: 'paths: namedPlaces({}, server.folder, context),',
     suites: hostile,
     only: 'every spelling',
   },
@@ -141,5 +142,59 @@ export const mcpGates: readonly Gate[] = [
     instead: '() => true',
     suites: ['tests/program/mcp-door.test.ts'],
     only: 'reads its own conversation',
+  },
+  {
+    name: 'mcp/changed-code',
+    prevents: 'a server whose program changed since its approval starts once more',
+    file: server,
+    text: 'if (this.approved === null) throw withheld(this.name, tool);',
+    instead: '',
+    suites: ['tests/program/approved-files.test.ts'],
+    only: 'changed since its approval',
+  },
+  {
+    name: 'mcp/bound-code',
+    prevents: 'an approval of a server holds for any content of the files that it runs',
+    file: 'core/features/mcp/definition.ts',
+    text: '...(files.length === 0 ? {} : { files }),',
+    instead: '',
+    suites: ['tests/program/approved-files.test.ts'],
+    only: 'changed since its approval',
+  },
+  {
+    name: 'mcp/own-folder',
+    prevents: 'a server with the rights of the person loads code from the folder that the agent writes',
+    file: 'core/features/mcp/definition.ts',
+    text: 'if (cwd !== undefined || confined) return { argv, cwd: folder, files };',
+    instead: 'if (confined || !confined) return { argv, cwd: folder, files };',
+    suites: ['tests/program/approved-files.test.ts'],
+    only: 'runs in the workspace only',
+  },
+  {
+    name: 'mcp/pinned-grants',
+    prevents: 'an approved call reaches a server that replaced the approved one',
+    file: tool,
+    text: 'approved: approvalHash(server.definition, [tool]),',
+    instead: '',
+    suites: grants,
+    only: 'was replaced meanwhile',
+  },
+  {
+    name: 'mcp/ended-grants',
+    prevents: 'a grant outlives the approval of the server that it was given for',
+    file: 'core/features/mcp/ops.ts',
+    text: "return grants.map(({ grantId }) => ({ type: 'grant.revoked', body: { grantId, by: actor } }));",
+    instead: "return grants.flatMap(({ grantId }) => (grantId === '' ? [{ type: 'grant.revoked', body: { grantId, by: actor } }] : []));",
+    suites: grants,
+    only: 'end with its approval',
+  },
+  {
+    name: 'mcp/question-of-call',
+    prevents: 'a question is shown as that of another call, in another session',
+    file: server,
+    text: 'calls.length === 1 ? only : { tool:',
+    instead: 'calls.length > 0 ? (calls.at(-1) ?? only) : { tool:',
+    suites: grants,
+    only: 'no call while several run',
   },
 ];

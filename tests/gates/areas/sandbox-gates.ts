@@ -188,4 +188,13 @@ export const sandboxGates: readonly Gate[] = [
     instead: '',
     suites: ['core/guard/sandbox/sandbox-runs.test.ts', 'core/guard/sandbox/sandbox-escapes.test.ts'],
   },
+  {
+    name: 'sandbox/program-files',
+    prevents: 'a confined command changes what a hook, a verifier or a server runs',
+    file: 'core/guard/sandbox/protected-scan.ts',
+    text: 'programFiles.includes(path) ? programFile : null;',
+    instead: "programFiles.includes('') ? programFile : null;",
+    suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
+    only: 'code that hooks and servers run',
+  },
 ];

@@ -240,4 +240,12 @@ export const secretGates: readonly Gate[] = [
     instead: '|',
     suites: ['core/guard/safety/redaction.test.ts'],
   },
+  {
+    name: 'secret/trace-errors',
+    prevents: 'a trace without content names files, hosts and what was denied',
+    file: 'core/features/telemetry/turn-spans.ts',
+    text: "return shown(text, options) ?? code ?? 'failed';",
+    instead: 'return options.redact(text);',
+    suites: ['core/features/telemetry/turn-spans.test.ts'],
+  },
 ];

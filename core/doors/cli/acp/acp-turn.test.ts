@@ -95,6 +95,55 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   return { requests, answers };
 }
 
+/** The requests to the editor about one approval, and the decisions it leads to. */
+async function permissionOf(args: string, optionId: string): Promise<{ requests: unknown[]; decisions: unknown[] }> {
+  const [requests, decisions]: [unknown[], unknown[]] = [[], []];
+  const facts = { class: 'exec', paths: [], hosts: [], command: { line: args, cwd: '/ws/sub' } };
+  const about = { summary: 'Wants to run\u202E it', risk: 'It runs.', reason: 'No rule allows it.', ruleId: 'class.exec' };
+  const approval = { approvalId: 'apr_1', callId: 'c', tool: 'exec', args, facts, widerScope: null, ...about };
+  const answered = new Deferred<void>();
+  const claw = {
+    op: (name: string, params: unknown) => {
+      if (name === 'approval.decide') decisions.push(params);
+      return Promise.resolve(name === 'approval.diff' ? { files: [] } : { turnId: 't' });
+    },
+    onDelta: () => () => undefined,
+    async *events() {
+      await Promise.resolve();
+      yield { type: 'approval.requested', turnId: 't', body: { approval } } as never;
+      await answered.promise;
+      yield finished('');
+    },
+  } as unknown as Claw;
+  const request = (_method: string, params: unknown): Promise<unknown> => {
+    requests.push(params);
+    setImmediate(() => answered.resolve());
+    return Promise.resolve({ outcome: { outcome: 'selected', optionId } });
+  };
+  const client = { request, notify: () => Promise.resolve() } as unknown as AgentContext;
+  await new AcpTurn({ claw, client, sessionId: 's' }).run({ text: 'run it', attachments: [] });
+  return { requests, decisions };
+}
+
+test('an editor shows the whole call, or offers no approval of it', async () => {
+  const short = await permissionOf('make\u202E all', 'once');
+  const text = [
+    String.raw`Wants to run\u{202e} it`,
+    'Risk: It runs.',
+    'Why it is asked: No rule allows it. (class.exec)',
+    'Folder: /ws/sub',
+    String.raw`make\u{202e} all`,
+  ].join('\n');
+  const toolCall = { title: String.raw`Wants to run\u{202e} it`, rawInput: String.raw`make\u{202e} all`, content: [{ content: { text } }] };
+  expect(short).toMatchObject({
+    requests: [{ toolCall, options: [{ optionId: 'once' }, { optionId: 'deny' }] }],
+    decisions: [{ approvalId: 'apr_1', decision: 'approve' }],
+  });
+  const long = await permissionOf('x'.repeat(20_000), 'once');
+  expect(long).toMatchObject({ requests: [{ options: [{ optionId: 'deny' }, { optionId: 'elsewhere' }] }], decisions: [] });
+  expect((await permissionOf('x'.repeat(20_000), 'deny')).decisions).toMatchObject([{ decision: 'deny' }]);
+});
+
 test('an MCP question is a form or buttons, and ends when it is answered elsewhere', async () => {
   const content = { color: 'blue' };
   const form = await askedOf({ action: 'accept', content }, { form: {} });

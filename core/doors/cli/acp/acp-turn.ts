@@ -10,6 +10,8 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk';
 import { overlap } from '../../../base/overlap.ts';
+import { revealed } from '../../../base/visible-text.ts';
+import { boundedText } from '../../../contracts/approval-text.ts';
 import type { Claw } from '../../../contracts/claw.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { AnyEvent, DeltaNotice, EventBodies } from '../../../contracts/events.ts';
@@ -24,6 +26,7 @@ import {
   decisionOf,
   diffContent,
   elicitationOf,
+  inputOf,
   permissionOptions,
   questionOptions,
   stopReasonOf,
@@ -38,6 +41,9 @@ export interface AcpTurnDeps {
   /** The forms that the editor supports; null if it supports none. */
   readonly forms?: ElicitationCapabilities | null;
 }
+
+/** The most of an approval that an editor is asked to show. */
+const ASKED_CHARS_MAX = 12_000;
 
 type PlanStep = { content: string; priority: 'medium'; status: 'pending' | 'in_progress' | 'completed' };
 
@@ -257,19 +263,18 @@ export class AcpTurn {
 
   async #ask(approval: Approval): Promise<void> {
     const { claw, client, sessionId } = this.#deps;
-    const { approvalId, callId, summary, tool, risk } = approval;
+    const { approvalId, callId, summary, tool, args } = approval;
+    const { text, isWhole } = boundedText(approval, ASKED_CHARS_MAX);
     await this.#whileAsked(approvalId, async (signal) => {
       const { files } = await claw.op('approval.diff', { approvalId }, cliCaller).catch(() => ({ files: [] }));
-      const about = { type: 'content' as const, content: { type: 'text' as const, text: risk } };
-      const toolCall = {
-        toolCallId: callId,
-        title: summary === '' ? tool : summary,
-        content: [...files.flatMap(diffContent), ...(risk === '' ? [] : [about])],
-      };
-      const asking: RequestPermissionRequest = { sessionId, toolCall, options: permissionOptions(approval) };
+      const about = { type: 'content' as const, content: { type: 'text' as const, text } };
+      const title = revealed(summary === '' ? tool : summary);
+      const toolCall = { toolCallId: callId, title, rawInput: inputOf(args), content: [about, ...files.flatMap(diffContent)] };
+      const asking: RequestPermissionRequest = { sessionId, toolCall, options: permissionOptions(approval, isWhole) };
       const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true };
       const { outcome } = await client.request(methods.client.session.requestPermission, asking, waiting);
-      const decided = outcome.outcome === 'selected' ? decisionOf(outcome.optionId) : null;
+      const offered = outcome.outcome === 'selected' && asking.options.some(({ optionId }) => optionId === outcome.optionId);
+      const decided = offered ? decisionOf(outcome.optionId) : null;
       if (decided !== null && !signal.aborted) await claw.op('approval.decide', { approvalId, ...decided }, cliCaller);
     });
   }

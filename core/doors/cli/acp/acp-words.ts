@@ -2,6 +2,7 @@
 
 import type * as Acp from '@agentclientprotocol/sdk';
 import { isPlainObject, parseJson } from '../../../base/json.ts';
+import { revealed } from '../../../base/visible-text.ts';
 import type { Attachment } from '../../../contracts/attachments.ts';
 import type { FileDiff } from '../../../contracts/checkpoints.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
@@ -74,7 +75,16 @@ export function diffContent({ path, change, diff }: FileDiff): Acp.ToolCallConte
 
 const scopes: Readonly<Record<string, GrantScope>> = { once: { kind: 'once' }, session: { kind: 'session' }, always: { kind: 'always' } };
 
-export function permissionOptions({ widerScope }: Approval): Acp.PermissionOption[] {
+/** The arguments of a call for an editor; as text if they contain a character that would deceive. */
+export function inputOf(args: string): unknown {
+  const parsed = parseJson(args);
+  return parsed.ok && revealed(args) === args ? parsed.value : revealed(args);
+}
+
+/** A call that is not shown in full can be denied here, and approved where all of it can be read. */
+export function permissionOptions({ widerScope }: Approval, isWhole: boolean): Acp.PermissionOption[] {
+  const deny: Acp.PermissionOption = { optionId: 'deny', name: 'Deny', kind: 'reject_once' };
+  if (!isWhole) return [deny, { optionId: 'elsewhere', name: 'Decide in the window of TrayClaw', kind: 'reject_once' }];
   const wider: Acp.PermissionOption[] =
     widerScope === null
       ? []
@@ -82,11 +92,7 @@ export function permissionOptions({ widerScope }: Approval): Acp.PermissionOptio
           { optionId: 'session', name: 'Approve for this session', kind: 'allow_always' },
           { optionId: 'always', name: 'Approve until revoked', kind: 'allow_always' },
         ];
-  return [
-    { optionId: 'once', name: 'Approve once', kind: 'allow_once' },
-    ...wider,
-    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
-  ];
+  return [{ optionId: 'once', name: 'Approve once', kind: 'allow_once' }, ...wider, deny];
 }
 
 /** Null for an option that was not offered. */
