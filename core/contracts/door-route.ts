@@ -4,6 +4,8 @@
 import type { AgentListing } from './agents.ts';
 import { AppError, isAppError } from './errors.ts';
 import type { DoorToken, TokenDoor } from './features/doors.ts';
+import { privateParts, type Outsider } from './outsider.ts';
+import { wholeBounds, type TurnBounds } from './turn-bounds.ts';
 
 export interface DoorRequest {
   readonly method: string;
@@ -51,6 +53,13 @@ export interface DoorCaller {
   owns(sessionId: string): boolean;
   /** Must be called in the transaction of the session's first event. */
   own(sessionId: string): void;
+}
+
+/** The bounds of the turns that a program starts. The grants of the owner cover its calls only if its scopes say so. */
+export function clientBounds(channel: string, caller: DoorCaller): TurnBounds & { readonly outsider: Outsider } {
+  const { tokenId, name } = caller.token;
+  const outsider = { id: `${channel}:${tokenId}`, name: `${channel}:${name}`, sees: privateParts.filter((part) => caller.may(part)) };
+  return { ...wholeBounds, usd: caller.leftUsd(), grants: caller.may('grants'), outsider };
 }
 
 export interface DoorAdmission {
