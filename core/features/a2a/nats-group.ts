@@ -12,6 +12,7 @@ import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
 import { usageSchema } from '../../contracts/llm.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { connectToServer, troubleOf } from './nats-connection.ts';
 import { handedTo, handOver, heldBy, type Held } from './nats-held.ts';
 import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
@@ -65,7 +66,9 @@ export class NatsGroup {
 
   constructor(deps: NatsGroupDeps) {
     this.#deps = deps;
-    this.#owner = { ownerId: `group:${deps.config.group}`, name: `group ${deps.config.group}`, leftUsd: () => null };
+    const { group } = deps.config;
+    const bounds: TurnBounds = { ...wholeBounds, outsider: { id: `group:${group}`, name: `a2a:group ${group}`, sees: ['files'] } };
+    this.#owner = { ownerId: `group:${group}`, name: `group ${group}`, bounds: () => bounds };
   }
 
   /** Takes tasks for these agents until the group is closed. Fails if the server cannot be reached; the caller retries. */

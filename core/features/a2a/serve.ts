@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
-import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } from '../../contracts/door-route.ts';
+import { clientBounds, refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } from '../../contracts/door-route.ts';
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Spine } from '../feature.ts';
 import { cardOf, earlierCardOf, type CardAgent } from './card.ts';
 import { a2aPath, cardPath, firstCardPath } from './paths.ts';
-import type { TaskDesk } from './tasks.ts';
+import { a2aChannel, type TaskDesk } from './tasks.ts';
 import { errorOf, handlerOf } from './wire-tasks.ts';
 
 export interface ServeDeps extends Pick<Spine, 'logger' | 'version'> {
@@ -100,7 +100,7 @@ export class A2aDoor {
     const requestedVersion = request.header('a2a-version');
     const handler = handlerOf(desk, {
       card,
-      owner: { ownerId: token.tokenId, name: token.name, leftUsd: () => caller.leftUsd() },
+      owner: { ownerId: token.tokenId, name: token.name, bounds: () => clientBounds(a2aChannel, caller) },
       assertMay: (agentId) => {
         if (!this.#may(caller, agentId ?? this.#deps.route()))
           throw new AppError('invalid_params', `This token may not use the agent ${agentId ?? this.#deps.route()}.`);

@@ -20,7 +20,8 @@ export const a2aChannel = 'a2a';
 export interface TaskOwner {
   readonly ownerId: string;
   readonly name: string;
-  leftUsd(): number | null;
+  /** The bounds of the turns it begins. */
+  bounds(): TurnBounds;
 }
 
 export interface GivenFile {
@@ -116,8 +117,8 @@ export class TaskDesk {
     if (known !== null) return this.view(owner, known.turnId);
     const { sessionId, agentId, isNew } = this.#placeOf(owner, given);
     this.#assertWay(given);
-    const usd = owner.leftUsd();
-    if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+    const own = owner.bounds();
+    if (own.usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
     const files = given.files.map(({ name, mediaType, bytes }): ArtifactRef =>
       artifacts.put(Buffer.from(bytes), { name, mediaType, sessionId }),
     );
@@ -130,7 +131,7 @@ export class TaskDesk {
       dedupeKey,
       untrusted: [{ kind: 'message', where: `a2a:${owner.name}` }],
       attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
-      bounds: this.#boundsOf(given, usd),
+      bounds: this.#boundsOf(given, own),
       before: (text) =>
         isNew ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: a2aChannel, forkedFrom: null } }] : [],
       alongside: (taskId) => {
@@ -223,12 +224,12 @@ export class TaskDesk {
       throw new AppError('denied', `This task has come through ${hops.length} machines, and this one takes ${most} at most (a2a.hops).`);
   }
 
-  #boundsOf({ hops, budget }: GivenTask, leftUsd: number | null): TurnBounds {
+  #boundsOf({ hops, budget }: GivenTask, ofOwner: TurnBounds): TurnBounds {
     const carried = { ...wholeBounds, usd: budget.usd, tokens: budget.tokens, turnMs: budget.ms };
     // Each machine on the way has used up one level of subagents.
     const own = this.#deps.config.helpers.depth;
     const depth = budget.depth === null ? Math.max(0, own - hops.length) : Math.min(own, budget.depth);
-    return narrow(carried, { ...wholeBounds, usd: leftUsd, depth });
+    return narrow(carried, { ...ofOwner, depth });
   }
 
   #viewOf({ taskId, sessionId, messageId, atMs }: TaskRow): TaskView {

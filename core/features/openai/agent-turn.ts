@@ -5,13 +5,13 @@ import { Deferred } from '../../base/deferred.ts';
 import { overlap } from '../../base/overlap.ts';
 import { titleOf } from '../../base/session-title.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import type { DoorCaller } from '../../contracts/door-route.ts';
+import { clientBounds, type DoorCaller } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import { wholeBounds } from '../../contracts/turn-bounds.ts';
-import type { ArtifactRef } from '../../contracts/tools.ts';
+import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
+import type { InboundMessage } from '../../runtime/turns/turns.ts';
 import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, Said } from './asked.ts';
 import type { Conversations, Place } from './conversations.ts';
@@ -69,19 +69,19 @@ export async function answerAsAgent(deps: AgentDeps, request: AgentRequest): Pro
 function accept(deps: AgentDeps, { caller, agentId, asked, named }: AgentRequest, sender: string): ReturnType<Spine['turns']['accept']> {
   const { conversations, ids, turns } = deps;
   const place = conversations.placeOf(caller, agentId, asked, named);
-  const usd = caller.leftUsd();
-  if (usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
+  const bounds = clientBounds(CHANNEL, caller);
+  if (bounds.usd === 0) throw new AppError('over_budget', 'The budget of this token for today is spent.');
   const sessionId = place.known?.sessionId ?? place.sessionId ?? ids.next('ses');
   const files = place.fresh.flatMap((one) => (one.role === 'user' ? one.images : [])).map((image) => keepImage(deps, sessionId, image));
   return turns.accept({
     sessionId,
     agentId: place.known?.agentId ?? agentId,
-    text: textOf(place, asked.instructions, conversations.areNew(sessionId, asked.instructions)),
+    ...wordsOf(place, conversations.areNew(sessionId, asked.instructions) ? asked.instructions : null, sender),
     channel: CHANNEL,
     sender,
     dedupeKey: null,
     attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
-    ...(usd === null ? {} : { bounds: { ...wholeBounds, usd } }),
+    bounds,
     before: (text) =>
       place.known === null
         ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }]
@@ -96,14 +96,19 @@ function keepImage({ artifacts }: AgentDeps, sessionId: string, image: { name: s
   return artifacts.put(Buffer.from(image.base64, 'base64'), { name: image.name, mediaType: image.mediaType, sessionId });
 }
 
-/** The text of the new message, followed by the instructions of the client and the earlier conversation where the session lacks them. */
-function textOf({ fresh, earlier, known }: Place, instructions: string, areNew: boolean): string {
-  const parts = areNew ? [`Instructions of the program that asks:\n${instructions}`] : [];
-  const before = known === null ? earlier.filter(({ text }) => text !== '') : [];
+/**
+ * The last message, and besides it the instructions of the client and earlier messages where the session lacks them. Those may contain
+ * anything the client has read, so they are untrusted.
+ */
+function wordsOf({ fresh, earlier, known }: Place, instructions: string | null, sender: string): Pick<InboundMessage, 'text' | 'told'> {
+  const said = fresh.filter(({ text }) => text.trim() !== '');
+  const last = said.at(-1);
+  if (last === undefined) throw refuse('messages', 'There is nothing to answer: the last message is empty.');
+  const parts = instructions === null ? [] : [`Instructions of the program that asks:\n${instructions}`];
+  const before = [...(known === null ? earlier.filter(({ text }) => text !== '') : []), ...said.slice(0, -1)];
   if (before.length > 0) parts.push(`Earlier in this conversation:\n${before.map(lineOf).join('\n')}`);
-  const text = fresh.map((one) => one.text).join('\n\n');
-  if (text.trim() === '') throw refuse('messages', 'There is nothing to answer: the last message is empty.');
-  return parts.length === 0 ? text : `${text}\n\n---\n${parts.join('\n\n')}`;
+  const untrusted: TaintSource[] = [{ kind: 'message', where: sender }];
+  return { text: last.text, told: parts.length === 0 ? [] : [{ text: `---\n${parts.join('\n\n')}`, sender, untrusted }] };
 }
 
 function lineOf({ role, text }: Said): string {
