@@ -90,7 +90,8 @@ export function markForeign(
     sources.length === 0
       ? []
       : [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [], ...more } }];
-  const brought = [...(attached?.sources ?? []), ...told.flatMap((text) => text.untrusted ?? []), ...outsideSource(bounds)];
+  const outside = untrusted.length > 0 ? [] : outsideSource(bounds);
+  const brought = [...(attached?.sources ?? []), ...told.flatMap((text) => text.untrusted ?? []), ...outside];
   const sources = [...new Map(brought.map((source) => [`${source.kind}:${source.where}`, source])).values()];
   return [...mark(sources, { attached: true }), ...mark(untrusted, {})];
 }
