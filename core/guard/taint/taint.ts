@@ -129,7 +129,8 @@ export class TaintBook {
       ...heard.untrusted,
       ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
       ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
-      ...(copies.length === 0 ? [] : [...markedBelow(heard.copies?.folders ?? [], call.sessionId, store), ...fetchedBy(heard)]),
+      ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call.sessionId, store)),
+      ...(copies.length === 0 || heard.fetched === undefined ? [] : [heard.fetched]),
     ];
     const { paths: written, cleaned } = this.#writtenFiles(call, heard, shown.length + told.length > 0);
     const paths = [...new Set([...written, ...copies.filter((path) => store.writerOf(path) !== call.sessionId)])];
@@ -187,10 +188,6 @@ export class TaintBook {
     words.catchUp();
     return words;
   }
-}
-
-function fetchedBy({ fetched }: Heard): TaintSource[] {
-  return fetched === undefined ? [] : [fetched];
 }
 
 /** Returns whether the call only fetches a link that the same host showed, with no other values. Such a call tells the host nothing new. */
