@@ -3,7 +3,7 @@
 /** The session for events outside conversations: panic, grants, boots, deletions. */
 export const systemSessionId = 'system';
 
-/** The beginnings of the ids that the program gives to sessions of its own. No caller may begin a session with such an id. */
+/** The beginnings of the ids that the program itself gives to sessions. No caller may begin a session with such an id. */
 export const ownSessions = {
   helper: 'hlp_',
   task: 'a2a_',

@@ -1,5 +1,5 @@
-// Turns that someone other than the owner begins, through a token or in a chat: what they are shown without an approval, whose words theirs
-// are, and which sessions they reach.
+// Turns that someone other than the owner begins, through a token or in a chat: private data needs a scope or an approval, their text is
+// untrusted, and they reach only their sessions.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -206,7 +206,7 @@ test.each([
   await denyAll(rig.claw);
 });
 
-test('a program names sessions of its own only, and signals keep theirs', async () => {
+test('a program begins only sessions under its token, and signals keep theirs', async () => {
   const { key, tokenId } = await rig.token({ name: 'squatter', scope: ['agents'] });
   for (const name of ['signal-ci', 'own', 'system', 'heartbeat-2026-11-28']) {
     const { session } = await ask(key, 'Hi', name);

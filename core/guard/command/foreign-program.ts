@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { readers } from './command-table.ts';
 import { localGit } from './git-table.ts';
-import type { LineCommand } from './line-commands.ts';
+import type { LineCommand, LineWord } from './line-commands.ts';
 import { asksForHelp, isInterpreter, nameOf } from './program-names.ts';
 import { readTask } from './project-tasks.ts';
 import { unwrap } from './wrappers.ts';
@@ -20,26 +20,35 @@ const local: ReadonlySet<string> = new Set([...Object.keys(readers), ...others.s
 const installers = /^(?:npx|bunx|pnpx)$/;
 
 /** Returns null if every command is known to be local. */
-export function foreignProgram(commands: readonly LineCommand[], cwd: string): string | null {
-  const found = commands.find((command) => !isLocal(command, cwd));
-  return found === undefined ? null : nameOf(found.words[0]?.text ?? '') || 'a command line';
+export function foreignProgram(line: { readonly commands: readonly LineCommand[]; readonly isWhole: boolean }, cwd: string): string | null {
+  const found = line.commands.find((command) => !isLocal(command, cwd));
+  if (found === undefined) return line.isWhole ? null : unnamed;
+  return nameOf(found.words[0]?.text ?? '') || unnamed;
 }
 
-function isLocal({ words, elsewhere, isHidden, folders }: LineCommand, cwd: string): boolean {
+const unnamed = 'a command line';
+
+function isLocal(command: LineCommand, cwd: string): boolean {
+  const { words, elsewhere, isHidden } = command;
   if (elsewhere || isHidden) return false;
-  const argv = words.map(({ text }) => text);
-  const [program = '', ...args] = argv;
+  const args = words.slice(1).map(({ text }) => text);
+  return words.length === 0 || asksForHelp(args) || isScript(command, cwd) || isKnown(words, args, cwd);
+}
+
+function isKnown(words: readonly LineWord[], args: readonly string[], cwd: string): boolean {
+  const program = words[0]?.text ?? '';
   const name = nameOf(program);
-  if (program === '' || asksForHelp(args)) return true;
-  const script = isInterpreter(name) ? (args[0] ?? '') : program;
-  if (/[./]/.test(script) && isOfProject(resolve(cwd, ...folders.map(({ text }) => text), script), cwd)) return true;
   if (program !== name && !/^\/(?:usr\/)?bin\//.test(program)) return false;
   if (name === 'git') return localGit.has(args.find((argument) => !argument.startsWith('-')) ?? '');
-  if (local.has(name) || readTask(argv, cwd) !== null) return true;
+  if (local.has(name) || readTask([program, ...args], cwd) !== null) return true;
   // The command that it starts is judged separately.
   return !installers.test(name) && unwrap(words) !== null;
 }
 
-function isOfProject(file: string, cwd: string): boolean {
-  return isInside(file, cwd) && existsSync(file);
+/** A script of the project, started by its path or by an interpreter. */
+function isScript({ words, folders }: LineCommand, cwd: string): boolean {
+  const [program = '', first = ''] = words.map(({ text }) => text);
+  const script = isInterpreter(program) ? first : program;
+  const file = resolve(cwd, ...folders.map(({ text }) => text), script);
+  return /[./]/.test(script) && isInside(file, cwd) && existsSync(file);
 }

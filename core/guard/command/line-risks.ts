@@ -99,7 +99,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
   const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
   const does = isGrave ? headline(sorted) : null;
   const whole = isWhole && needsWholeMachine(commands);
-  const foreign = isWhole ? foreignProgram(commands, cwd) : 'a command line';
+  const foreign = foreignProgram({ commands, isWhole }, cwd);
   return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole, foreign };
 }
 

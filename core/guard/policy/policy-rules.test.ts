@@ -45,7 +45,10 @@ const message = (recipient: Partial<NonNullable<CallFacts['recipient']>> = {}, p
   ...facts('message', paths),
   recipient: { channel: 'telegram', chatId: '7', isOrigin: true, ...recipient },
 });
-const forOther = (given: CallFacts): CallFacts => ({ ...given, withheld: 'It shows files of the workspace to openai:app, who began this turn.' });
+const forOther = (given: CallFacts): CallFacts => ({
+  ...given,
+  withheld: 'It shows files of the workspace to openai:app, who began this turn.',
+});
 const over = { overLimit: { name: 'exec', limit: 60 } };
 const within = (changes: Partial<TurnBounds>): Pick<RuleInput, 'bounds'> => ({
   bounds: { bounds: { ...wholeBounds, ...changes }, coversHost: (host) => changes.hosts?.includes(host) ?? true },

@@ -112,7 +112,7 @@ async function collectStrays(deps: ExecDeps, running: RunningCommand): Promise<n
   }
 }
 
-/** What a command that may fetch printed and wrote is not the person's. */
+/** The output of a command that may fetch is untrusted, and so are the files it changed. */
 export function broughtBy({ fetches }: Pick<RunningCommand, 'fetches'>, text: string): Pick<ToolResult, 'untrusted' | 'fetched'> {
   return fetches === null ? {} : { fetched: fetches, ...(text === '' ? {} : { untrusted: [fetches] }) };
 }

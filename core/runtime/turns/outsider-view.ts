@@ -1,5 +1,5 @@
-// What a turn shows to the outsider on whose behalf it runs. Says which call shows private data, and which sessions the outsider may search;
-// the gate decides about the call.
+// Limits what a turn shows to its outsider: finds the calls that show private data, and the sessions that a result may contain. The gate
+// decides about the calls.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Outsider, PrivatePart } from '../../contracts/outsider.ts';

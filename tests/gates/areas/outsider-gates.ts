@@ -1,5 +1,5 @@
-// Turns of outsiders and text from outside this machine: what they are shown, whose words they are, which sessions they reach. Data: each
-// gate with its removal and the tests that must fail without it.
+// Turns of outsiders, and text that commands fetch: private data, marks, grants and sessions. Data: each gate with its removal and the tests
+// that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -138,7 +138,7 @@ export const outsiderGates: readonly Gate[] = [
     text: 'const sessionId = `${ownSessions.client}${owner.token.tokenId}_${name}`;',
     instead: 'const sessionId = name;',
     suites,
-    only: 'names sessions of its own only',
+    only: 'begins only sessions under its token',
   },
   {
     name: 'outsider/own-sessions',
