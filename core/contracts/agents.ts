@@ -31,7 +31,7 @@ export const agentSchema = z.strictObject({
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same text in a file below the data folder. */
   identityFile: z.string().min(1).max(500).optional(),
-  bounds: turnBoundsSchema.omit({ planFirst: true }).partial().optional(),
+  bounds: turnBoundsSchema.omit({ planFirst: true, outsider: true }).partial().optional(),
   /** Agents that it may call as subagents. By default main may call all agents, and any other agent only itself. */
   helpers: z.array(naming('agent', agentIdSchema)).max(100).optional(),
   routes: z.array(routeSchema).max(100).optional(),

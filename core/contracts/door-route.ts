@@ -4,7 +4,8 @@
 import type { AgentListing } from './agents.ts';
 import { AppError, isAppError } from './errors.ts';
 import type { DoorToken, TokenDoor } from './features/doors.ts';
-import type { TurnBounds } from './turn-bounds.ts';
+import { privateParts, type Outsider } from './outsider.ts';
+import { wholeBounds, type TurnBounds } from './turn-bounds.ts';
 
 export interface DoorRequest {
   readonly method: string;
@@ -53,8 +54,8 @@ export interface DoorCaller {
   may(what: string): boolean;
   /** US dollars that are neither spent today nor reserved; null if there is no limit. */
   leftUsd(): number | null;
-  /** The bounds of a turn that begins now. Empty if the token has no budget; fails with over_budget if nothing is left of it. */
-  bounds(): { readonly bounds?: TurnBounds };
+  /** The bounds of a turn that begins now. Fails with over_budget if nothing is left of the budget. */
+  bounds(channel: string): TurnBounds;
   /**
    * Must be called in the transaction that accepts a turn: the token owns its session and pays for it when it ends. Until then its bound
    * is reserved.
@@ -70,7 +71,14 @@ export interface DoorCaller {
 export interface DoorTurn {
   readonly sessionId: string;
   readonly turnId: string;
-  readonly bounds?: TurnBounds;
+  readonly bounds: TurnBounds;
+}
+
+/** The bounds of the turns that a program starts. The grants of the owner cover its calls only if its scopes say so. */
+export function clientBounds(channel: string, caller: DoorCaller): TurnBounds & { readonly outsider: Outsider } {
+  const { tokenId, name } = caller.token;
+  const outsider = { id: `${channel}:${tokenId}`, name: `${channel}:${name}`, sees: privateParts.filter((part) => caller.may(part)) };
+  return { ...wholeBounds, usd: caller.leftUsd(), grants: caller.may('grants'), outsider };
 }
 
 export interface DoorAdmission {

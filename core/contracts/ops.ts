@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { DoorName } from './doors.ts';
+import type { TurnBounds } from './turn-bounds.ts';
 import type { errorBodySchema } from './errors.ts';
 import { turnOps } from './turn-ops.ts';
 import { gateOps } from './gate-ops.ts';
@@ -77,6 +78,8 @@ export interface Caller {
   readonly channel: DoorName;
   readonly actor: string;
   readonly signal?: AbortSignal;
+  /** The bounds of the turns that it begins. */
+  readonly bounds?: TurnBounds;
 }
 
 export type OpReply =

@@ -3,8 +3,21 @@
 /** The session for events outside conversations: panic, grants, boots, deletions. */
 export const systemSessionId = 'system';
 
-/** The prefix of subagent sessions. No other session may use it. */
-export const helperSessionPrefix = 'hlp_';
+/** The beginnings of the ids that the program itself gives to sessions. No caller may begin a session with such an id. */
+export const ownSessions = {
+  helper: 'hlp_',
+  task: 'a2a_',
+  client: 'api_',
+  signal: 'signal-',
+  heartbeat: 'heartbeat-',
+  schedule: 'schedule-',
+  work: 'work-',
+} as const;
+export const helperSessionPrefix = ownSessions.helper;
+
+export function isOwnSessionId(sessionId: string): boolean {
+  return sessionId === systemSessionId || Object.values(ownSessions).some((prefix) => sessionId.startsWith(prefix));
+}
 
 /** The channels of sessions without a person. */
 export const ownChannels = { helper: 'helper', eval: 'eval', pipeline: 'pipeline' } as const;

@@ -1,6 +1,7 @@
 // Tools: their definition, the facts of a call for the gate, and the form of a result.
 
 import * as z from 'zod';
+import type { PrivatePart } from './outsider.ts';
 
 export const toolClasses = ['read', 'write', 'exec', 'network', 'message', 'spend', 'credential', 'hardware', 'destructive'] as const;
 export const toolClassSchema = z.enum(toolClasses);
@@ -145,6 +146,8 @@ export const callFactsSchema = z.object({
   refused: z.string().optional(),
   /** How the call exceeds the declaration of the skill whose script it runs, as a sentence. No earlier grant covers such a call. */
   beyond: z.string().optional(),
+  /** Which private data it shows to the outsider of its turn, as a sentence. Without that, the call may be free. */
+  withheld: z.string().optional(),
   /** Whether it runs code directly from the network. */
   runsFetched: z.literal(true).optional(),
   /**
@@ -230,6 +233,8 @@ export interface ToolResult {
   readonly artifacts?: readonly ArtifactRef[];
   /** Sources of the text in addition to those that the facts of the call show (hosts, paths outside the workspace). */
   readonly untrusted?: readonly TaintSource[];
+  /** The origin of what the call brought in from outside this machine, and may have written into files. */
+  readonly fetched?: TaintSource;
 }
 
 export interface SpawnRecord {
@@ -327,9 +332,10 @@ export interface ToolDefinition<A = unknown> {
   readonly abortGraceMs?: number;
   /**
    * Its results are private although no path in its facts shows that: other sessions, memories, the person's documents. After a session has
-   * seen such a result, more of its outgoing calls need approval.
+   * seen such a result, more of its outgoing calls need approval. The turn of an outsider needs an approval for the call itself, or the
+   * scope for that part. `sessions` needs neither: the host shows it only the sessions that the outsider began.
    */
-  readonly isPrivate?: true;
+  readonly isPrivate?: true | Exclude<PrivatePart, 'files'>;
   /** Only the program calls it, for a person. It is never listed, and calls by a model or a client are refused. */
   readonly isInternal?: true;
   /** One of many tools: a model sees it only after a search found it. It can always be called by its name. */

@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { isInside } from '../base/inside-folder.ts';
 import { naming } from './named-things.ts';
+import { narrowOutsider, outsiderSchema } from './outsider.ts';
 import { toolClassSchema } from './tools.ts';
 
 const hostPattern = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^:/@?#\s*[\]]+)$/;
@@ -44,6 +45,8 @@ export const turnBoundsSchema = z.strictObject({
   unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
   /** Only reads run until a person has approved a plan. With `steps`, each step needs an approval too. */
   planFirst: planModeSchema.optional(),
+  /** Absent for a turn of the owner. */
+  outsider: outsiderSchema.optional(),
 });
 export type TurnBounds = z.infer<typeof turnBoundsSchema>;
 
@@ -121,6 +124,7 @@ export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
     grants: parent.grants && wanted.grants,
     unattended: soonest(parent.unattended, wanted.unattended),
     ...withPlanMode(parent.planFirst === 'steps' ? 'steps' : (wanted.planFirst ?? parent.planFirst)),
+    ...narrowOutsider(parent.outsider, wanted.outsider),
   };
 }
 

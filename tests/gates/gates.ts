@@ -12,6 +12,7 @@ import { mcpGates } from './areas/mcp-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
 import { modelGates } from './areas/model-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
+import { outsiderGates } from './areas/outsider-gates.ts';
 import { pluginGates } from './areas/plugin-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
@@ -48,6 +49,7 @@ export const gates: readonly Gate[] = [
   ...modelGates,
   ...sandboxGates,
   ...doorGates,
+  ...outsiderGates,
   ...signalGates,
   ...skillGates,
   ...pluginGates,

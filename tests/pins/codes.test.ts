@@ -103,6 +103,7 @@ const ruleIdPins = [
   'hook.denied',
   'hook.asked',
   'ask.plan',
+  'ask.outsider',
   'bounds.plan',
   'bounds.tool',
   'bounds.class',

@@ -37,7 +37,7 @@ export const featureEventPins = {
   'channel.question_closed': '0d66e248e298c7af',
   'channel.preview_sent': 'acfd29ce2d164a1e',
   'channel.noted': '98970c1b9e5dd3d2',
-  'work.started': 'a9bce17fed248fac',
+  'work.started': '045de1df2e120c26',
   'work.copied': '98a9596538e27df5',
   'work.attempted': 'e7ccb046d54c1068',
   'work.checked': 'bedd9902e1d91aa4',

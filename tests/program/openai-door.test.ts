@@ -113,17 +113,21 @@ test('stop words are refused with the reason', async () => {
   expect((await errorOf(await chat(say('Hi', { stop: ['x'] })))).message).toContain('stop words are not passed on');
 });
 
-test('a session is continued by its header, and only with the token that started it', async () => {
+test('a session is continued by its name, and only with the token that started it', async () => {
   const headers = { 'x-trayclaw-session': 'my-chat' };
   const first = await chat(say('count'), headers);
-  expect(first.headers.get('x-trayclaw-session')).toBe('my-chat');
+  const session = first.headers.get('x-trayclaw-session') ?? '';
+  expect(session).toMatch(/^api_dtk_[^_]+_my-chat$/);
   const counted = await countOf(first);
   expect(await countOf(await chat(say('count'), headers))).toBe(counted + 2);
-  const { key } = await rig.token({ name: 'other' });
-  const other = { ...headers, authorization: `Bearer ${key}` };
-  expect(await errorOf(await chat(say('count'), other))).toMatchObject({ status: 404, param: 'x-trayclaw-session' });
+  expect(await countOf(await chat(say('count'), { 'x-trayclaw-session': session }))).toBe(counted + 4);
+  const { key, tokenId } = await rig.token({ name: 'other' });
   const { sessionId } = await rig.claw.op('session.create', { title: 'private' });
-  expect((await chat(say('count'), { 'x-trayclaw-session': sessionId })).status).toBe(404);
+  for (const name of ['my-chat', session, sessionId]) {
+    const own = await chat(say('count'), { 'x-trayclaw-session': name, authorization: `Bearer ${key}` });
+    expect(own.headers.get('x-trayclaw-session')).toBe(`api_${tokenId}_${name}`);
+    expect(await countOf(own)).toBe(counted);
+  }
 });
 
 test('an answered history continues its session; any other one is sent as context', async () => {

@@ -17,6 +17,7 @@ export class TaintBench {
   readonly home = mkdtempSync(join(tmpdir(), 'trayclaw-taint-'));
   readonly there = new Set<string>();
   readonly executable = new Set<string>();
+  readonly folders = new Set<string>();
   storage!: Storage;
   store!: TaintStore;
   log!: SessionLog;
@@ -31,7 +32,11 @@ export class TaintBench {
     this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...taintMigrations] });
     this.store = new TaintStore(this.storage.db);
     this.log = new SessionLog({ storage: this.storage, clock: systemClock, logger: silentLogger, projections: [this.store] });
-    const files = { exists: (path: string) => this.there.has(path), isExecutable: (path: string) => this.executable.has(path) };
+    const files = {
+      exists: (path: string) => this.there.has(path),
+      isExecutable: (path: string) => this.executable.has(path),
+      isFolder: (path: string) => this.folders.has(path),
+    };
     this.book = new TaintBook({ store: this.store, reads: this.log.reads, folders: [workspace], files });
   }
 

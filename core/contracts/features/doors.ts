@@ -32,12 +32,16 @@ export const doorsConfigSchema = z
 
 /** A scope names a group, a single item, or a prefix followed by `*`. */
 const modelScopes = {
-  pattern: /^(agents|passthrough|embeddings|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|passthrough\/([^\s*]{1,300}\*?|\*))$/,
-  words: 'agents, passthrough, embeddings, all, or a model such as trayclaw/writer or passthrough/lab/*',
+  pattern:
+    /^(agents|passthrough|embeddings|memory|documents|sessions|files|grants|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|passthrough\/([^\s*]{1,300}\*?|\*))$/,
+  words:
+    'agents, passthrough, embeddings, memory, documents, sessions, files, grants, all, or a model such as trayclaw/writer or passthrough/lab/*',
 };
 const mcpScopes = {
-  pattern: /^(agents|tools|memory|documents|sessions|approvals|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|tools\/[^\s*]{1,100}\*?)$/,
-  words: 'agents, tools, memory, documents, sessions, approvals, all, or one agent or tool such as trayclaw/writer or tools/read_file',
+  pattern:
+    /^(agents|tools|memory|documents|sessions|files|grants|approvals|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|tools\/[^\s*]{1,100}\*?)$/,
+  words:
+    'agents, tools, memory, documents, sessions, files, grants, approvals, all, or one agent or tool such as trayclaw/writer or tools/read_file',
 };
 
 /** Null if the scope is valid for the door, otherwise what it must be. */
@@ -48,10 +52,10 @@ export function wrongScope(door: TokenDoor, scope: string): string | null {
 
 /**
  * `agents`, `passthrough`, `embeddings`, `tools` and `all` are groups. Any other scope is a single item, or a prefix and `*`. `all` does
- * not include `approvals`: answering for the person must be granted by name.
+ * not include `approvals` and `grants`: answering for the person, and using the person's grants, must be given by name.
  */
 export function scopeIncludes(scope: string, what: string): boolean {
-  if (scope === 'all') return what !== 'approvals';
+  if (scope === 'all') return what !== 'approvals' && what !== 'grants';
   if (scope === 'agents') return what === 'trayclaw' || what.startsWith('trayclaw/');
   if (scope === 'passthrough' || scope === 'tools') return what.startsWith(`${scope}/`);
   if (scope.endsWith('*')) return what.startsWith(scope.slice(0, -1));
@@ -140,7 +144,7 @@ export const doorOps = defineOps({
           name: 'what to call it; shown with everything the program does',
           scope: {
             about:
-              'what it may use: agents (when left out), all, or a part of the door, such as passthrough/lab/* or tools/read_file; may be repeated',
+              'what it may use: agents (when left out), all, a part of the door such as tools/read_file, or memory, documents, sessions, files, grants; may be repeated',
             repeats: true,
           },
           perMinute: 'how many requests a minute; 60 when left out',

@@ -7,6 +7,7 @@ import { errorBodySchema } from '../errors.ts';
 import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { agentName, id, most } from '../op-params.ts';
+import { ownSessions } from '../system-session.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
 const path = z.string().min(1).max(4096);
@@ -100,7 +101,7 @@ export const workPlanSchema = z.object({
 export type WorkPlan = z.infer<typeof workPlanSchema>;
 
 export function workSessionOf(taskId: string): string {
-  return `work-${taskId}`;
+  return ownSessions.work + taskId;
 }
 
 /** error: it could not be checked. waiting: a person decides. unchecked: not checked yet. */

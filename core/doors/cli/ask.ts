@@ -3,6 +3,7 @@
 import { isPlainObject } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
+import { mayBeginSession } from '../../contracts/commands.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';

@@ -8,6 +8,7 @@ import type { Attachment } from '../../contracts/attachments.ts';
 import type { Channel, ChannelInbound, ChannelLink, ChannelReceipt, ChatAddress } from '../../contracts/channels.ts';
 import { messageTextMax } from '../../contracts/op-params.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { InboundMessage, TurnRuntime } from '../../runtime/turns/turns.ts';
@@ -53,6 +54,7 @@ export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelI
     chat: { ...chat, ...(inbound.messageId === undefined ? {} : { messageId: inbound.messageId }) },
     attached: keepFiles(deps, inbound, chat, place.sessionId),
     untrusted: foreignSources(channel, inbound),
+    ...outsiderBounds(channel, inbound),
   };
   return { kind: 'accepted', ...turns.submit(message) };
 }
@@ -82,10 +84,21 @@ function whyIgnored({ identities, rules }: Rules, inbound: ChannelInbound): Extr
   return inbound.text.trim() === '' && inbound.attachments.length === 0 ? 'empty' : null;
 }
 
+/** The turn of a person who is not paired shows them nothing private without an approval. */
+function outsiderBounds({ name, identities }: Rules, inbound: ChannelInbound): Pick<InboundMessage, 'bounds'> {
+  const { senderId } = inbound;
+  if (identities.isOwner(senderId)) return {};
+  return { bounds: { ...wholeBounds, outsider: { id: `${name}:${senderId}`, name: writerOf(name, inbound), sees: [] } } };
+}
+
+function writerOf(channel: string, { senderId, senderName }: Pick<ChannelInbound, 'senderId' | 'senderName'>): string {
+  return `${channel}:${senderName} (${senderId})`;
+}
+
 /** Messages of other people, and messages forwarded by the owner, are untrusted. */
 function foreignSources({ name, identities }: Rules, { senderId, senderName, forwardedFrom }: ChannelInbound): TaintSource[] {
   const writers = [
-    ...(identities.isOwner(senderId) ? [] : [`${name}:${senderName} (${senderId})`]),
+    ...(identities.isOwner(senderId) ? [] : [writerOf(name, { senderId, senderName })]),
     ...(forwardedFrom === undefined ? [] : [`${name}:${forwardedFrom}`]),
   ];
   return writers.map((where) => ({ kind: 'message', where }));

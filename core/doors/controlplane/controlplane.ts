@@ -2,7 +2,7 @@
 
 import { doors } from '../../contracts/doors.ts';
 import { AppError, noSession } from '../../contracts/errors.ts';
-import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { isOwnSessionId } from '../../contracts/system-session.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Channel, ChannelLink } from '../../contracts/channels.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
@@ -55,6 +55,7 @@ export class Controlplane {
       sender: caller.actor,
       dedupeKey: params.dedupeKey ?? null,
       ...(params.model === undefined ? {} : { model: params.model }),
+      ...(caller.bounds === undefined ? {} : { bounds: caller.bounds }),
       ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
       before: (text) => opening(titleOf(text)),
     });
@@ -103,7 +104,8 @@ export class Controlplane {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
     const { opening, ...place } = this.#resolve({ sessionId: params.sessionId, workspace: params.workspace }, caller);
     const before = opening(`Direct: ${params.tool}`);
-    return this.#deps.turns.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
+    const bounds = caller.bounds === undefined ? {} : { bounds: caller.bounds };
+    return this.#deps.turns.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel, ...bounds });
   }
 
   /**
@@ -123,7 +125,7 @@ export class Controlplane {
   }
 
   #begin({ sessionId: named, agentId: wanted }: Wanted, workspace: string | null, { channel }: Caller): Place {
-    if (named !== undefined && (!SESSION_ID.test(named) || named.startsWith(helperSessionPrefix))) {
+    if (named !== undefined && (!SESSION_ID.test(named) || isOwnSessionId(named))) {
       throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
         hint: 'Use up to 100 letters, digits, dots, dashes and underscores.',
       });

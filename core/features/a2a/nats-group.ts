@@ -12,6 +12,7 @@ import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { carriedBudgetSchema, peerStateSchema, type A2aConfig } from '../../contracts/features/a2a.ts';
 import { usageSchema } from '../../contracts/llm.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { connectToServer, troubleOf } from './nats-connection.ts';
 import { handedTo, handOver, heldBy, type Held } from './nats-held.ts';
 import type { OutgoingTask, PeerLink, PeerTask } from './peer-link.ts';
@@ -65,10 +66,12 @@ export class NatsGroup {
 
   constructor(deps: NatsGroupDeps) {
     this.#deps = deps;
+    const { group } = deps.config;
+    const bounds: TurnBounds = { ...wholeBounds, outsider: { id: `group:${group}`, name: `a2a:group ${group}`, sees: ['files'] } };
     this.#owner = {
-      ownerId: `group:${deps.config.group}`,
-      name: `group ${deps.config.group}`,
-      bounds: () => ({}),
+      ownerId: `group:${group}`,
+      name: `group ${group}`,
+      bounds: () => bounds,
       begins: () => undefined,
       // A job always names its agent.
       agentFor: (named) => named ?? '',

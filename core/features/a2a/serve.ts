@@ -9,7 +9,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Spine } from '../feature.ts';
 import { cardOf, earlierCardOf, type CardAgent } from './card.ts';
 import { a2aPath, cardPath, firstCardPath } from './paths.ts';
-import type { TaskDesk } from './tasks.ts';
+import { a2aChannel, type TaskDesk } from './tasks.ts';
 import { errorOf, handlerOf } from './wire-tasks.ts';
 
 export interface ServeDeps extends Pick<Spine, 'logger' | 'version'> {
@@ -110,7 +110,13 @@ export class A2aDoor {
     const requestedVersion = request.header('a2a-version');
     const handler = handlerOf(desk, {
       card,
-      owner: { ...caller, ownerId: token.tokenId, name: token.name, agentFor: (named) => this.#agentFor(caller, named) },
+      owner: {
+        ownerId: token.tokenId,
+        name: token.name,
+        bounds: () => caller.bounds(a2aChannel),
+        begins: (turn) => caller.begins(turn),
+        agentFor: (named) => this.#agentFor(caller, named),
+      },
       signal: AbortSignal.any([request.gone, caller.revoked]),
     });
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });

@@ -4,12 +4,13 @@ import { TaskState } from '@a2a-js/sdk';
 import { expect, test } from 'vitest';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { handlerOf } from './wire-tasks.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { TaskDesk, type TaskDeps, type TaskOwner } from './tasks.ts';
 
 const owner: TaskOwner = {
   ownerId: 'dtk_1',
   name: 'far',
-  bounds: () => ({}),
+  bounds: () => wholeBounds,
   begins: () => undefined,
   agentFor: (named) => named ?? 'main',
 };

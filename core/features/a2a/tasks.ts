@@ -18,11 +18,13 @@ import type { A2aRows, TaskRow } from './rows.ts';
 export const a2aChannel = 'a2a';
 
 /** The owner of a task: a door token, or a group of nodes. */
-export interface TaskOwner extends Pick<DoorCaller, 'bounds' | 'begins'> {
+export interface TaskOwner extends Pick<DoorCaller, 'begins'> {
   readonly ownerId: string;
   readonly name: string;
   /** The agent for a task that names this one, or none. Fails with invalid_params if the owner may not use it. */
   agentFor(named: string | null): string;
+  /** The bounds of the turns it begins. */
+  bounds(): TurnBounds;
 }
 
 export interface GivenFile {
@@ -118,7 +120,7 @@ export class TaskDesk {
     if (known !== null) return this.view(owner, known.turnId);
     const { sessionId, agentId, isNew } = this.#placeOf(owner, given);
     this.#assertWay(given);
-    const bounds = this.#boundsOf(given, owner.bounds().bounds);
+    const bounds = this.#boundsOf(given, owner.bounds());
     const files = given.files.map(({ name, mediaType, bytes }): ArtifactRef =>
       artifacts.put(Buffer.from(bytes), { name, mediaType, sessionId }),
     );
@@ -237,12 +239,12 @@ export class TaskDesk {
       throw new AppError('denied', `This task has come through ${hops.length} machines, and this one takes ${most} at most (a2a.hops).`);
   }
 
-  #boundsOf({ hops, budget }: GivenTask, left: TurnBounds = wholeBounds): TurnBounds {
+  #boundsOf({ hops, budget }: GivenTask, ofOwner: TurnBounds): TurnBounds {
     const carried = { ...wholeBounds, usd: budget.usd, tokens: budget.tokens, turnMs: budget.ms };
     // Each machine on the way has used up one level of subagents.
     const own = this.#deps.config.helpers.depth;
     const depth = budget.depth === null ? Math.max(0, own - hops.length) : Math.min(own, budget.depth);
-    return narrow(carried, { ...left, depth });
+    return narrow(carried, { ...ofOwner, depth });
   }
 
   #viewOf({ taskId, sessionId, messageId, atMs }: TaskRow): TaskView {

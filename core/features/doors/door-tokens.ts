@@ -6,9 +6,8 @@ import { bearerIn } from '../../base/bearer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GuessLimit } from '../../base/guess-limit.ts';
 import { localDay } from '../../base/local-day.ts';
-import type { DoorAdmission, DoorCaller, DoorRequest } from '../../contracts/door-route.ts';
+import { clientBounds, type DoorAdmission, type DoorCaller, type DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { scopeIncludes, type TokenDoor } from '../../contracts/features/doors.ts';
 import type { DoorRows, TokenRow } from './rows.ts';
 
@@ -103,16 +102,15 @@ export class DoorTokens implements DoorAdmission {
       return Math.max(0, perDayUsd - this.#rows.usedUsd(tokenId, localDay(this.#clock.nowMs())) - live.reservedUsd);
     };
     this.#noteUse(live);
-    return {
+    const caller: DoorCaller = {
       token,
       revoked: live.revoked.signal,
       may: (what) => token.scopes.some((scope) => scopeIncludes(scope, what)),
       leftUsd,
-      bounds: () => {
+      bounds: (channel) => {
         const left = leftUsd();
-        if (left === null) return {};
         if (left === 0) throw spent();
-        return { bounds: { ...wholeBounds, usd: Math.min(left, this.#perTurnUsd() ?? left) } };
+        return { ...clientBounds(channel, caller), usd: left === null ? null : Math.min(left, this.#perTurnUsd() ?? left) };
       },
       begins: (turn) => this.#rows.begin(tokenId, turn),
       reserve: (usd) => {
@@ -122,6 +120,7 @@ export class DoorTokens implements DoorAdmission {
       owns: (sessionId) => this.#rows.ownerOf(sessionId) === tokenId,
       own: (sessionId) => this.#rows.own(sessionId, tokenId),
     };
+    return caller;
   }
 
   /** Returns the seconds until the next request is accepted, or null after counting this one. */

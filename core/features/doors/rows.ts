@@ -92,7 +92,7 @@ export class DoorRows {
 
   begin(tokenId: string, { sessionId, turnId, bounds }: DoorTurn): void {
     this.own(sessionId, tokenId);
-    this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: bounds?.usd ?? 0 });
+    this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: bounds.usd ?? 0 });
   }
 
   own(sessionId: string, tokenId: string): void {

@@ -62,6 +62,7 @@ export function createSystemd(run: RunKnown): ToolDefinition {
     input: systemdArgs,
     class: 'exec',
     shows: { verb: 'use_service', target: ['unit', 'action'] },
+    isPrivate: true,
     idempotency: (args) => (isLook(args) ? 'pure' : 'unsafe'),
     timeoutMs: TIMEOUT_MS + 5000,
     facts: (args, { workspace }): CallFacts => {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { titleOf } from '../../base/session-title.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import {
+  clientBounds,
   outwardError,
   refusalHeaders,
   type DoorAdmission,
@@ -15,6 +16,7 @@ import {
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller } from '../../contracts/ops.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Spine } from '../feature.ts';
 import { createDoorServer } from './door-server.ts';
 import { McpHttp } from './http-transport.ts';
@@ -70,7 +72,7 @@ export class McpDoor {
 
 function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
   const { token, revoked } = caller;
-  const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${token.name}` };
+  const by: Caller = { channel: CHANNEL, actor: `${CHANNEL}:${token.name}`, bounds: toolBounds(caller) };
   const toolSession = `mcp-${token.tokenId}`;
   return {
     caller: by,
@@ -88,6 +90,12 @@ function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
       if (!caller.owns(toolSession)) caller.own(toolSession);
     },
   };
+}
+
+/** The scope of a tool that reads files opens them to its direct calls. */
+function toolBounds(caller: DoorCaller): TurnBounds {
+  const { outsider, ...bounds } = clientBounds(CHANNEL, caller);
+  return { ...bounds, outsider: { ...outsider, sees: [...outsider.sees, 'files'] } };
 }
 
 interface Place {
@@ -110,7 +118,7 @@ function placeOf({ log, agents }: McpDoorDeps, caller: DoorCaller, { sessionId, 
 function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: PeerMessage): ReturnType<McpDoorDeps['turns']['accept']> {
   const { ids, turns } = deps;
   const { known, agentId } = placeOf(deps, caller, message);
-  const bounds = caller.bounds();
+  const bounds = caller.bounds(CHANNEL);
   const sessionId = known?.sessionId ?? ids.next('ses');
   return turns.accept({
     sessionId,
@@ -119,10 +127,10 @@ function accept(deps: McpDoorDeps, caller: DoorCaller, sender: string, message: 
     channel: CHANNEL,
     sender,
     dedupeKey: null,
-    ...bounds,
+    bounds,
     before: (text) =>
       known === null ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel: CHANNEL, forkedFrom: null } }] : [],
-    alongside: (turnId) => caller.begins({ sessionId, turnId, ...bounds }),
+    alongside: (turnId) => caller.begins({ sessionId, turnId, bounds }),
   });
 }
 

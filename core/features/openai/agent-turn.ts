@@ -10,7 +10,8 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Caller } from '../../contracts/ops.ts';
-import type { ArtifactRef } from '../../contracts/tools.ts';
+import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
+import type { InboundMessage } from '../../runtime/turns/turns.ts';
 import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, Said } from './asked.ts';
 import type { Conversations, Place } from './conversations.ts';
@@ -71,23 +72,23 @@ function accept(
 ): ReturnType<Spine['turns']['accept']> {
   const { conversations, ids, turns } = deps;
   const place = conversations.placeOf(caller, agentId, asked, named);
-  const bounds = caller.bounds();
+  const bounds = caller.bounds(channel);
   const sessionId = place.known?.sessionId ?? place.sessionId ?? ids.next('ses');
   const files = place.fresh.flatMap((one) => (one.role === 'user' ? one.images : [])).map((image) => keepImage(deps, sessionId, image));
   const { instructions } = asked;
   return turns.accept({
     sessionId,
     agentId: place.known?.agentId ?? agentId,
-    text: textOf(place, conversations.areNew(sessionId, instructions) ? instructions : ''),
+    ...wordsOf(place, conversations.areNew(sessionId, instructions) ? instructions : '', sender),
     channel,
     sender,
     dedupeKey: null,
     attached: { files, sources: files.map(({ name }) => ({ kind: 'file', where: `attached:${name}` })) },
-    ...bounds,
+    bounds,
     before: (text) =>
       place.known === null ? [{ type: 'session.created', body: { title: titleOf(text), agentId, channel, forkedFrom: null } }] : [],
     alongside: (turnId) => {
-      caller.begins({ sessionId, turnId, ...bounds });
+      caller.begins({ sessionId, turnId, bounds });
       conversations.noteInstructions(sessionId, instructions);
     },
   });
@@ -97,15 +98,19 @@ function keepImage({ artifacts }: AgentDeps, sessionId: string, image: { name: s
   return artifacts.put(Buffer.from(image.base64, 'base64'), { name: image.name, mediaType: image.mediaType, sessionId });
 }
 
-/** The text of the new message, followed by the new instructions of the client and the earlier conversation that the session lacks. */
-function textOf({ fresh, earlier, known }: Place, instructions: string): string {
-  const parts = instructions !== '' ? [`Instructions of the program that asks:\n${instructions}`] : [];
-  const before = known === null ? earlier.filter(({ text }) => text !== '') : [];
-  if (before.length > 0) parts.push(`Earlier in this conversation:\n${before.map(lineOf).join('\n')}`);
-  const text = fresh.map((one) => one.text).join('\n\n');
+/**
+ * The last message, and besides it the instructions of the client and earlier messages where the session lacks them. Those may contain
+ * anything the client has read, so they are untrusted.
+ */
+function wordsOf({ fresh, earlier, known }: Place, instructions: string, sender: string): Pick<InboundMessage, 'text' | 'told'> {
+  const said = fresh.filter(({ text }) => text.trim() !== '');
   const hasImages = fresh.some((one) => one.role === 'user' && one.images.length > 0);
-  if (text.trim() === '' && !hasImages) throw refuse('messages', 'There is nothing to answer: the last message is empty.');
-  return parts.length === 0 ? text : `${text}\n\n---\n${parts.join('\n\n')}`;
+  if (said.length === 0 && !hasImages) throw refuse('messages', 'There is nothing to answer: the last message is empty.');
+  const parts = instructions === '' ? [] : [`Instructions of the program that asks:\n${instructions}`];
+  const before = [...(known === null ? earlier.filter(({ text }) => text !== '') : []), ...said.slice(0, -1)];
+  if (before.length > 0) parts.push(`Earlier in this conversation:\n${before.map(lineOf).join('\n')}`);
+  const untrusted: TaintSource[] = [{ kind: 'message', where: sender }];
+  return { text: said.at(-1)?.text ?? '', told: parts.length === 0 ? [] : [{ text: `---\n${parts.join('\n\n')}`, sender, untrusted }] };
 }
 
 function lineOf({ role, text }: Said): string {

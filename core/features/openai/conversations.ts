@@ -4,11 +4,12 @@
 import { createHash } from 'node:crypto';
 import type { DoorCaller } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import type { Spine } from '../feature.ts';
 import type { Asked, Said } from './asked.ts';
 import { refuse } from './read-parts.ts';
 
-const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/;
 const RESPONSE_ID = /^(?:resp_|chatcmpl-)(.{1,100})$/;
 const KNOWN_MAX = 2_000;
 
@@ -63,12 +64,12 @@ export class Conversations {
     if (instructions !== '') keep(this.#instructions, sessionId, instructions);
   }
 
-  #named(owner: DoorCaller, sessionId: string, { fresh, earlier }: Pick<Place, 'fresh' | 'earlier'>): Place {
-    if (!SESSION_ID.test(sessionId))
-      throw refuse('x-trayclaw-session', 'A session id has up to 100 letters, digits, dots, dashes and underscores.');
-    const known = this.#session(owner, sessionId);
-    // Answers as if the session did not exist, so that a client cannot find out ids of other clients' sessions.
-    if (known === null && this.#log.index.session(sessionId) !== null) throw noSession(sessionId);
+  /** A name is the client's own, whatever sessions there are. An id from a reply is accepted as well. */
+  #named(owner: DoorCaller, name: string, { fresh, earlier }: Pick<Place, 'fresh' | 'earlier'>): Place {
+    const sessionId = `${ownSessions.client}${owner.token.tokenId}_${name}`;
+    const known = this.#session(owner, name) ?? this.#session(owner, sessionId);
+    if (known === null && !SESSION_NAME.test(name))
+      throw refuse('x-trayclaw-session', 'A session name has up to 60 letters, digits, dots, dashes and underscores.');
     return { known, sessionId, fresh, earlier: known === null ? earlier : [] };
   }
 
@@ -87,13 +88,6 @@ export class Conversations {
     const row = this.#log.index.session(sessionId);
     return row === null ? null : { sessionId, agentId: row.agentId };
   }
-}
-
-function noSession(sessionId: string): AppError {
-  return new AppError('not_found', `There is no session ${sessionId} that this token began.`, {
-    data: { param: 'x-trayclaw-session' },
-    hint: 'Choose another name for it.',
-  });
 }
 
 function keyOf({ token }: DoorCaller, agentId: string, said: readonly Said[]): string {

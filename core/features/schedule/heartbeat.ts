@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
 import type { HeartbeatState, Task } from '../../contracts/features/schedule.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Alarm } from './clockwork.ts';
@@ -138,9 +139,10 @@ export class Heartbeat implements Alarm {
     const zone = this.#deps.zone();
     const listed = book.tasks('open', TASKS_TOLD);
     const day = localDay(nowMs, zone);
-    this.#archiveEarlier(`heartbeat-${day}`);
+    const sessionId = ownSessions.heartbeat + day;
+    this.#archiveEarlier(sessionId);
     this.#deps.beat({
-      sessionId: `heartbeat-${day}`,
+      sessionId,
       title: `Heartbeat ${day}`,
       prompt: heartbeatPrompt({ instructions: this.#deps.instructions(), nowMs, zone, wanted, tasks: listed.map((task) => task.text) }),
       dedupeKey: String(nowMs),
@@ -168,7 +170,7 @@ export class Heartbeat implements Alarm {
   }
 
   #watch(events: readonly AnyEvent[]): void {
-    const ended = events.filter((event) => event.type === 'turn.finished' && event.sessionId.startsWith('heartbeat-'));
+    const ended = events.filter((event) => event.type === 'turn.finished' && event.sessionId.startsWith(ownSessions.heartbeat));
     if (ended.length > 0) this.settle();
   }
 

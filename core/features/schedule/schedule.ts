@@ -6,6 +6,7 @@ import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/e
 import type { Schedule, ScheduledTask, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
@@ -221,6 +222,7 @@ function isOpen(status: string | null): boolean {
 const openStatuses = ['queued', 'running', 'waiting', 'working', 'checking'];
 
 function sessionOf({ session, scheduleId }: KeptSchedule['schedule'], dueMs: number): string {
-  if (session === 'own') return `schedule-${scheduleId}`;
-  return session === 'new' ? `schedule-${scheduleId}-${dueMs}` : session;
+  const own = ownSessions.schedule + scheduleId;
+  if (session === 'own') return own;
+  return session === 'new' ? `${own}-${dueMs}` : session;
 }

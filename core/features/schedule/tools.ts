@@ -35,6 +35,7 @@ function createTasks(agenda: Agenda): ToolDefinition {
     input: taskInput,
     class: 'read',
     shows: { verb: 'use_tasks', target: ['text', 'action'] },
+    isPrivate: 'memory',
     idempotency: (args) => (args.action === 'list' ? 'pure' : 'idempotent'),
     timeoutMs: 5_000,
     facts: () => ownNotes,

@@ -6,6 +6,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Spine } from '../feature.ts';
@@ -147,7 +148,7 @@ class WatchedPlace {
 
   #tell(changes: readonly string[]): void {
     if (changes.length === 0) return;
-    const { attention, agent = 'main', session = `signal-${this.#name}` } = this.#target;
+    const { attention, agent = 'main', session = ownSessions.signal + this.#name } = this.#target;
     const named = changes.slice(0, NAMED_MAX).map((change) => `- ${change}`);
     const more = changes.length > NAMED_MAX ? [`- and ${changes.length - NAMED_MAX} more`] : [];
     try {

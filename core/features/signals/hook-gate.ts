@@ -5,6 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attention } from '../../contracts/features/signals.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -55,7 +56,7 @@ export class HookGate {
     const isRight = timingSafeEqual(digest(call.secret), digest(expected)) && expected !== '';
     if (hook === undefined || !isRight) throw this.#refuse();
     const { text, data } = readBody(call.body);
-    const { attention, agent = 'main', session = `signal-${call.name}` } = hook;
+    const { attention, agent = 'main', session = ownSessions.signal + call.name } = hook;
     return this.#deps.hub.receive({
       source: 'webhook',
       name: call.name,

@@ -3,6 +3,7 @@
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { signalOps } from '../../contracts/features/signals.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -43,7 +44,7 @@ export function createSignalOps(deps: Handled): SignalOps {
 }
 
 function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.send'> {
-  const { name, text, attention = 'observe', sessionId = `signal-${name}`, agentId = 'main' } = params;
+  const { name, text, attention = 'observe', sessionId = ownSessions.signal + name, agentId = 'main' } = params;
   if (sessionId === systemSessionId) throw noSession(sessionId);
   const data = params.data === undefined ? null : JSON.stringify(params.data);
   if ((data?.length ?? 0) > DATA_MAX) throw new AppError('invalid_params', `The data is longer than ${DATA_MAX} characters.`);

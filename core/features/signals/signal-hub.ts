@@ -4,7 +4,14 @@
 import { counted } from '../../base/counted.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/features/signals.ts';
+import {
+  signalSourceSchema,
+  type Attention,
+  type SignalDisposition,
+  type SignalReceived,
+  type SignalSource,
+} from '../../contracts/features/signals.ts';
+import { isOwnSessionId } from '../../contracts/system-session.ts';
 import { frameSignal, tellSignals } from './signal-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -89,6 +96,9 @@ export class SignalHub {
 
   #attend(signal: Signal, isOutside: boolean): SignalReceived {
     const { sessionId } = signal.session;
+    const reason = this.#whyTaken(sessionId);
+    if (reason !== null && !isOutside) throw new AppError('conflict', reason, { hint: 'Delete that session, or choose another one.' });
+    if (reason !== null) return this.#record(signal, 'refused', { sessionId, reason });
     switch (signal.attention) {
       case 'observe':
         return this.#record(signal, 'recorded', {});
@@ -102,6 +112,13 @@ export class SignalHub {
       case 'run':
         return this.#run(signal, isOutside);
     }
+  }
+
+  /** The name of a session of the program does not make it one: a caller may have begun it with an earlier version. */
+  #whyTaken(sessionId: string): string | null {
+    const channel = this.#deps.log.index.session(sessionId)?.channel;
+    if (channel === undefined || !isOwnSessionId(sessionId) || signalSourceSchema.safeParse(channel).success) return null;
+    return `The session ${sessionId} was begun over ${channel}, and signals do not join it.`;
   }
 
   /** Adds the signal to the running turn of its session. Returns null if no turn is running. */

@@ -37,7 +37,7 @@ function openHub(limits: Partial<SignalHubDeps['limits']> = {}, submit?: SignalH
     turns: { submit: submit ?? takes, appendToTurn: () => undefined },
   });
   const recorded = () => log.reads.slice(systemSessionId, { types: ['signal.received'], limit: 100 }).length;
-  return { hub, clock, book, recorded };
+  return { hub, clock, book, log, recorded };
 }
 
 const signal = (key: string, more: Partial<Signal> = {}): Signal => ({
@@ -188,4 +188,16 @@ test('a watched folder reports each change once, also after a move; links are ig
   await seen('"again" is new');
   expect(new Set(told.map(({ name }) => name))).toEqual(new Set(['inbox']));
   expect(told[0]).toMatchObject({ untrusted: [{ kind: 'file', where: 'file inbox' }] });
+});
+
+test('signals join no session of theirs that another caller began', () => {
+  const { hub, log } = openHub();
+  const body = { title: '', agentId: 'main', channel: 'openai', forkedFrom: null };
+  log.append('signal-build', [{ type: 'session.created', body }]);
+  const reason = 'The session signal-build was begun over openai, and signals do not join it.';
+  for (const attention of ['run', 'queue', 'interrupt'] as const)
+    expect(hub.receive(signal(attention, { attention }))).toMatchObject({ disposition: 'refused', reason });
+  expect(() => hub.receive(signal('beat', { source: 'heartbeat', attention: 'run' }))).toThrow(reason);
+  log.append('mine', [{ type: 'session.created', body }]);
+  expect(hub.receive(signal('own', { attention: 'run', session: { sessionId: 'mine', title: '' } }))).toMatchObject({ disposition: 'run' });
 });

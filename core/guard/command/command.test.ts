@@ -47,6 +47,7 @@ test('a reader is known to read and can be allowed by its name', () => {
     hosts: [],
     risks: [],
     needsWholeMachine: false,
+    foreign: null,
     runsFetched: false,
     does: null,
     launch: { kind: 'plain', file: '/usr/bin/cat', argv: ['cat', 'a.txt'], environment: {} },

@@ -81,3 +81,9 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
   'check-ignore': { shows: 'names', flags: '-q, --quiet, -v, --verbose, -n, --non-matching, --no-index' },
   'count-objects': { shows: 'names', operandsAfter: [], flags: '-v, --verbose, -H, --human-readable' },
 };
+
+/** Git commands that use only the repository, whatever their flags. */
+export const localGit: ReadonlySet<string> = new Set([
+  ...Object.keys(gitLooks).map((name) => name.split(' ')[0] ?? ''),
+  ...'add am apply checkout cherry-pick clean commit config init merge mv rebase reset restore revert rm stash switch'.split(' '),
+]);

@@ -7,8 +7,9 @@ import type { PathFact, ToolClass } from '../../contracts/tools.ts';
 import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
 import type { CommandPlaces } from './protected-walk.ts';
 import { codeOf } from './carried-lines.ts';
+import { foreignProgram } from './foreign-program.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
-import { nameOf } from './program-names.ts';
+import { asksForHelp, nameOf } from './program-names.ts';
 import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
@@ -24,6 +25,8 @@ export interface LineLook {
   readonly runsFetched: boolean;
   /** The effect as a headline; null if no serious effect is known. */
   readonly does: string | null;
+  /** The program that may bring in text from outside this machine; null if every command of the line is known to be local. */
+  readonly foreign: string | null;
 }
 
 /** A risk and its effect in this command, such as "deletes build and dist and everything inside". */
@@ -96,7 +99,8 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
   const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
   const does = isGrave ? headline(sorted) : null;
   const whole = isWhole && needsWholeMachine(commands);
-  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
+  const foreign = foreignProgram({ commands, isWhole }, cwd);
+  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole, foreign };
 }
 
 /** Finds risks that no single command of the line shows. */
@@ -161,9 +165,7 @@ function risksOf(command: LineCommand): readonly Found[] {
 }
 
 function listedRisk(name: string, args: readonly string[]): readonly Found[] {
-  // `--help` and `--version` have no other effect.
-  const asksForHelp = args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');
-  const listed = asksForHelp ? undefined : rulesOf(name).find((rule) => rule.when === undefined || rule.when(args));
+  const listed = asksForHelp(args) ? undefined : rulesOf(name).find((rule) => rule.when === undefined || rule.when(args));
   if (listed === undefined) return [];
   const deed = listed.deed?.(args) ?? null;
   const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;

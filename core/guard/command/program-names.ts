@@ -19,6 +19,11 @@ export function isInterpreter(program: string): boolean {
   return interpreters.test(nameOf(program));
 }
 
+/** Returns whether a command only shows its help or its version. */
+export function asksForHelp(args: readonly string[]): boolean {
+  return args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');
+}
+
 const shells = /^(?:ba|da|z|k|fi|a)?sh$/;
 
 /** `name` has no folder. */

@@ -45,6 +45,10 @@ const message = (recipient: Partial<NonNullable<CallFacts['recipient']>> = {}, p
   ...facts('message', paths),
   recipient: { channel: 'telegram', chatId: '7', isOrigin: true, ...recipient },
 });
+const forOther = (given: CallFacts): CallFacts => ({
+  ...given,
+  withheld: 'It shows files of the workspace to openai:app, who began this turn.',
+});
 const over = { overLimit: { name: 'exec', limit: 60 } };
 const within = (changes: Partial<TurnBounds>): Pick<RuleInput, 'bounds'> => ({
   bounds: { bounds: { ...wholeBounds, ...changes }, coversHost: (host) => changes.hosts?.includes(host) ?? true },
@@ -141,6 +145,12 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['write.workspace', 'allow', input(facts('write', [path('/ws/a/x')]), { mode: 'workspace-free', ...within({ folders: ['/ws/a'] }) })],
   ['bounds.folder', 'deny', input(npmTest('1'), { ...all, ...within({ folders: ['/ws'] }) })],
   ['command.reads', 'allow', input(ls, within({ folders: [], hosts: [] }))],
+  ['ask.outsider', 'ask', input(forOther(look), within({ grants: false }))],
+  ['ask.outsider', 'ask', input(forOther(ls), { ...within({ grants: false }), ...all })],
+  ['ask.outsider', 'ask', input(forOther(message({}, look.paths)))],
+  ['ask.exec', 'ask', input(forOther(npmTest('x')))],
+  ['mode.locked-down', 'deny', input(forOther(look), { mode: 'locked-down' })],
+  ['grant.session', 'allow', input(forOther(look), covered('session'))],
   ['bounds.host', 'deny', input(fetchFrom('a.example', 'b.example'), { ...all, ...within({ hosts: ['a.example'] }) })],
   ['domain.allowed', 'allow', input(fetchFrom('a.example'), { domainsAllowed: true, ...within({ hosts: ['a.example'] }) })],
   ['bounds.host', 'deny', input(npmTest('1'), { ...all, ...within({ hosts: ['a.example'] }) })],

@@ -86,6 +86,7 @@ export const ruleIds = [
   'hook.denied',
   'hook.asked',
   'ask.plan',
+  'ask.outsider',
   // Excluded by the bounds of the turn.
   'bounds.plan',
   'bounds.tool',
@@ -98,11 +99,10 @@ export type RuleId = (typeof ruleIds)[number];
 type Rule = (input: RuleInput) => RuleDecision | null;
 
 export function decideByRules(input: RuleInput): RuleDecision {
-  if (input.bounds?.bounds.grants !== false)
-    return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers, ...permissions], input) ?? askByClass(input);
+  const first = [...refusals, lockedDown, ...questions, free];
+  if (input.bounds?.bounds.grants !== false) return firstOf([...first, ...permissions], input) ?? askByClass(input);
   // No existing grant covers the call, and its approval does not become a grant.
-  const decided =
-    firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers], input) ?? askByClass({ ...input, outdated: null });
+  const decided = firstOf(first, input) ?? askByClass({ ...input, outdated: null });
   return { ...decided, grantable: false };
 }
 
@@ -135,7 +135,7 @@ const refusals: readonly Rule[] = [
 /** Denies every call that would need an approval, because no person is there to answer. */
 function lockedDown(input: RuleInput): RuleDecision | null {
   if (input.mode !== 'locked-down') return null;
-  const decided = firstOf([...questions, ...freeReads], input);
+  const decided = firstOf(questions, input) ?? unlessWithheld(freeReads, input);
   if (decided?.decision === 'allow') return decided;
   return deny('mode.locked-down', 'TrayClaw is locked down: only reading inside the workspace is allowed.');
 }
@@ -179,6 +179,13 @@ const answers: readonly Rule[] = [
   ({ facts }) =>
     isAnswer(facts) ? allow('message.same-chat', 'It goes to the chat this was asked in, where the answer goes anyway.') : null,
 ];
+
+const free: Rule = (input) => unlessWithheld([...freeReads, ...answers], input);
+
+/** A call is not free if it shows an outsider what they may not see. */
+function unlessWithheld(rules: readonly Rule[], input: RuleInput): RuleDecision | null {
+  return input.facts.withheld === undefined ? firstOf(rules, input) : null;
+}
 
 /** The rules of existing grants. None covers a call that may follow untrusted content it was not given for. */
 const permissions: readonly Rule[] = [
@@ -236,7 +243,9 @@ function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
   return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} does not cover untrusted content`);
 }
 
-function askByClass({ facts, outdated }: RuleInput): RuleDecision {
+function askByClass(input: RuleInput): RuleDecision {
+  const { facts, outdated } = input;
+  if (facts.withheld !== undefined && firstOf([...freeReads, ...answers], input) !== null) return ask('ask.outsider', facts.withheld);
   if (outdated !== null) return ask('command.changed', `You allowed ${outdated.covers}, but ${listChanges(outdated.changes)} since then.`);
   const kind = effectiveClass(facts);
   const outside = facts.paths.find((path) => !path.insideWorkspace);

@@ -44,6 +44,8 @@ export interface WrappedCommand {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly side: 'inside' | 'outside';
+  /** True if it reaches no network. */
+  readonly isOffline?: true;
   /** Must be called once, after the command and everything it started have ended, or if it could not be started. Never rejects. */
   dispose(): Promise<SandboxReport>;
 }

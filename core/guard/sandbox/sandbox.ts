@@ -162,7 +162,8 @@ export class Sandbox implements CommandSandbox {
       const environment = { ...passed, ...command.sets };
       const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder, instanceFolder });
       const finish = once(() => this.#finish({ policy, before, prepared, drop, skill: command.bounds?.skill ?? null }));
-      return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', dispose: finish };
+      const offline = policy.allowDomains.length === 0 ? { isOffline: true as const } : {};
+      return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', ...offline, dispose: finish };
     } catch (cause) {
       drop();
       throw cause;

@@ -49,9 +49,11 @@ const readBy = (sessionId: string, path: string): string[] => {
   return bench.store.session(sessionId)?.sources.map(({ where }) => where) ?? [];
 };
 
-test('runs no search and no SQL statement while no file is marked', () => {
+test('runs no search and no SQL statement while no file is marked', async () => {
   bench.storage.dispose();
-  expect(bench.book.watch(command('b').facts)).toBeNull();
+  const watch = bench.book.watch(command('b').facts);
+  put('fresh.md');
+  expect((await watch?.(false))?.paths).toEqual([]);
   bench.open();
 });
 
@@ -59,7 +61,7 @@ test('marks a file changed by a command that could read a marked file', async ()
   await save('saved.md');
   const watch = bench.book.watch(command('b').facts);
   const copy = put('copy.md');
-  const copies = await watch?.();
+  const copies = await watch?.(false);
   expect(copies?.paths).toEqual([copy]);
   bench.run(command('b'), '', copies === undefined ? {} : { copies });
   expect(bench.store.writerOf(copy)).toBe('b');
@@ -73,7 +75,7 @@ test('a command in a subfolder takes over the sources it may have copied', async
   const watch = bench.book.watch(command('b').facts);
   put('sub/copy.md');
   const below = inside(bench.exec('b', 'sh run.sh', join(folder, 'sub')));
-  const copies = await watch?.();
+  const copies = await watch?.(false);
   bench.run(below, '', copies === undefined ? {} : { copies });
   expect(bench.store.session('b')?.sources).toEqual([{ kind: 'file', where: join(folder, 'saved.md') }]);
 });
@@ -81,10 +83,36 @@ test('a command in a subfolder takes over the sources it may have copied', async
 test('a command that changes nothing or only reads marks nothing', async () => {
   await save('saved.md');
   const call = command('b');
-  expect((await bench.book.watch(call.facts)?.())?.paths).toEqual([]);
+  expect((await bench.book.watch(call.facts)?.(false))?.paths).toEqual([]);
   expect(bench.book.watch({ ...call.facts, class: 'read' })).toBeNull();
   bench.there.clear();
-  expect(bench.book.watch(call.facts)).toBeNull();
+  const watch = bench.book.watch(call.facts);
+  put('fresh.md');
+  expect((await watch?.(false))?.paths).toEqual([]);
+});
+
+test('marks every file that a command changed if it fetched, although none was marked before', async () => {
+  await sleep(120);
+  const watch = bench.book.watch(command('b').facts);
+  mkdirSync(join(folder, 'clone'));
+  const fetched = { kind: 'command', where: 'git' } as const;
+  const [first, second] = [put('clone/README.md'), put('page.html')];
+  const copies = await watch?.(true);
+  expect(copies?.paths.toSorted()).toEqual([first, second].toSorted());
+  bench.run(command('b'), '', { fetched, ...(copies === undefined ? {} : { copies }) });
+  expect(bench.store.session('b')?.sources).toEqual([fetched]);
+  bench.there.add(first);
+  expect([readBy('c', first), readBy('d', join(folder, 'old.md'))]).toEqual([[first], []]);
+});
+
+test('a folder that a call wrote without a search is marked with everything in it', () => {
+  const into = `${workspace}/vendor`;
+  bench.folders.add(into);
+  bench.run(
+    { ...bench.write('a', into, ''), facts: { class: 'network', hosts: ['x.org'], command: null, paths: [pathFact(into, 'write')] } },
+    '',
+  );
+  expect(bench.store.writerOf(`${into}/deep/a.md`)).toBe('a');
 });
 
 test('a folder marked as a whole marks each file in it until that is rewritten', () => {

@@ -1,8 +1,12 @@
 // The state of a file on disk, as far as taint marks depend on it.
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 
-export const filesOnDisk = { exists: existsSync, isExecutable };
+export const filesOnDisk = {
+  exists: existsSync,
+  isExecutable,
+  isFolder: (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+};
 
 function isExecutable(path: string): boolean {
   try {

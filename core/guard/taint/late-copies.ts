@@ -15,11 +15,14 @@ export interface Copies {
   readonly folders: readonly string[];
 }
 
+/** `fetched`: the command may have written what it fetched into any file. */
+export type FindCopies = (fetched: boolean) => Promise<Copies>;
+
 export interface LateCopiesDeps {
   readonly logger: Logger;
   readonly log: Pick<SessionLog, 'append'>;
-  /** Returns a function that finds copies made since `sinceMs`, or null while no file is marked. */
-  readonly taint: { watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null };
+  /** Returns a function that finds copies made since `sinceMs`. */
+  readonly taint: { watch(facts: CallFacts, sinceMs: number): FindCopies | null };
 }
 
 interface Followed {
@@ -39,13 +42,11 @@ export class LateCopies {
   }
 
   /** Called before a command starts. Call the returned function if the command continues in the background, until `ended` settles. */
-  begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null {
+  begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>, fetched: boolean) => void) | null {
     if (facts.command === null || facts.class === 'read') return null;
-    const sinceMs = systemClock.nowMs();
-    const atStart = this.#deps.taint.watch(facts, sinceMs);
-    return (callId, ended) => {
-      // A file may become marked only while the command runs.
-      const paths = async (): Promise<readonly string[]> => (await (atStart ?? this.#deps.taint.watch(facts, sinceMs))?.())?.paths ?? [];
+    const find = this.#deps.taint.watch(facts, systemClock.nowMs());
+    return (callId, ended, fetched) => {
+      const paths = async (): Promise<readonly string[]> => (await find?.(fetched))?.paths ?? [];
       this.#follow({ callId, paths }, ended);
     };
   }

@@ -3,11 +3,12 @@
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import { sep } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
-import type { Copies } from './late-copies.ts';
+import type { Copies, FindCopies } from './late-copies.ts';
 import { missingPieces } from './missing-pieces.ts';
 import { distinct, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
@@ -15,7 +16,7 @@ import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
 
 export { filesOnDisk } from './files-on-disk.ts';
-export { LateCopies, type Copies } from './late-copies.ts';
+export { LateCopies, type Copies, type FindCopies } from './late-copies.ts';
 export { TaintStore, taintMigrations } from './taint-store.ts';
 
 export interface TaintBookDeps {
@@ -29,6 +30,7 @@ export interface TaintBookDeps {
 export interface TaintFiles {
   exists(path: string): boolean;
   isExecutable(path: string): boolean;
+  isFolder(path: string): boolean;
 }
 
 export interface JudgedCall {
@@ -58,7 +60,9 @@ export interface Heard {
   readonly sessions: readonly string[];
   readonly resultText: string;
   readonly ok: boolean;
-  /** Files changed by a command that could read marked files. */
+  /** The origin of what the call fetched, and may have written into the copies. */
+  readonly fetched?: TaintSource;
+  /** Files changed by a command that could read marked files, or fetched. */
   readonly copies?: Copies;
 }
 
@@ -95,17 +99,21 @@ export class TaintBook {
   }
 
   /**
-   * Called before a command runs. Returns a function that afterwards finds files into which the command may have copied untrusted content.
-   * Returns null at little cost while no file is marked, and for a command that only reads. Uses the system clock, because file times do.
+   * Called before a command runs. Returns a function that afterwards finds files into which the command may have copied untrusted content:
+   * any if it `fetched`, none if no file is marked. Returns null for a command that only reads. Uses the system clock, because file times
+   * do.
    */
-  watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): (() => Promise<Copies>) | null {
+  watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): FindCopies | null {
     const { store, files } = this.#deps;
-    if (command === null || kind === 'read' || !store.hasFiles) return null;
+    if (command === null || kind === 'read') return null;
     const opened = [...new Set([...(workspace === undefined ? [] : [workspace]), ...this.#deps.folders])];
     const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
-    const marked = folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)).filter((path) => files.exists(path));
-    if (marked.length === 0) return null;
-    return async () => {
+    const markedNow = (): string[] =>
+      (store.hasFiles ? folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)) : []).filter((path) => files.exists(path));
+    const marked = markedNow();
+    return async (fetched) => {
+      // A file may become marked only while the command runs.
+      if (!fetched && marked.length === 0 && markedNow().length === 0) return { paths: [], folders };
       const moved = marked.some((path) => !files.exists(path));
       return { paths: await changedSince({ folders, sinceMs, moved }), folders };
     };
@@ -122,8 +130,9 @@ export class TaintBook {
       ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
       ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
       ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call.sessionId, store)),
+      ...(copies.length === 0 || heard.fetched === undefined ? [] : [heard.fetched]),
     ];
-    const { paths: written, cleaned } = this.#writtenFiles(call, heard.ok, shown.length + told.length > 0);
+    const { paths: written, cleaned } = this.#writtenFiles(call, heard, shown.length + told.length > 0);
     const paths = [...new Set([...written, ...copies.filter((path) => store.writerOf(path) !== call.sessionId)])];
     const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
     const shownKeys = new Set(shown.map(taintKey));
@@ -145,9 +154,12 @@ export class TaintBook {
   }
 
   /** Returns the files that contain untrusted content from now on, and the files that no longer do. */
-  #writtenFiles(call: JudgedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
-    const { store } = this.#deps;
-    const written = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
+  #writtenFiles(call: JudgedCall, { ok, copies }: Heard, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
+    const { store, files } = this.#deps;
+    const named = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
+    // A folder counts as a whole, unless the files that changed in it are known.
+    const placeOf = (path: string): string[] => (files.isFolder(path) ? (copies === undefined ? [path + sep] : []) : [path]);
+    const written = named.flatMap(placeOf);
     if (written.length === 0) return { paths: [], cleaned: [] };
     if (broughtIn || this.#writesForeign(call)) {
       return { paths: written.filter((path) => store.writerOf(path) !== call.sessionId), cleaned: [] };

@@ -22,7 +22,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
     input,
     class: 'read',
     shows: { verb: 'read_artifact', target: ['artifact'] },
-    isPrivate: true,
+    isPrivate: 'sessions',
     idempotency: () => 'pure',
     timeoutMs: 30_000,
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),

@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { SpawnRecord, TaintSource } from '../../contracts/tools.ts';
 import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
 import { wrapCommand } from './confined-start.ts';
 import type { ConfirmedCommand } from './exec-facts.ts';
@@ -41,6 +41,8 @@ export interface RunningCommand {
   readonly exited: Promise<CommandEnd>;
   /** Resolves when all output was read and no process holds it open any more. */
   readonly closed: Promise<void>;
+  /** The origin of what it brings in from outside this machine; null if it reaches no network, or is known to be local. */
+  readonly fetches: TaintSource | null;
   /** The sandbox's report, once the command has ended. */
   readonly settled: Promise<SandboxReport>;
   /** Returns false if the input is closed. */
@@ -55,7 +57,7 @@ export interface CommandStarter {
   readonly sandbox: CommandSandbox;
 }
 
-type StartedCommand = Omit<RunningCommand, 'settled'>;
+type StartedCommand = Omit<RunningCommand, 'settled' | 'fetches'>;
 
 /**
  * Fails with `tool_failed` if the command cannot be started, and with `sandbox_unavailable` if it must not run unconfined. The record is
@@ -67,7 +69,9 @@ export async function startCommand(starter: CommandStarter, options: CommandOpti
   const wrapped = await wrapCommand(sandbox, plain, options);
   try {
     const started = await (options.pty ? startInTerminal : startPiped)(starter, options, wrapped);
-    return { ...started, settled: started.exited.then(() => wrapped.dispose()) };
+    const isLocal = options.foreign === null || wrapped.isOffline === true;
+    const fetches = isLocal ? null : ({ kind: 'command', where: options.foreign } as const);
+    return { ...started, fetches, settled: started.exited.then(() => wrapped.dispose()) };
   } catch (cause) {
     await wrapped.dispose();
     throw cause;

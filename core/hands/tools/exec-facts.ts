@@ -44,6 +44,8 @@ export interface ConfirmedCommand {
   readonly reads: string | null;
   /** True if the command is useless while parts of the machine are hidden. */
   readonly needsWholeMachine: boolean;
+  /** The program that may bring in text from outside this machine; null if there is none. */
+  readonly foreign: string | null;
   /** The bounds of the skill under whose name it runs; null for none, and if a person allowed more. */
   readonly bounds: ScriptBounds | null;
 }
@@ -83,7 +85,9 @@ export class ExecFacts {
     const { launch, fact } = analysis;
     const { needsWholeMachine } = analysis;
     const kept = facts.beyond === undefined ? bounds : null;
-    return { cwd: fact.cwd, run: launch, environment: launch.environment, reads: readsAlone(fact), needsWholeMachine, bounds: kept };
+    const foreign = readsOf(fact) === null ? analysis.foreign : null;
+    const { environment } = launch;
+    return { cwd: fact.cwd, run: launch, environment, reads: readsAlone(fact), needsWholeMachine, foreign, bounds: kept };
   }
 
   #look(call: CommandCall, context: FactContext): Looked {

@@ -78,7 +78,7 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
     live.end();
     const output = showOutput(spool, shownMax, context);
     const tookMs = deps.clock.monotonicMs() - startedMs;
-    return present(output, { end, stopped, strays, report, tookMs, timeoutMs: run.timeoutMs });
+    return { ...present(output, { end, stopped, strays, report, tookMs, timeoutMs: run.timeoutMs }), ...broughtBy(running, output.text) };
   } finally {
     spool.close();
   }
@@ -110,6 +110,11 @@ async function collectStrays(deps: ExecDeps, running: RunningCommand): Promise<n
   } finally {
     running.release();
   }
+}
+
+/** The output of a command that may fetch is untrusted, and so are the files it changed. */
+export function broughtBy({ fetches }: Pick<RunningCommand, 'fetches'>, text: string): Pick<ToolResult, 'untrusted' | 'fetched'> {
+  return fetches === null ? {} : { fetched: fetches, ...(text === '' ? {} : { untrusted: [fetches] }) };
 }
 
 interface Ending {

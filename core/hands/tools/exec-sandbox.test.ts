@@ -132,3 +132,22 @@ test('a stop quickly ends every confined tree, however it hides', { ...confined,
       .every((name) => readdirSync(join(tmpdir(), name)).join() === 'syscall-filter'),
   );
 });
+
+test('only a command with a network may bring in text of others', confined, async () => {
+  const fetches = { kind: 'command', where: 'node' };
+  const print = { command: 'node -e "console.log(1)"' };
+  expect(await exec(print)).toMatchObject({ untrusted: [] });
+  expect(await exec(print)).not.toHaveProperty('fetched');
+  expect(await exec(print, true)).toMatchObject({ untrusted: [fetches], fetched: fetches });
+  expect(await exec({ command: 'node -e "0"' }, true)).toMatchObject({ outcome: 'ok', fetched: fetches });
+  expect(await exec({ command: 'mkdir a && ls' }, true)).toMatchObject({ untrusted: [] });
+});
+
+test('the output of a background command that may fetch is untrusted', confined, async () => {
+  const started = await exec({ command: 'node -e "console.log(1)"', background: true }, true);
+  const sessionId = /cmd-[\d-]+/.exec(started.forModel)?.[0];
+  const source = { kind: 'command', where: 'node' };
+  expect(started).toMatchObject({ untrusted: [], fetched: source });
+  await until(async () => (await exec({ action: 'read', sessionId })).forModel.includes('1\n'));
+  expect(await exec({ action: 'read', sessionId })).toMatchObject({ untrusted: [source] });
+});

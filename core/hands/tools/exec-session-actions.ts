@@ -4,7 +4,7 @@ import { counted } from '../../base/counted.ts';
 import { Deferred } from '../../base/deferred.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import { plainText } from './command-output.ts';
-import { describeEnd } from './exec-foreground.ts';
+import { broughtBy, describeEnd } from './exec-foreground.ts';
 import type { ExecSession, ExecSessions } from './exec-sessions.ts';
 import { formatBytes } from './bound-text.ts';
 import { formatSeconds } from './hosted-result.ts';
@@ -42,12 +42,12 @@ export class ExecSessionActions {
     await waitForNews(session, waitMs, context.signal);
     const piece = this.#piece(session, session.polledBytes, context);
     session.polledBytes = piece.next;
-    return { forModel: piece.text };
+    return piece.result;
   }
 
   /** Returns output from an offset on, independent of poll. */
   read(id: string, offset: number, context: ToolContext): ToolResult {
-    return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset, context).text };
+    return this.#piece(this.#sessions.get(id, context.sessionId), offset, context).result;
   }
 
   write(id: string, data: string, context: ToolContext): ToolResult {
@@ -66,7 +66,7 @@ export class ExecSessionActions {
     return { forModel: `Ended ${id} (${counted(killed, 'process', 'processes')}).` };
   }
 
-  #piece(session: ExecSession, offset: number, context: ToolContext): { text: string; next: number } {
+  #piece(session: ExecSession, offset: number, context: ToolContext): { result: ToolResult; next: number } {
     const { bytes, offset: from } = session.output.read(offset, this.#pieceBytesMax);
     // A character that is still being written is left for the next piece.
     const isAll = session.end !== null && from + bytes.length === session.output.totalBytes;
@@ -77,7 +77,8 @@ export class ExecSessionActions {
     if (next < session.output.totalBytes && whole.length > 0) notes.push(`more follows from offset ${next}`);
     const text = plainText(whole);
     const gap = text === '' || text.endsWith('\n') ? '' : '\n';
-    return { text: `${text}${gap}[${text === '' ? 'no new output; ' : ''}${notes.join('; ')}]`, next };
+    const forModel = `${text}${gap}[${text === '' ? 'no new output; ' : ''}${notes.join('; ')}]`;
+    return { result: { forModel, ...broughtBy(session.running, text) }, next };
   }
 }
 

@@ -8,7 +8,7 @@ import type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } 
 import { defineTool } from './define-tool.ts';
 import { fileError } from './errno.ts';
 import { ExecFacts, type CommandCall, type ExecFactsOptions } from './exec-facts.ts';
-import { runForeground, type ExecDeps } from './exec-foreground.ts';
+import { broughtBy, runForeground, type ExecDeps } from './exec-foreground.ts';
 import { ExecSessionActions } from './exec-session-actions.ts';
 import { ExecSessions } from './exec-sessions.ts';
 import { formatSeconds } from './hosted-result.ts';
@@ -120,6 +120,7 @@ async function runCommand(
     forModel: `Started in the background as ${session.id}.${limit} Follow it with {"action":"poll","sessionId":"${session.id}"}.`,
     isAsync: true,
     ended: session.ended,
+    ...broughtBy(session.running, ''),
   };
 }
 

@@ -20,6 +20,7 @@ export interface HostedResult {
   readonly artifacts: readonly ArtifactRef[];
   /** Untrusted sources that the tool named, whatever the outcome. */
   readonly untrusted: readonly TaintSource[];
+  readonly fetched?: TaintSource;
   readonly tookMs: number;
   /** True if the tool itself reported its end; false if its run was aborted or threw. */
   readonly isOwnEnd?: boolean;
@@ -80,6 +81,7 @@ export function hostResult(
     ...(result.ended === undefined ? {} : { ended: result.ended }),
     artifacts,
     untrusted: result.untrusted ?? [],
+    ...(result.fetched === undefined ? {} : { fetched: result.fetched }),
     resultHash: hash('sha256', `${outcome}\n${whole}`, 'hex'),
   };
 }
@@ -129,6 +131,7 @@ function wellFormed(value: unknown, toolName: string): ToolResult {
     ...(value['ended'] instanceof Promise ? { ended: value['ended'] } : {}),
     ...(endedBy === 'timeout' || endedBy === 'cancelled' || endedBy === 'unknown' ? { endedBy } : {}),
     ...(value['untrusted'] === undefined ? {} : { untrusted: sourcesOf(value['untrusted'], toolName) }),
+    ...(value['fetched'] === undefined ? {} : { fetched: sourcesOf([value['fetched']], toolName)[0] ?? unnamed(toolName) }),
     ...(Array.isArray(artifacts) && artifacts.length > 0 ? { artifacts: artifacts.filter(isArtifactRef) } : {}),
   };
 }
@@ -137,13 +140,17 @@ const SOURCES_MAX = 1_000;
 
 /** If a tool names its sources in a wrong form, its result still counts as untrusted, with the tool's own name as the source. */
 function sourcesOf(value: unknown, toolName: string): TaintSource[] {
-  const unknown: TaintSource = { kind: 'mcp', where: toolName };
+  const unknown = unnamed(toolName);
   if (!Array.isArray(value)) return [unknown];
   const sources = value.slice(0, SOURCES_MAX).map((item: unknown) => {
     const parsed = taintSourceSchema.safeParse(item);
     return parsed.success ? parsed.data : unknown;
   });
   return value.length > SOURCES_MAX ? [...sources, unknown] : sources;
+}
+
+function unnamed(toolName: string): TaintSource {
+  return { kind: 'mcp', where: toolName };
 }
 
 function isArtifactRef(value: unknown): value is ArtifactRef {

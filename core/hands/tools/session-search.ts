@@ -17,7 +17,7 @@ export function createSessionSearch(): ToolDefinition {
     input,
     class: 'read',
     shows: { verb: 'search_sessions', target: ['query'] },
-    isPrivate: true,
+    isPrivate: 'sessions',
     idempotency: () => 'pure',
     timeoutMs: 15_000,
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),

@@ -7,6 +7,7 @@ import type { RequestedCall } from '../../contracts/llm.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
+import { withheldFrom } from './outsider-view.ts';
 import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
 
@@ -28,8 +29,9 @@ export function contextOf({ deps, place, workspace }: RunningTurn, { tool }: Par
   return { ...deps.workspaces.contextOf(asksForTrust(tool) ? null : workspace), ...place };
 }
 
-export function factsOf({ workspace }: RunningTurn, { tool, args }: ParsedCall, context: FactContext): CallFacts {
-  const facts = tool.facts(args, context);
+export function factsOf({ workspace, bounds }: RunningTurn, { tool, args }: ParsedCall, context: FactContext): CallFacts {
+  const told = tool.facts(args, context);
+  const facts = { ...told, ...withheldFrom(bounds?.outsider, tool, told) };
   return workspace === null || asksForTrust(tool) ? facts : { ...facts, workspace };
 }
 

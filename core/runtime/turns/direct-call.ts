@@ -4,7 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { DirectCall } from './inbound.ts';
+import { markForeign, type DirectCall } from './inbound.ts';
 import type { TurnDeps } from './ports.ts';
 import { startedDirect } from './turn-start.ts';
 
@@ -27,7 +27,7 @@ export function recordDirect(deps: TurnDeps, call: DirectCall): Begun {
   const start = startedDirect(deps, turnId, call, requested);
   const events = log.transact(() => {
     if (call.dedupeKey !== undefined) log.index.putInbound(call.channel, call.dedupeKey, call.sessionId, turnId);
-    return log.append(call.sessionId, [...call.before, start], true);
+    return log.append(call.sessionId, [...call.before, ...markForeign(turnId, call), start], true);
   }, true);
   return { turnId, callId, events: events.filter((event) => event.turnId === turnId) };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
-import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { TurnPlace } from './running-turn.ts';
 
@@ -18,6 +18,8 @@ export interface InboundMessage {
   readonly dedupeKey: string | null;
   /** The untrusted sources of text that is not the sender's own: a forwarded message, a group in which anyone can write. */
   readonly untrusted?: readonly TaintSource[];
+  /** Texts of others that came with the message. Each is marked with its sources. */
+  readonly told?: readonly EventBodies['turn.steered'][];
   /** Further events for the same transaction, before the message: a new session's first event, with a title taken from the message. */
   readonly before: readonly AnyDraft[] | ((text: Redacted) => readonly AnyDraft[]);
   /** Attached files, and the untrusted sources of their content. */
@@ -68,6 +70,7 @@ export interface DirectCall {
   readonly before: readonly AnyDraft[];
   /** The folder of its session; null for the configured workspace. */
   readonly workspace?: string | null;
+  readonly bounds?: TurnBounds;
 }
 
 /** The message with its taint marks and, if it repeats an earlier one, the steering messages of that one. */
@@ -75,17 +78,28 @@ export function messageDrafts(message: InboundMessage, text: Redacted, turnId: s
   return [
     ...markForeign(turnId, message),
     { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
-    ...(message.again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
+    ...(message.again?.steers ?? message.told ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
   ];
 }
 
 /** Marks even known sources, because only the mark distinguishes the text of such a message, or of such files, from the person's own. */
-export function markForeign(turnId: string, { untrusted = [], attached }: Pick<InboundMessage, 'untrusted' | 'attached'>): AnyDraft[] {
+export function markForeign(
+  turnId: string,
+  { untrusted = [], attached, told = [], bounds }: Pick<InboundMessage, 'untrusted' | 'attached' | 'told' | 'bounds'>,
+): AnyDraft[] {
   const mark = (sources: readonly TaintSource[], more: { attached?: true }): AnyDraft[] =>
     sources.length === 0
       ? []
       : [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [], ...more } }];
-  return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
+  const outside = untrusted.length > 0 ? [] : outsideSource(bounds);
+  const brought = [...(attached?.sources ?? []), ...told.flatMap((text) => text.untrusted ?? []), ...outside];
+  const sources = [...new Map(brought.map((source) => [`${source.kind}:${source.where}`, source])).values()];
+  return [...mark(sources, { attached: true }), ...mark(untrusted, {})];
+}
+
+/** Marks the session of an outsider without the owner's grants, so that whatever the turn keeps for later is only proposed. */
+function outsideSource({ outsider, grants }: Pick<TurnBounds, 'outsider' | 'grants'> = wholeBounds): TaintSource[] {
+  return outsider === undefined || grants ? [] : [{ kind: 'message', where: outsider.name }];
 }
 
 /** Fails with invalid_params for a message that says nothing. Files need no text. */

@@ -2,7 +2,8 @@
 // pending approvals.
 
 import type { EventBodies } from '../../contracts/events.ts';
-import type { NoteEvent } from '../../contracts/pack-source.ts';
+import type { PrivatePart } from '../../contracts/outsider.ts';
+import type { NoteEvent, SourceSection } from '../../contracts/pack-source.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { ownWords, selectParts } from '../../mind/context/context.ts';
 import type { RunningTurn } from './running-turn.ts';
@@ -10,7 +11,8 @@ import type { RunningTurn } from './running-turn.ts';
 /** Null if there is nothing to wait for: no sources, or already chosen for this message. */
 export function choosePackParts(runner: RunningTurn, model: string): Promise<void> | null {
   const { deps, transcript } = runner;
-  const sources = deps.packSources ?? [];
+  const sees = runner.bounds?.outsider?.sees;
+  const sources = (deps.packSources ?? []).filter(({ section }) => sees === undefined || isShownTo(sees, section));
   if (sources.length === 0) return null;
   const words = transcript.messages.findLast((message) => message.role === 'user');
   if (runner.chosen !== null && runner.chosen.words === words) return null;
@@ -25,6 +27,11 @@ export function choosePackParts(runner: RunningTurn, model: string): Promise<voi
   return selectParts(sources, request, { later: deps.later, signal: runner.abort.signal, note }).then((parts) => {
     runner.chosen = { words, parts };
   });
+}
+
+function isShownTo(sees: readonly PrivatePart[], section: SourceSection): boolean {
+  const part = section === 'knowledge' ? 'documents' : section;
+  return (part !== 'memory' && part !== 'documents') || sees.includes(part);
 }
 
 /** Marks untrusted parts before the model sees them. The marks are in the log before any resulting call is judged. */

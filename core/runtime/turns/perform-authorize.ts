@@ -145,7 +145,7 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
     facts: request.facts,
     idempotency: parsed.tool.idempotency(parsed.args),
     verifies: parsed.tool.verify !== undefined,
-    ...(parsed.tool.isPrivate === true ? { isPrivate: true as const } : {}),
+    ...(parsed.tool.isPrivate !== undefined ? { isPrivate: true as const } : {}),
     grantId: decision.grantId,
     approvalId: question?.approvalId ?? null,
   });

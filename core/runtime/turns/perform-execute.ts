@@ -7,17 +7,20 @@ import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext, ToolContext } from '../../contracts/tools.ts';
 import { hasRunOut, noTaint } from '../../guard/policy/policy.ts';
-import type { Copies } from '../../guard/taint/taint.ts';
+import type { Copies, FindCopies } from '../../guard/taint/taint.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
 import { contextOf, factsOf, parseOnce } from './call-facts.ts';
+import { assertMayRead, maySee } from './outsider-view.ts';
 import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, LastOutputPort, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
 /** How often a call whose facts differ each time it is about to run is judged again before it is refused. */
 const DRIFTS_MAX = 5;
+/** How many hits are searched for those that an outsider may see. */
+const SEARCHED_MAX = 1_000;
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
@@ -208,9 +211,9 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
-  const copies = watch.copiesOf === null ? undefined : await watch.copiesOf();
+  const copies = watch.copiesOf === null ? undefined : await watch.copiesOf(result.fetched !== undefined);
   if (watch.found !== null) await accountFor(runner, facts, copies);
-  if (result.ended !== undefined) watch.follow?.(call.callId, result.ended);
+  if (result.ended !== undefined) watch.follow?.(call.callId, result.ended, result.fetched !== undefined);
   // If the program is closing, results of aborted calls are not recorded: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
@@ -233,7 +236,7 @@ interface CopyWatch {
   /** Settles when copies made by background commands so far are recorded; null if none runs. */
   readonly found: Promise<void> | null;
   /** Checks afterwards for files that the call itself copied. */
-  readonly copiesOf: (() => Promise<Copies>) | null;
+  readonly copiesOf: FindCopies | null;
   /** For a command that continues after its call. */
   readonly follow: ReturnType<LateCopiesPort['begin']>;
 }
@@ -276,6 +279,7 @@ function markSources(runner: RunningTurn, call: CallState, { parsed, facts, resu
       resultText: result.forModel,
       ok: result.outcome === 'ok',
       ...(copies === undefined ? {} : { copies }),
+      ...(result.fetched === undefined ? {} : { fetched: result.fetched }),
     },
   );
   if (marks !== null) runner.emit('taint.marked', marks, 'observe');
@@ -338,7 +342,9 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
     artifacts: {
       put: (content, about) => deps.artifacts.put(content, about),
       read: (idOrAlias, range) => {
-        for (const sessionId of deps.artifactStore.sessionsOf(idOrAlias)) heard.add(sessionId);
+        const sessions = deps.artifactStore.sessionsOf(idOrAlias);
+        assertMayRead(runner, idOrAlias, sessions);
+        for (const sessionId of sessions) heard.add(sessionId);
         return deps.artifacts.read(idOrAlias, range);
       },
     },
@@ -353,9 +359,10 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
       deps.crashPoints.reach('spawned');
     },
     searchSessions: (query, limit) => {
-      const hits = deps.log.search.find(query, limit);
+      const isWhole = runner.bounds?.outsider === undefined;
+      const hits = deps.log.search.find(query, isWhole ? limit : SEARCHED_MAX).filter(({ sessionId }) => maySee(runner, sessionId));
       for (const hit of hits) heard.add(hit.sessionId);
-      return hits;
+      return hits.slice(0, limit);
     },
   };
 }

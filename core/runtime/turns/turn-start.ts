@@ -39,7 +39,7 @@ export function startedChat(
 export function startedDirect(
   deps: TurnDeps,
   turnId: string,
-  { agentId, channel, workspace = null }: DirectCall,
+  { agentId, channel, workspace = null, bounds }: DirectCall,
   call: RequestedCall,
 ): AnyDraft {
   const body = {
@@ -49,6 +49,7 @@ export function startedDirect(
     limits: limitsWithin(deps.limits),
     calls: [call],
     channel,
+    ...(bounds === undefined ? {} : { bounds }),
     ...(workspace === null ? {} : { workspace }),
   };
   return { type: 'turn.started', turnId, phase: 'interpret', body };

@@ -121,7 +121,7 @@ export const channelGates: readonly Gate[] = [
     name: 'door/channel-foreign-words',
     prevents: 'what others wrote in a chat counts as the words of the owner',
     file: 'core/doors/controlplane/channel-inbound.ts',
-    text: '...(identities.isOwner(senderId) ? [] : [`${name}:${senderName} (${senderId})`]),',
+    text: '...(identities.isOwner(senderId) ? [] : [writerOf(name, { senderId, senderName })]),',
     instead: '',
     suites: ['tests/program/channels.test.ts'],
   },

@@ -346,7 +346,7 @@ export const doorGates: readonly Gate[] = [
     name: 'door/all-without-approvals',
     prevents: 'a token for everything may also answer for the person',
     file: 'core/contracts/features/doors.ts',
-    text: "if (scope === 'all') return what !== 'approvals';",
+    text: "if (scope === 'all') return what !== 'approvals' && what !== 'grants';",
     instead: "if (scope === 'all') return true;",
     suites: ['tests/program/mcp-door.test.ts'],
   },

@@ -53,9 +53,10 @@ export class MemoryCollector {
     }
   }
 
-  /** Whether the person wrote the message: it is not forwarded, not a task from another agent, and not part of an unattended turn. */
+  /** Whether the owner wrote the message: it is not an outsider's, not forwarded, not another agent's task, and its turn is attended. */
   #isOwnWords({ sessionId, sessionSeq, turnId, body }: EventOf<'user.message'>): boolean {
-    if (body.helper !== undefined || (body.bounds?.unattended ?? null) !== null) return false;
+    const { unattended = null, outsider } = body.bounds ?? {};
+    if (body.helper !== undefined || unattended !== null || outsider !== undefined) return false;
     const before = this.#deps.reads.slice(sessionId, { types: ['taint.marked'], before: sessionSeq, limit: MARKS_LOOKED_AT, newest: true });
     return !before.some(
       (mark) => mark.type === 'taint.marked' && mark.turnId === turnId && mark.body.callId === null && mark.body.attached !== true,

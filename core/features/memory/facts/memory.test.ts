@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemSessionId } from '../../../contracts/events.ts';
 import { memoryTiers } from '../../../contracts/features/memory.ts';
+import { wholeBounds } from '../../../contracts/turn-bounds.ts';
 import { textAtTier, tierOf } from './decay.ts';
 import { type MemoryBook } from './memory-book.ts';
 import { formExtractor } from './extract.ts';
@@ -261,7 +262,7 @@ test.each([
   expect(formExtractor.extract({ sessionId: 's', turnId: 't', text }).map(({ kind, text: said }) => [kind, said])).toEqual(expected);
 });
 
-test('only messages of the person are read: not forwarded, from agents or unattended', () => {
+test('only messages of the owner are read: not forwarded, from agents, programs or unattended', () => {
   const { log, book, rows } = openBench();
   const collector = new MemoryCollector({
     book,
@@ -272,11 +273,13 @@ test('only messages of the person are read: not forwarded, from agents or unatte
   });
   const message = (text: string, more: object = {}) => ({ text, channel: 'cli', sender: 'ada', dedupeKey: null, ...more }) as never;
   const created = { title: 'T', agentId: 'main', channel: 'cli', forkedFrom: null };
+  const outsider = { id: 'openai:dtk_1', name: 'openai:app', sees: ['memory'] };
   log.append('s1', [
     { type: 'session.created', body: created },
     { type: 'taint.marked', turnId: 't0', body: { callId: null, sources: [web], paths: [] } },
     { type: 'user.message', turnId: 't0', body: message('I like passed on words.') },
     { type: 'user.message', turnId: 't1', body: message('I like my own words.') },
+    { type: 'user.message', turnId: 't3', body: message('I like programs.', { channel: 'openai', bounds: { ...wholeBounds, outsider } }) },
     {
       type: 'user.message',
       turnId: 't2',
