@@ -7,7 +7,9 @@ import type * as z from 'zod';
  * no objects there.
  */
 export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] | null {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const {
+    _zod: { def },
+  } = schema as z.core.$ZodTypes;
   if ('innerType' in def) return keysAt(def.innerType, path);
   if (def.type === 'pipe') return keysAt(def.in, path);
   if (def.type === 'union') {

@@ -43,7 +43,8 @@ test('a command begins its session in the folder of its caller', async () => {
     return (await claw.op('session.get', { sessionId: sessionId ?? '', limit: 1 })).session.workspace;
   };
   expect((await claw.op('command.run', { line: '/read here.md', workspace: path })).text).toContain('in the project');
-  for (const line of ['/calc 1+1', '/new Plans', '/model demo/offline', '/plan whole']) expect(await folderOf(line), line).toBe(path);
+  const lines = ['/calc 1+1', '/new Plans', '/model demo/offline', '/plan whole'];
+  for (const line of lines) expect([line, await folderOf(line)]).toEqual([line, path]);
 });
 
 test('a command whose turn answers later says so', async () => {

@@ -235,7 +235,7 @@ test('an after-hook receives the class and summary of the call, and matches on t
     on: 'after_tool',
     name: classes.join(),
     match: { classes: [...classes] },
-    run: ({ tool }) => void seen.push([classes.join(), tool?.class, tool?.summary]) as undefined,
+    run: ({ tool }) => void seen.push([classes.join(), tool?.class, tool?.summary]),
   });
   model.script([
     { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'notes.md', content: 'x' } }] } },

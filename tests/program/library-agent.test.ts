@@ -113,7 +113,7 @@ test('a handler that decides nothing ends the run as waiting; one that comes too
   const { claw, model } = await open();
   model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);
   let asked = 0;
-  const undecided = claw.agent({ onApproval: () => void (asked += 1) as undefined });
+  const undecided = claw.agent({ onApproval: () => void (asked += 1) });
   const left = await undecided.run('write');
   expect([left.status, asked, left.pending?.map(({ facts }) => facts.paths.map(({ access }) => access))]).toEqual([
     'waiting',
