@@ -41,7 +41,7 @@ test.each([
 test('distinguishes missing from empty parameters, and shortens a long list', () => {
   expect(described(opTable['policy.explain'].params, { tool: 'calc' })).toEqual(['args is missing']);
   expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
-  expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
+  expect(described(opTable['turn.steer'].params, { turnId: 't', text: '' })).toEqual(['text must not be empty']);
   const strict = z.strictObject({ list: z.array(z.string()) });
   expect(described(strict, { list: Array.from({ length: 12 }, () => 1) }).at(-1)).toBe('and 2 more');
 });

@@ -35,7 +35,7 @@ export const sessionInfoSchema = z.object({
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
-/** What a turn waits for: the exact call and its facts for programs, and texts for people. */
+/** An open approval of a turn: the exact call with its facts, and texts for people. */
 export const pendingSchema = z.object({
   approvalId: z.string(),
   tool: z.string(),
