@@ -58,7 +58,10 @@ test('lists every built-in tool by name, with a schema for models', () => {
   expect(bench.host.list().map(({ name, class: toolClass }) => `${name}:${toolClass}`)).toEqual(
     names.map((name) => `${name}:${classOf(name)}`),
   );
-  expect(names.flatMap((name) => (bench.host.get(name)?.isPrivate === undefined ? [] : [name]))).toEqual(['artifact_read', 'session_search']);
+  expect(names.flatMap((name) => (bench.host.get(name)?.isPrivate === undefined ? [] : [name]))).toEqual([
+    'artifact_read',
+    'session_search',
+  ]);
   for (const schema of bench.host.schemas()) {
     const words = Object.keys(schema.parameters).filter((word) => !['type', 'properties', 'required'].includes(word));
     expect([schema.parameters['type'], words]).toEqual(['object', []]);
