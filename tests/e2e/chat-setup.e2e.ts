@@ -49,7 +49,7 @@ test(
     const { page } = window;
     const token = form.getByLabel('Bot token', { exact: true });
     await token.press('Enter');
-    await form.getByText('1 field does not fit.').waitFor();
+    await form.getByText('1 field is not valid.').waitFor();
     const id = await token.getAttribute('id');
     await expect.poll(() => page.locator(':focus').getAttribute('id')).toBe(id);
     expect(await token.getAttribute('aria-invalid')).toBe('true');
@@ -92,7 +92,7 @@ test(
     if (imap === undefined || smtp === undefined) throw new Error('the form has no servers');
     await form.getByLabel('Address', { exact: true }).fill('agent@tray.example');
     await tryIt.click();
-    await form.getByText('2 fields do not fit.').waitFor();
+    await form.getByText('2 fields are not valid.').waitFor();
     for (const [group, port] of [
       [imap, server.imapPort],
       [smtp, server.smtpPort('people')],

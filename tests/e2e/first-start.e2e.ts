@@ -208,7 +208,7 @@ test('the price list shows its changes before it is used', { timeout: 120_000 },
   });
   await page.evaluate("location.hash = '#/settings/models'");
   const list = page.getByRole('group', { name: 'Price list' });
-  await list.getByText('The prices of 2026-07-02 that come with TrayClaw are in use.').waitFor();
+  await list.getByText('The prices of 2 Jul 2026 that come with TrayClaw are in use.').waitFor();
   await list.getByRole('button', { name: 'Look for newer prices' }).click();
   await list.getByText('openai/gpt-5').waitFor();
   expect(await list.innerText()).toMatch(/Now: \$1\.00 in, \$5\.00 out · window unknown\s+New: \$3\.00 in, \$15\.00 out/);
