@@ -173,7 +173,7 @@ test('keys do what the sheet says; single-letter keys only if enabled and outsid
   await page.getByRole('heading', { level: 1 }).focus();
   await page.keyboard.press('k');
   await title('Newest');
-  await page.keyboard.press('Alt+Shift+9');
+  await page.keyboard.press('Alt+Shift+0');
   await title('Settings');
   await page.keyboard.press('?');
   const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });

@@ -107,7 +107,7 @@ test("a rule is pinned in an empty session; an agent's rule is shown with the ag
   // Meanwhile a rule is pinned through another door.
   await host.op('rule.pin', { text: 'Never at night.', agentId: 'main' });
   await page.getByRole('list', { name: 'Rules', exact: true }).getByText('Never at night.').waitFor();
-  await page.keyboard.press('Alt+Shift+6');
+  await page.keyboard.press('Alt+Shift+7');
   const main = page.getByRole('list', { name: 'Agents' }).getByRole('region', { name: 'main' });
   await main.locator('summary', { hasText: 'Pinned rules' }).press('Enter');
   await main.getByText('Never at night.').waitFor();

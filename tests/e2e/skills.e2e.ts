@@ -94,7 +94,7 @@ test('skills are reached by a key', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser);
   const { page } = window;
   await window.message.waitFor();
-  await page.keyboard.press('Alt+Shift+7');
+  await page.keyboard.press('Alt+Shift+8');
   const card = page.getByRole('list', { name: 'Skills', exact: true }).getByRole('region', { name: 'csv-summary' });
   await card.getByText('Summarizes a CSV table').waitFor();
   expect(window.incidents).toEqual([]);
