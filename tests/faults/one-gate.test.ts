@@ -301,6 +301,7 @@ test('a tool receives nothing with which it could answer for a person', async ()
     'onOutput',
     'onSpawn',
     'processMarker',
+    'programFiles',
     'redaction',
     'searchSessions',
   ];
