@@ -46,8 +46,13 @@ const statements = {
      FROM door_tokens WHERE token_id = @tokenId`,
 };
 
+/** Above this number, the turns in memory are read again. */
+const OPEN_MAX = 1_000;
+
 export class DoorRows {
   readonly #sql: Statements;
+  /** The turns of programs, and some that have ended; null until they are read. Other turns need no statement. */
+  #open: Set<string> | null = null;
 
   readonly apply = byType({
     'door.token_created': ({ body: { digest, by: _by, ...token }, atMs }) =>
@@ -62,10 +67,10 @@ export class DoorRows {
       // The token whose turn began a subagent pays for it, and a direct call is paid by the token that owns its session.
       const root = helper?.payers.at(-1)?.turnId;
       const tokenId = root === undefined ? (channel === 'mcp' ? this.ownerOf(sessionId) : null) : this.#payerOf(root);
-      if (tokenId !== null) this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: 0 });
+      if (tokenId !== null) this.#begin({ turnId, sessionId, tokenId, usd: 0 });
     },
     'turn.finished': ({ body: { costUsd }, turnId, atMs }) => {
-      const tokenId = this.#sql.value<string>(statements.end, turnId);
+      const tokenId = this.#mayBeOpen(turnId) ? this.#sql.value<string>(statements.end, turnId) : undefined;
       if (tokenId !== undefined) this.#spend(tokenId, atMs, costUsd);
     },
     'door.answered': ({ body: { door, client, costUsd }, atMs }) => this.#spend(`${door}:${client}`, atMs, costUsd),
@@ -92,7 +97,7 @@ export class DoorRows {
 
   begin(tokenId: string, { sessionId, turnId, bounds }: DoorTurn): void {
     this.own(sessionId, tokenId);
-    this.#sql.run(statements.begin, { turnId, sessionId, tokenId, usd: bounds.usd ?? 0 });
+    this.#begin({ turnId, sessionId, tokenId, usd: bounds.usd ?? 0 });
   }
 
   own(sessionId: string, tokenId: string): void {
@@ -101,6 +106,18 @@ export class DoorRows {
 
   ownerOf(sessionId: string): string | null {
     return this.#sql.value<string>('SELECT token_id FROM door_sessions WHERE session_id = ?', sessionId) ?? null;
+  }
+
+  #begin(turn: { readonly turnId: string | null; readonly sessionId: string; readonly tokenId: string; readonly usd: number }): void {
+    this.#sql.run(statements.begin, turn);
+    if (turn.turnId !== null) this.#open?.add(turn.turnId);
+  }
+
+  #mayBeOpen(turnId: string | null): boolean {
+    if (this.#open === null || this.#open.size > OPEN_MAX) {
+      this.#open = new Set(this.#sql.rows<{ readonly id: string }>('SELECT turn_id AS id FROM door_turns').map(({ id }) => id));
+    }
+    return turnId !== null && this.#open.has(turnId);
   }
 
   #payerOf(turnId: string): string | null {
