@@ -154,9 +154,7 @@ export function composeGuard(store: Store) {
     workspace,
     home: realpathSync(home),
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
-    get programFiles() {
-      return programFiles(store.settings.config, workspace);
-    },
+    programFiles: () => programFiles(store.settings.config, workspace),
   };
   const extraFolders = facts.extraFolders.map(realOf);
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));

@@ -1,6 +1,6 @@
-// Decodes percent-encoded text of another program, which may be encoded wrongly.
+// Decodes percent-encoded text from elsewhere, which may be encoded wrongly.
 
-/** Returns text that is not valid percent-encoding unchanged: then it is the name of nothing. */
+/** Returns text that is not valid percent-encoding unchanged. */
 export function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text);

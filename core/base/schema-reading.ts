@@ -1,6 +1,7 @@
 // Parses a JSON schema of any draft into one plain form: the kinds of values it accepts, each kind once per way to accept it. Follows
 // references and merges combinations. Does not know who uses the result.
 
+import { decodeComponent } from './decode-component.ts';
 import { isPlainObject } from './json.ts';
 import { limitWords } from './schema-words.ts';
 
@@ -89,20 +90,12 @@ function followed($ref: string, root: unknown): unknown {
   if ($ref !== '#' && !$ref.startsWith('#/')) return undefined;
   let value = root;
   for (const step of $ref.split('/').slice(1)) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = decodeComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(value)) value = value[Number(key)];
     else if (isPlainObject(value) && Object.hasOwn(value, key)) value = value[key];
     else return undefined;
   }
   return value;
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }
 
 function readOwn(schema: Record<string, unknown>, at: Place): Reading {

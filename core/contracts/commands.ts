@@ -120,8 +120,8 @@ const beginning: ReadonlySet<string> = new Set(['tool.run', 'message.send', 'ses
 
 /** Whether the command of the line may begin a session. */
 export function mayBeginSession(line: string): boolean {
-  const name = /^\/([a-z]+)/.exec(line.trimStart())?.[1];
-  return commandTable.some((command) => command.name === name && beginning.has(command.op));
+  const { name } = splitLine(line);
+  return commandTable.some((command) => command.name === name.toLowerCase() && beginning.has(command.op));
 }
 
 export const chatCommands = commandTable.filter(({ inChats }) => inChats !== undefined);
@@ -141,9 +141,14 @@ export function usageOf({ name, parameters }: CommandSpec): string {
   return [`/${name}`, ...shown].join(' ');
 }
 
+function splitLine(line: string): { readonly name: string; readonly given: string } {
+  const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  return { name, given };
+}
+
 /** Fails with `invalid_params` for an unknown command, a missing or extra parameter, or an invalid choice. */
 export function parseCommand(line: string, commands: readonly CommandSpec[] = commandTable): Result<ParsedCommand, AppError> {
-  const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const { name, given } = splitLine(line);
   const spec = commands.find((command) => command.name === name.toLowerCase());
   if (spec === undefined) {
     const near = nearNames(

@@ -75,10 +75,14 @@ export interface DoorTurn {
 }
 
 /** The bounds of the turns that a program starts. The grants of the owner cover its calls only if its scopes say so. */
-export function clientBounds(channel: string, caller: DoorCaller): TurnBounds & { readonly outsider: Outsider } {
+export function clientBounds(
+  channel: string,
+  caller: Pick<DoorCaller, 'token' | 'may'>,
+  usd: number | null,
+): TurnBounds & { readonly outsider: Outsider } {
   const { tokenId, name } = caller.token;
   const outsider = { id: `${channel}:${tokenId}`, name: `${channel}:${name}`, sees: privateParts.filter((part) => caller.may(part)) };
-  return { ...wholeBounds, usd: caller.leftUsd(), grants: caller.may('grants'), outsider };
+  return { ...wholeBounds, usd, grants: caller.may('grants'), outsider };
 }
 
 export interface DoorAdmission {

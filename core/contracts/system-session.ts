@@ -13,7 +13,6 @@ export const ownSessions = {
   schedule: 'schedule-',
   work: 'work-',
 } as const;
-export const helperSessionPrefix = ownSessions.helper;
 
 export function isOwnSessionId(sessionId: string): boolean {
   return sessionId === systemSessionId || Object.values(ownSessions).some((prefix) => sessionId.startsWith(prefix));

@@ -267,7 +267,7 @@ export interface FactContext {
   /** Additional folders that the person opened in the configuration. */
   readonly extraFolders: readonly string[];
   /** Real paths of the code that hooks, verifiers and MCP servers of config.yaml run. */
-  readonly programFiles?: readonly string[];
+  readonly programFiles?: () => readonly string[];
   /** The session of the call; absent if only its facts are requested. */
   readonly sessionId?: string;
   readonly turnId?: string;

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../tests/doubles/fake-claw.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { systemSessionId } from '../../core/contracts/events.ts';
-import { helperSessionPrefix } from '../../core/contracts/system-session.ts';
+import { ownSessions } from '../../core/contracts/system-session.ts';
 import { ApprovalPrompter } from './approval-prompter.ts';
 import { approvalOf, RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { activityOf, StatusWatch } from './desktop-status.ts';
@@ -177,7 +177,7 @@ test("shows a subagent's approval once, but not the subagent's work", async () =
     openDetails: () => undefined,
   });
   watch.onChange((status) => prompter.follow(status));
-  const sessionId = `${helperSessionPrefix}1`;
+  const sessionId = `${ownSessions.helper}1`;
   claw.append(sessionId, {
     type: 'session.created',
     body: { title: 'look', agentId: 'scout', channel: 'helper', forkedFrom: null },

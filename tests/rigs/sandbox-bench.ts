@@ -31,7 +31,7 @@ export class SandboxBench {
     mkdirSync(this.temporary);
     this.sandbox = new Sandbox({
       config: configSchema.parse({ sandbox: { mode: 'required', ...config } }).sandbox,
-      facts: { workspace: this.workspace, home: this.home, extraFolders: [], programFiles: this.programFiles },
+      facts: { workspace: this.workspace, home: this.home, extraFolders: [], programFiles: () => this.programFiles },
       userHome: this.person,
       environment: process.env,
       platform: process.platform,

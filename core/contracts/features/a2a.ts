@@ -4,12 +4,9 @@
 import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { none } from '../op-params.ts';
-import { ownSessions } from '../system-session.ts';
 
 /** The prefix of the model of a remote agent. The peer answers turns with this model. */
 export const peerModelPrefix = 'a2a/';
-/** The prefix of the sessions of received tasks. No other session may use it. */
-export const taskSessionPrefix = ownSessions.task;
 
 /** The name of a group of nodes instead of a peer: `a2a/@AGENT` is any node that has the agent. */
 export function groupPeer(agentId: string): string {

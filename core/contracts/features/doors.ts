@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { defineOps } from '../command-form.ts';
 import { usageSchema } from '../llm.ts';
 import { none } from '../op-params.ts';
+import { privateParts } from '../outsider.ts';
 
 /** The doors that a token opens. */
 export const tokenDoorSchema = z.enum(['openai', 'ollama', 'a2a', 'mcp']);
@@ -32,22 +33,20 @@ export const doorsConfigSchema = z
 
 /** A scope names a group, a single item, or a prefix followed by `*`. */
 const modelScopes = {
-  pattern:
-    /^(agents|passthrough|embeddings|memory|documents|sessions|files|grants|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|passthrough\/([^\s*]{1,300}\*?|\*))$/,
-  words:
-    'agents, passthrough, embeddings, memory, documents, sessions, files, grants, all, or a model such as trayclaw/writer or passthrough/lab/*',
+  names: ['agents', 'passthrough', 'embeddings', ...privateParts, 'grants', 'all'],
+  pattern: /^(trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|passthrough\/([^\s*]{1,300}\*?|\*))$/,
+  words: 'or a model such as trayclaw/writer or passthrough/lab/*',
 };
 const mcpScopes = {
-  pattern:
-    /^(agents|tools|memory|documents|sessions|files|grants|approvals|all|trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|tools\/[^\s*]{1,100}\*?)$/,
-  words:
-    'agents, tools, memory, documents, sessions, files, grants, approvals, all, or one agent or tool such as trayclaw/writer or tools/read_file',
+  names: ['agents', 'tools', ...privateParts, 'grants', 'approvals', 'all'],
+  pattern: /^(trayclaw(\/[^\s*]{1,200}\*?|\/\*)?|tools\/[^\s*]{1,100}\*?)$/,
+  words: 'or one agent or tool such as trayclaw/writer or tools/read_file',
 };
 
 /** Null if the scope is valid for the door, otherwise what it must be. */
 export function wrongScope(door: TokenDoor, scope: string): string | null {
-  const { pattern, words } = door === 'mcp' ? mcpScopes : modelScopes;
-  return pattern.test(scope) ? null : `must be ${words}`;
+  const { names, pattern, words } = door === 'mcp' ? mcpScopes : modelScopes;
+  return names.includes(scope) || pattern.test(scope) ? null : `must be ${names.join(', ')}, ${words}`;
 }
 
 /**

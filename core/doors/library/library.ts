@@ -3,7 +3,7 @@
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import type {
   Agent,
@@ -172,25 +172,20 @@ class Talk {
     try {
       for (;;) {
         const answer = await this.#claw.op('turn.wait', { turnId });
-        const pending = answer.pending ?? [];
-        if (answer.status !== 'waiting' || this.#options.onApproval === undefined || pending.length === 0) {
-          if (answer.status === 'waiting') this.#own.set(turnId, await this.#lastSeq(sessionId));
-          return answer;
-        }
+        if (answer.status !== 'waiting') return answer;
         const left = [];
-        for (const one of pending) if (!(await this.#decide(one))) left.push(one);
+        for (const one of answer.pending ?? []) if (!(await this.#decide(one))) left.push(one);
+        if (answer.pending !== undefined && left.length === 0) continue;
         // Asking the handler again would not change its mind.
-        if (left.length > 0) {
-          this.#own.set(turnId, await this.#lastSeq(sessionId));
-          return { ...answer, pending: left };
-        }
+        this.#own.set(turnId, await this.#lastSeq(sessionId));
+        return answer.pending === undefined ? answer : { ...answer, pending: left };
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
-  /** False if the handler leaves the decision to others. */
+  /** False if there is no handler, or it leaves the decision to others. */
   async #decide(pending: Parameters<NonNullable<AgentOptions['onApproval']>>[0]): Promise<boolean> {
     const decision = await this.#options.onApproval?.(pending);
     if (decision === undefined) return false;
@@ -238,7 +233,7 @@ class Talk {
 
   /** True for conversations with the agent itself. As a subagent it answers its caller. */
   async #isMine(sessionId: string): Promise<boolean> {
-    if (sessionId.startsWith(helperSessionPrefix)) return false;
+    if (sessionId.startsWith(ownSessions.helper)) return false;
     try {
       const { session } = await this.#claw.op('session.get', { sessionId, limit: 1 });
       return session.agentId === (this.#options.agentId ?? 'main');

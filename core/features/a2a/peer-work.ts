@@ -4,7 +4,8 @@
 import { sleep } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
-import { groupAgentOf, taskSessionPrefix, type PeerState } from '../../contracts/features/a2a.ts';
+import { groupAgentOf, type PeerState } from '../../contracts/features/a2a.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { noUsage, type DeltaSink, type ModelReply } from '../../contracts/llm.ts';
 import type { Spine } from '../feature.ts';
 import type { CarriedWork } from './carried.ts';
@@ -230,7 +231,7 @@ export class PeerWork {
       place = helper.from;
       ({ helper } = this.#startOf(place.sessionId, place.turnId));
     }
-    if (!place.sessionId.startsWith(taskSessionPrefix)) return [];
+    if (!place.sessionId.startsWith(ownSessions.task)) return [];
     const { rows } = this.#deps;
     return rows.task(place.turnId)?.hops ?? rows.hopsIn(place.sessionId);
   }

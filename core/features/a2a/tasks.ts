@@ -7,7 +7,8 @@ import type { Claw } from '../../contracts/claw.ts';
 import type { DoorCaller } from '../../contracts/door-route.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
-import { taskSessionPrefix, type PeerState } from '../../contracts/features/a2a.ts';
+import type { PeerState } from '../../contracts/features/a2a.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
@@ -219,7 +220,7 @@ export class TaskDesk {
     const { log, rows, agents, ids } = this.#deps;
     if (contextId !== null && !CONTEXT_ID.test(contextId))
       throw new AppError('invalid_params', 'A context id has up to 91 letters, digits, dots, dashes and underscores.');
-    const sessionId = contextId === null ? taskSessionPrefix + ids.next('ses') : taskSessionPrefix + contextId;
+    const sessionId = contextId === null ? ownSessions.task + ids.next('ses') : ownSessions.task + contextId;
     const known = log.index.session(sessionId);
     if (known !== null) {
       if (rows.ownerOf(sessionId) !== owner.ownerId) throw new AppError('not_found', `There is no context ${contextId} of yours.`);
@@ -311,7 +312,7 @@ function keyOf({ ownerId }: TaskOwner, messageId: string): string {
 }
 
 function contextOf(sessionId: string): string {
-  return sessionId.slice(taskSessionPrefix.length);
+  return sessionId.slice(ownSessions.task.length);
 }
 
 /** The streamed text of one turn, and a wake-up whenever its state may have changed. */

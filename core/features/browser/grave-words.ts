@@ -1,6 +1,7 @@
 // Words on a page that announce an effect, by kind of effect, in a few common languages. Requests behind words that the list lacks are
 // still blocked when the page sends something (page-guard.ts).
 
+import { decodeComponent } from '../../base/decode-component.ts';
 import type { ToolClass } from '../../contracts/tools.ts';
 
 export type PageEffect = Extract<ToolClass, 'spend' | 'destructive' | 'credential' | 'message'>;
@@ -58,17 +59,8 @@ export function effectOfWords(text: string): PageEffect | null {
 export function effectOfUrl(url: string): PageEffect | null {
   const parsed = URL.parse(url);
   if (parsed === null || /\.(?:js|mjs|css|png|jpe?g|gif|svg|webp|woff2?|ico|map)$/i.test(parsed.pathname)) return null;
-  const effect = effectOfWords(decoded(`${parsed.pathname} ${parsed.search}`));
+  const effect = effectOfWords(decodeComponent(`${parsed.pathname} ${parsed.search}`.replaceAll('+', ' ')));
   return effect === 'message' ? null : effect;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    // Uses the text as it is if its encoding is invalid.
-    return text;
-  }
 }
 
 /** Splits text into lower-case words; `deleteAccount` and `delete-account` are two words each. */

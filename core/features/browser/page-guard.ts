@@ -1,6 +1,7 @@
 // Decides about every request of a page: addresses by the program's rules, effects by what a person approved. Blocks every effect that no
 // person approved, whatever the page calls it. Starts nothing and sends nothing.
 
+import { decodeComponent } from '../../base/decode-component.ts';
 import type { UrlVerdict } from '../../guard/egress/egress.ts';
 import { effectOfUrl } from './grave-words.ts';
 
@@ -119,7 +120,7 @@ export class PageGuard {
   }
 
   #carriesTyped(url: string): boolean {
-    const forms = [url, safeDecode(url)];
+    const forms = [url, decodeComponent(url)];
     return this.#typed.some((text) => {
       const base64 = Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -1);
       const hex = Buffer.from(text).toString('hex');
@@ -138,15 +139,6 @@ function bare(host: string): string {
     .toLowerCase()
     .replace(/^www\./, '')
     .replace(/\.+$/, '');
-}
-
-function safeDecode(url: string): string {
-  try {
-    return decodeURIComponent(url);
-  } catch {
-    // Compares the URL as it is if its encoding is invalid.
-    return url;
-  }
 }
 
 function shown(url: string): string {

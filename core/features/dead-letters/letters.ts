@@ -4,7 +4,7 @@
 import { isHere } from '../../contracts/doors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
-import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventOf } from '../../contracts/events.ts';
 import type { Spine } from '../feature.ts';
@@ -217,7 +217,7 @@ export class DeadLetters {
   #capture(event: EventOf<'turn.finished'>): AnyDraft[] {
     const failure = judgeFailure(this.#deps.log, event);
     // A subagent's failure belongs to its caller. The queue of subagents retries and reports it.
-    if (event.sessionId.startsWith(helperSessionPrefix)) return [];
+    if (event.sessionId.startsWith(ownSessions.helper)) return [];
     if (failure === null || failure.reason.code === 'cancelled') return [];
     const { rows, ids, clock, config, random } = this.#deps;
     const before = rows.ofSession(failure.sessionId).find((letter) => isOf(letter, failure));

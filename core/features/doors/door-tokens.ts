@@ -102,15 +102,16 @@ export class DoorTokens implements DoorAdmission {
       return Math.max(0, perDayUsd - this.#rows.usedUsd(tokenId, localDay(this.#clock.nowMs())) - live.reservedUsd);
     };
     this.#noteUse(live);
-    const caller: DoorCaller = {
+    const may = (what: string): boolean => token.scopes.some((scope) => scopeIncludes(scope, what));
+    return {
       token,
       revoked: live.revoked.signal,
-      may: (what) => token.scopes.some((scope) => scopeIncludes(scope, what)),
+      may,
       leftUsd,
       bounds: (channel) => {
         const left = leftUsd();
         if (left === 0) throw spent();
-        return { ...clientBounds(channel, caller), usd: left === null ? null : Math.min(left, this.#perTurnUsd() ?? left) };
+        return clientBounds(channel, { token, may }, left === null ? null : Math.min(left, this.#perTurnUsd() ?? left));
       },
       begins: (turn) => this.#rows.begin(tokenId, turn),
       reserve: (usd) => {
@@ -120,7 +121,6 @@ export class DoorTokens implements DoorAdmission {
       owns: (sessionId) => this.#rows.ownerOf(sessionId) === tokenId,
       own: (sessionId) => this.#rows.own(sessionId, tokenId),
     };
-    return caller;
   }
 
   /** Returns the seconds until the next request is accepted, or null after counting this one. */

@@ -6,7 +6,7 @@ import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts'
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { type HelperEnd } from '../../contracts/features/helpers.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import { helperSessionPrefix, ownChannels } from '../../contracts/system-session.ts';
+import { ownSessions, ownChannels } from '../../contracts/system-session.ts';
 import type { HelperDeps } from './ports.ts';
 import { answerOf, endOf, taskOf, type EndedHelp } from './helper-words.ts';
 import { deliveryKey, type HelperJob } from './rows.ts';
@@ -146,7 +146,7 @@ export class HelperQueue {
 
   #start(job: HelperJob): void {
     const { turns, log, crashPoints } = this.#deps;
-    const sessionId = `${helperSessionPrefix}${job.jobId}`;
+    const sessionId = `${ownSessions.helper}${job.jobId}`;
     // The subagent works in its caller's workspace.
     const workspace = log.index.session(job.from.sessionId)?.workspace ?? null;
     const created = {
@@ -291,7 +291,7 @@ export class HelperQueue {
     } else if (event.type === 'panic.engaged') {
       for (const job of rows.queued()) this.#attempt(job, () => this.#finish(job, { ...nothingDone, status: 'stopped' }));
     } else if (event.turnId !== null) {
-      const isHelpers = event.type === 'turn.finished' && event.sessionId.startsWith(helperSessionPrefix);
+      const isHelpers = event.type === 'turn.finished' && event.sessionId.startsWith(ownSessions.helper);
       const ended = isHelpers ? rows.byHelperTurn(event.turnId) : null;
       if (ended !== null) this.#attempt(ended, () => this.#lookAt(ended));
       const isStopped = event.type === 'turn.cancel_requested' || (event.type === 'turn.finished' && stoppedEnds.has(event.body.status));

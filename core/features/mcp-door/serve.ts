@@ -94,7 +94,7 @@ function peerOf(deps: McpDoorDeps, caller: DoorCaller): Peer {
 
 /** The scope of a tool that reads files opens them to its direct calls. */
 function toolBounds(caller: DoorCaller): TurnBounds {
-  const { outsider, ...bounds } = clientBounds(CHANNEL, caller);
+  const { outsider, ...bounds } = clientBounds(CHANNEL, caller, caller.leftUsd());
   return { ...bounds, outsider: { ...outsider, sees: [...outsider.sees, 'files'] } };
 }
 

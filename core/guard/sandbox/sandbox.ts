@@ -176,7 +176,7 @@ export class Sandbox implements CommandSandbox {
       folders: foldersWith('write', policy),
       userHome,
       isDenied: policy.isDenied,
-      programFiles: facts.programFiles ?? [],
+      programFiles: facts.programFiles?.() ?? [],
       signal,
       ...(foldersMax === undefined ? {} : { foldersMax }),
     });

@@ -1,5 +1,7 @@
 // Splits a text into words, to determine whether arguments repeat words of a source. Pure; knows nothing of sessions.
 
+import { decodeComponent } from '../../base/decode-component.ts';
+
 /** Returns one spelling for text that looks or resolves the same: folds compatibility forms, invisible characters and case. */
 export function foldText(text: string): string {
   return text
@@ -44,13 +46,7 @@ export function stripEdges(chunk: string): string {
 
 /** Returns the text unchanged if its encoding is invalid. It then matches no word, which is the safe side. */
 export function decodePercents(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (cause instanceof URIError) return text;
-    throw cause;
-  }
+  return text.includes('%') ? decodeComponent(text) : text;
 }
 
 /** Returns whether a text contains the needle verbatim, not as part of a longer word. Both must be folded, with single spaces as blanks. */

@@ -17,7 +17,8 @@ export interface PathFactsOptions {
 
 export interface KnownFolders extends ProtectedFolders {
   readonly opened: readonly string[];
-  readonly programFiles: readonly string[];
+  /** Looked up on the disk, and only for a write. */
+  readonly programFiles: () => readonly string[];
 }
 
 const problems: Readonly<Record<PathProblem, string>> = {
@@ -71,7 +72,7 @@ export class PathFacts {
       home: this.#realFolder(context.home, context.workspace),
       ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
       opened: [workspace, ...context.extraFolders.map((folder) => this.#realFolder(folder, context.workspace))],
-      programFiles: context.programFiles ?? [],
+      programFiles: context.programFiles ?? (() => []),
     };
   }
 
@@ -89,9 +90,10 @@ export class PathFacts {
     return { given, real, access, insideWorkspace, protectedBy };
   }
 
-  #writeReason(real: string, access: PathFact['access'], { programFiles }: KnownFolders): string | null {
+  #writeReason(real: string, access: PathFact['access'], folders: KnownFolders): string | null {
     if (access === 'read') return null;
     const folded = plain(real);
+    const programFiles = folders.programFiles();
     if (programFiles.some((file) => plain(file) === folded)) return 'a hook, a verifier or an MCP server runs this file';
     return runLaterReason(folded) ?? gitWriteReason({ real, folded, userHome: this.userHome }, this.#disk);
   }

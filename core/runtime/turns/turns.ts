@@ -3,7 +3,7 @@
 
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice } from '../../contracts/events.ts';
-import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { ownSessions } from '../../contracts/system-session.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
 import { timedOut, type Approval } from '../../contracts/policy.ts';
 import type { TurnRow } from '../../store/session/session.ts';
@@ -60,7 +60,7 @@ export class TurnRuntime {
   constructor(deps: TurnDeps) {
     this.#deps = deps;
     this.#hot = new HotSessions(deps);
-    this.#lanes = new Lanes(deps.limits.parallelTurns, deps.limits.queuedMessages, (key) => key.startsWith(helperSessionPrefix));
+    this.#lanes = new Lanes(deps.limits.parallelTurns, deps.limits.queuedMessages, (key) => key.startsWith(ownSessions.helper));
     this.#deadlines = new ApprovalDeadlines({
       ...deps,
       pendingApprovals: () => deps.policy.pendingApprovals(),

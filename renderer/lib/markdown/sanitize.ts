@@ -4,6 +4,7 @@
 
 import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
+import { decodeComponent } from '../../../core/base/decode-component.ts';
 import type { Words } from '../i18n/words.ts';
 
 const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup sub kbd table thead tbody tr th td'.split(' ');
@@ -82,15 +83,7 @@ export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords)
 /** The host in ASCII form, so that letters of other scripts cannot imitate another host. */
 function hostOf(href: string): string {
   const { host, protocol, pathname } = new URL(href);
-  return protocol === 'mailto:' ? decodeAddress(pathname) : host;
-}
-
-function decodeAddress(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return protocol === 'mailto:' ? decodeComponent(pathname) : host;
 }
 
 function createRenderer(words: () => ImageWords): Renderer {
