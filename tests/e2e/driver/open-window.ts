@@ -115,10 +115,12 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
 function watch(page: Page, origin: string): { readonly incidents: string[]; stop(): void } {
   const incidents: string[] = [];
   const onConsole = (message: ConsoleMessage): void => {
-    // Some specs stop the host on purpose; any other console error counts.
+    // Some specs stop the host on purpose, and a request may then meet a connection that has just gone; any other console error counts.
     if (
       message.type() === 'error' &&
-      !/ERR_CONNECTION_(?:REFUSED|RESET)|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(message.text())
+      !/ERR_CONNECTION_(?:REFUSED|RESET|CLOSED)|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(
+        message.text(),
+      )
     ) {
       incidents.push(`console: ${message.text()}`);
     }
