@@ -17,7 +17,7 @@ import { emailSchema } from './features/email.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
-import { naming } from './named-things.ts';
+import { naming, namingKeys } from './named-things.ts';
 import { routesSchema } from './model-routes.ts';
 import { hookConfigSchema } from './features/hooks.ts';
 import { promptsConfigSchema } from './features/identity.ts';
@@ -179,6 +179,9 @@ export const policyModeSchema = z.enum(['supervised', 'workspace-free', 'locked-
 export type PolicyMode = z.infer<typeof policyModeSchema>;
 
 const callsPerMinute = z.number().int().min(0).max(10_000);
+const callsPerMinuteSchema = z
+  .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
+  .catchall(callsPerMinute);
 
 export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
@@ -236,10 +239,7 @@ export const configSchema = z.strictObject({
       limits: z
         .strictObject({
           /** By class or tool name. Above the limit a call needs an approval. */
-          callsPerMinute: z
-            .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
-            .catchall(callsPerMinute)
-            .prefault({}),
+          callsPerMinute: namingKeys('tool', callsPerMinuteSchema, (key) => !toolClassSchema.safeParse(key).success).prefault({}),
         })
         .prefault({}),
     })

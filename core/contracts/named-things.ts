@@ -25,6 +25,20 @@ export function naming(kind: NamedKind, schema: z.ZodString, nameIn: Naming['nam
   return copy;
 }
 
+interface KeyNaming {
+  readonly kind: NamedKind;
+  isName(key: string): boolean;
+}
+
+const keyNamings = z.registry<KeyNaming>();
+
+/** A copy of the schema, whose keys name things that must exist, except keys for which `isName` is false. */
+export function namingKeys<S extends z.ZodObject>(kind: NamedKind, schema: S, isName: KeyNaming['isName']): S {
+  const copy = schema.clone();
+  keyNamings.add(copy, { kind, isName });
+  return copy;
+}
+
 /** Fails as the check of the first name fails. `value` is one that the schema accepted. */
 export function assertNamed(schema: z.core.$ZodType, value: unknown, checks: NameChecks): void {
   for (const { kind, name } of namesIn(schema, value)) checks[kind](name);
@@ -40,6 +54,11 @@ export interface FoundName {
 export function namesIn(schema: z.core.$ZodType, value: unknown, place = ''): readonly FoundName[] {
   if (value === undefined || value === null || !mayName(schema)) return [];
   const known = namings.get(schema);
+  const ofKeys = keyNamings.get(schema);
+  if (ofKeys !== undefined) {
+    const names = Object.keys(value).filter((key) => ofKeys.isName(key));
+    return names.map((name) => ({ kind: ofKeys.kind, name, place }));
+  }
   if (known === undefined) {
     return partsOf(schema as z.core.$ZodTypes, value).flatMap(([inner, part, key]) =>
       namesIn(inner, part, key === undefined ? place : place === '' ? key : `${place}.${key}`),
@@ -57,7 +76,7 @@ function mayName(schema: z.core.$ZodType): boolean {
   if (known !== undefined) return known;
   // Ends the walk of a schema that contains itself.
   hasNames.set(schema, true);
-  const names = namings.has(schema) || innerOf(schema as z.core.$ZodTypes).some(mayName);
+  const names = namings.has(schema) || keyNamings.has(schema) || innerOf(schema as z.core.$ZodTypes).some(mayName);
   hasNames.set(schema, names);
   return names;
 }

@@ -12,7 +12,11 @@ test('settings that name a tool that does not exist are reported with the tool t
       sandbox: { mode: 'off' },
       agents: { coder: { tools: ['reed_file', 'calc'], bounds: { tools: ['wriet_file'] } } },
       heartbeat: { tools: ['clac'] },
-      policy: { denyTools: ['exce'], rules: [{ when: { tools: ['gerp', 'search__*'] }, then: 'deny' }] },
+      policy: {
+        denyTools: ['exce'],
+        rules: [{ when: { tools: ['gerp', 'search__*'] }, then: 'deny' }],
+        limits: { callsPerMinute: { exec: 5, write: 5, lits_dir: 5 } },
+      },
     },
   });
   const found = (await claw.op('health.check', {})).checks.filter(({ id }) => id.startsWith('config.tools.'));
@@ -21,6 +25,7 @@ test('settings that name a tool that does not exist are reported with the tool t
     'true agents.coder.tools: There is no tool called "reed_file".',
     'true heartbeat.tools: There is no tool called "clac".',
     'true policy.denyTools: There is no tool called "exce".',
+    'true policy.limits.callsPerMinute: There is no tool called "lits_dir".',
     'true policy.rules.when.tools: There is no tool called "gerp".',
   ]);
   expect(found.find(({ detail }) => detail.startsWith('agents.coder.tools'))?.detail).toContain('Did you mean read_file');

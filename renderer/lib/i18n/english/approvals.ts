@@ -179,7 +179,7 @@ export const approvals = {
     denyDomains: 'Blocked domains',
     denyTools: 'Disabled tools',
     limits: 'Limits; above them it asks',
-    limit: (n: number, name: string) => `${n} ${name} calls a minute`,
+    limit: (n: number, name: string) => `${name}: ${n} a minute`,
     keptIn: 'Kept in',
     keptHow: 'which no tool can change. Changes take effect after a restart.',
     tryIt: 'Try it',
