@@ -5,7 +5,8 @@ import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 
-export type LinkState = 'connecting' | 'online' | 'reconnecting' | 'unauthorized';
+/** unproven: something answers at the address, but does not show that it knows the window's token. */
+export type LinkState = 'connecting' | 'online' | 'reconnecting' | 'unproven' | 'unauthorized';
 
 export interface StreamHandlers {
   onEvent(event: AnyEvent): void;

@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -19,6 +20,16 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
     await new Promise((resolve) => server.close(resolve));
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Answers as the host does, signed with the token. */
+function prove({ url = '', headers }: IncomingMessage, response: ServerResponse, token = 'secret'): boolean {
+  const nonce = /^\/api\/prove\?nonce=([0-9a-f]{64})$/.exec(url)?.[1];
+  if (nonce === undefined) return false;
+  const key = createHash('sha256').update(token).digest();
+  const proof = createHmac('sha256', key).update(`trayclaw http://${headers.host} ${nonce}`).digest('hex');
+  response.end(JSON.stringify({ ok: true, result: { proofs: [proof] } }));
+  return true;
 }
 
 function clientOf(origin: string, onRenewed: (token: string) => void = () => undefined): HttpClient {
@@ -84,6 +95,7 @@ test('a refusal, a broken reply and a missing host are failures with what to do'
 test('a dropped stream resumes after the last event it saw', async () => {
   const asked: string[] = [];
   const origin = await serve((request, response) => {
+    if (prove(request, response)) return;
     asked.push(request.url ?? '');
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (asked.length === 1) response.end('id: 4\n\n' + event(5) + 'event: delta\ndata: {"kind":"text","text":"a"}\n\ndata: not json\n\n');
@@ -100,7 +112,8 @@ test('a dropped stream resumes after the last event it saw', async () => {
 
 test('a stream that comes back without a known place says that events may be missing', async () => {
   let asked = 0;
-  const origin = await serve((_request, response) => {
+  const origin = await serve((request, response) => {
+    if (prove(request, response)) return;
     asked += 1;
     response.writeHead(200);
     if (asked === 1) response.end(': beat\n\n');
@@ -113,6 +126,21 @@ test('a stream that comes back without a known place says that events may be mis
     ['reconnecting', false],
     ['online', true],
   ]);
+});
+
+test('after a lost connection the token waits for a host that has too much to do', async () => {
+  let requests = 0;
+  const origin = await serve((request, response) => {
+    requests += 1;
+    if (requests === 1) response.writeHead(200).end(event(5));
+    else if (requests < 4) {
+      expect(request.headers.authorization).toBe(undefined);
+      response.writeHead(requests === 2 ? 503 : 429).end();
+    } else if (!prove(request, response)) response.writeHead(200).write(event(6));
+  });
+  const followed = follow(clientOf(origin), 4);
+  await followed.until(() => followed.events.length === 2);
+  expect(followed.states.map(([state]) => state)).not.toContain('unproven');
 });
 
 test('a refused token ends the stream for good', async () => {

@@ -1,6 +1,7 @@
 // The op client over loopback HTTP: a POST per operation, and one fetch-streamed event stream that resumes where it stopped. Keeps the
-// access token in memory only and never puts it into an address. After a restart it exchanges its token for the new one. Each answer states
-// its position in the log, so that a request made before the stream is open misses no event.
+// access token in memory only and never puts it into an address. After a lost connection it sends the token only to a server that has shown
+// that it knows it; after a restart it exchanges the token for the new one. Each answer states its position in the log, so that a request
+// made before the stream is open misses no event.
 
 import { placeHeader } from '../../core/contracts/claw.ts';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
@@ -9,6 +10,7 @@ import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { sleep } from '../../core/base/deferred.ts';
 import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { proveServer, type Proof } from './prove-server.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
 
 export interface HttpClientOptions {
@@ -41,6 +43,9 @@ export class HttpClient implements OpClient {
   #renewing: Promise<void> | null = null;
   /** True if the host has refused the token and has no newer one. */
   #isRefused = false;
+  /** Not `proven` after a lost connection: another program may listen on the port by now. */
+  #proof: Proof = 'proven';
+  #proving: Promise<Proof> | null = null;
   /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
   /** The lowest position of all answers returned so far. */
@@ -127,8 +132,21 @@ export class HttpClient implements OpClient {
     } else this.#isRefused = response !== null;
   }
 
+  /** Fails unless the server is the one that knows the token. Concurrent callers share one request. */
+  async #assureServer(): Promise<void> {
+    if (this.#proof === 'proven') return;
+    this.#proving ??= proveServer(this.#fetch, this.#origin, this.#token).finally(() => (this.#proving = null));
+    this.#proof = await this.#proving;
+    if (this.#proof !== 'proven') throw new Error('The server did not show that it knows the token.');
+  }
+
+  #connectionLost(): void {
+    if (this.#proof === 'proven') this.#proof = 'silent';
+  }
+
   async #post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
     try {
+      await this.#assureServer();
       return await this.#fetch(this.#origin + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
@@ -138,6 +156,7 @@ export class HttpClient implements OpClient {
       });
     } catch {
       if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
+      this.#connectionLost();
       // The browser's own message would not help a person.
       throw new OpFailure('offline', 'TrayClaw is not responding.', 'Check that it is still running; this window reconnects on its own.');
     }
@@ -165,7 +184,7 @@ export class HttpClient implements OpClient {
       if (signal.aborted) return;
       // After several refusals the host says only that there are too many.
       if (this.#isRefused) return handlers.onState('unauthorized', false);
-      handlers.onState(wasOnline ? 'reconnecting' : 'connecting', false);
+      handlers.onState(this.#proof === 'stranger' ? 'unproven' : wasOnline ? 'reconnecting' : 'connecting', false);
       const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);
       failures = Math.min(failures + 1, 16);
       await sleep(waitMs, signal);
@@ -179,6 +198,7 @@ export class HttpClient implements OpClient {
     let silence = setTimeout(stop, this.#silenceMsMax);
     const used = this.#token;
     try {
+      await this.#assureServer();
       const response = await this.#fetch(`${this.#origin}/api/events?after=${after}`, {
         headers: { authorization: `Bearer ${this.#token}`, accept: 'text/event-stream' },
         cache: 'no-store',
@@ -194,8 +214,10 @@ export class HttpClient implements OpClient {
         silence = setTimeout(stop, this.#silenceMsMax);
         parser.push(chunk);
       }
+      this.#connectionLost();
     } catch {
       // A lost connection is expected.
+      this.#connectionLost();
     } finally {
       clearTimeout(silence);
       signal.removeEventListener('abort', stop);

@@ -167,7 +167,7 @@ test('a draft survives while the host is away; its new address is enough to cont
   expect(await window.message.inputValue()).toBe('Second');
   await window.host.start({ later: true });
   // The token of this tab is invalid by now.
-  await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });
+  await window.page.getByText(/Open the address that TrayClaw prints/).waitFor({ timeout: 15_000 });
   await window.openAddress();
   await window.conversation.getByText('One.', { exact: true }).waitFor();
   await expect.poll(() => window.message.inputValue()).toBe('Second');

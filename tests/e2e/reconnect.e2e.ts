@@ -1,5 +1,6 @@
 // A host that dies in mid-stream, and a stream that is cut alone: the window recovers with everything that was recorded, each item once.
 
+import { createServer } from 'node:http';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deferred } from '../../core/base/deferred.ts';
@@ -67,6 +68,29 @@ test('a view that could not be loaded while the host was away is shown when it i
   await window.page.getByText('Nothing is remembered yet.').waitFor();
   await window.go('Chat');
   expect(await window.message.inputValue()).toBe('An unsent thought');
+});
+
+test('another program on the port of an ended host gets no token, and the window reconnects to the host', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
+  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.host.stop();
+  const asked: { readonly path: string; readonly token: string | undefined }[] = [];
+  const stranger = createServer((request, response) => {
+    asked.push({ path: request.url ?? '', token: request.headers.authorization });
+    response.end('{"ok":true,"result":{"proofs":[]}}');
+  });
+  await new Promise<void>((resolve) => stranger.listen(Number(new URL(window.host.origin).port), '127.0.0.1', resolve));
+  await window.page.getByText(/another program uses its address/).waitFor();
+  await window.send('First');
+  await expect.poll(() => window.message.inputValue()).toBe('First');
+  expect(asked.filter(({ path, token }) => token !== undefined || !path.startsWith('/api/prove'))).toEqual([]);
+  stranger.closeAllConnections();
+  await new Promise((resolve) => stranger.close(resolve));
+  await window.host.start();
+  await window.page.getByText(/another program uses its address/).waitFor({ state: 'detached' });
+  await window.message.press('Enter');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  expect(window.incidents).toEqual([]);
 });
 
 test('after the host was killed mid-answer, every message and answer is there once', async () => {

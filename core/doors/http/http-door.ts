@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
+import { nonceForm, proofText } from '../../base/server-proof.ts';
 import type { DoorRoute } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes, type ApiOptions } from './api-routes.ts';
@@ -22,6 +23,8 @@ import { TokenCheck, type EarlierToken, type TokenVerdict } from './token-check.
 const namedByContent = '/assets/';
 /** The path at which an open window exchanges the previous run's token for this run's. */
 const renewPath = '/api/renew';
+/** The path at which this server shows an open window that it knows the window's token. */
+const provePath = '/api/prove';
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
 const connectionsMax = 256;
@@ -49,6 +52,7 @@ export interface DoorChecks {
   refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
   judgeToken(header: string | undefined): TokenVerdict;
   isEarlier(header: string | undefined): boolean;
+  proofs(text: string): string[];
 }
 
 export interface UrlListening {
@@ -97,6 +101,7 @@ class NodeHttpDoor implements HttpDoor {
       refusePlace,
       judgeToken: (header) => tokens.judge(header),
       isEarlier: (header) => tokens.isEarlier(header),
+      proofs: (text) => tokens.proofs(text),
     };
     this.#checks = options.replaceChecks?.(checks) ?? checks;
     const rates = options.requestRates ?? defaultRequestRates;
@@ -176,6 +181,7 @@ class NodeHttpDoor implements HttpDoor {
       const { asked, reply } = exchangeOf(request, response, { path, trust: () => this.#trust(request, path) });
       return route.answer(asked, reply);
     }
+    if (path === provePath && request.method === 'GET' && place.kind === 'tcp') return this.#prove(request, response, place.port, search);
     if (path.startsWith('/api/')) {
       const channel = place.kind === 'socket' ? 'cli' : 'http';
       return this.#answerApi({ request, response, path, query: new URLSearchParams(search), channel });
@@ -204,6 +210,14 @@ class NodeHttpDoor implements HttpDoor {
       return sendJson(response, 200, { ok: true, result: { token: this.#options.token } });
     const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
     return refused === null ? this.#api.handle(exchange) : sendRefusal(request, response, refused);
+  }
+
+  /** Needs no token, so it gives away only signatures of random text with this server's own address. */
+  #prove(request: IncomingMessage, response: ServerResponse, port: number, search: string): void {
+    const nonce = new URLSearchParams(search).get('nonce') ?? '';
+    if (!nonceForm.test(nonce))
+      return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The nonce must be 32 bytes in hex.')));
+    sendJson(response, 200, { ok: true, result: { proofs: this.#checks.proofs(proofText(`http://127.0.0.1:${port}`, nonce)) } });
   }
 
   #refuseToken(request: IncomingMessage): Refusal | null {

@@ -1,7 +1,7 @@
 // Checks the bearer token in constant time, with a lockout after too many wrong ones, even from this machine. Guessing 256 random bits is
 // hopeless at any speed; see core/base/guess-limit.ts.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { bearerIn } from '../../base/bearer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GuessLimit } from '../../base/guess-limit.ts';
@@ -33,8 +33,14 @@ export class TokenCheck {
   /** True if the header contains the previous run's token and its time is not over. */
   isEarlier(header: string | undefined): boolean {
     const given = bearerIn(header);
-    if (given === null || this.#earlier === null || this.#clock.nowMs() > this.#earlier.untilMs) return false;
-    return timingSafeEqual(digestOf(given), Buffer.from(this.#earlier.digest, 'hex'));
+    const earlier = this.#earlierDigest();
+    return given !== null && earlier !== null && timingSafeEqual(digestOf(given), earlier);
+  }
+
+  /** Signs the text for a window that has this run's token, and for one that has the previous run's and may exchange it. */
+  proofs(text: string): string[] {
+    const earlier = this.#earlierDigest();
+    return [this.#digest, ...(earlier === null ? [] : [earlier])].map((key) => createHmac('sha256', key).update(text).digest('hex'));
   }
 
   /** Judges the Authorization header. A missing header is wrong but not a guess, so it does not count towards the lockout. */
@@ -43,6 +49,10 @@ export class TokenCheck {
     if (given !== null && timingSafeEqual(digestOf(given), this.#digest)) return { kind: 'right' };
     const retryAfterSeconds = this.#guesses.count(header !== undefined);
     return retryAfterSeconds === null ? { kind: 'wrong' } : { kind: 'locked', retryAfterSeconds };
+  }
+
+  #earlierDigest(): Buffer | null {
+    return this.#earlier === null || this.#clock.nowMs() > this.#earlier.untilMs ? null : Buffer.from(this.#earlier.digest, 'hex');
   }
 }
 

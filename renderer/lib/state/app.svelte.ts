@@ -283,7 +283,7 @@ export class App {
   /** While the banner says that the connection is lost, and the text is still in its field, a notice would repeat it. */
   readonly #tellUnsent = (cause: unknown): void => {
     const { code, message } = toOpFailure(cause);
-    if (code === 'offline' && this.system.link === 'reconnecting') this.notices.say(message);
+    if (code === 'offline' && isLost(this.system.link)) this.notices.say(message);
     else this.notices.fail(cause);
   };
 
@@ -351,7 +351,7 @@ export class App {
 
   #linkChanged(state: LinkState, gap: boolean): void {
     // The banner about the lost connection disappears silently, so announce it.
-    if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
+    if (state === 'online' && isLost(this.system.link)) this.notices.say(this.#words().backOnline);
     if (state === 'online') this.notices.isOver('offline');
     // Live text between the first load and now was not received.
     if (state === 'online' && this.system.link === 'connecting')
@@ -381,6 +381,10 @@ export class App {
       else this.notices.fail(part.reason);
     }
   }
+}
+
+function isLost(state: LinkState): boolean {
+  return state === 'reconnecting' || state === 'unproven';
 }
 
 export const [getApp, setApp] = createContext<App>();

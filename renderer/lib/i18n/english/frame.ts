@@ -32,6 +32,7 @@ export const frame = {
   connection: 'Connection',
   connecting: 'Connecting to TrayClaw…',
   reconnecting: 'TrayClaw is not responding. Retrying…',
+  unproven: 'TrayClaw was restarted, or another program uses its address. Open the address that TrayClaw prints.',
   outOfDate: 'What you see may be out of date.',
   viewFailed: 'This page could not be loaded. TrayClaw may be stopped, or it was updated. Nothing is lost.',
   reload: 'Reload the window',
