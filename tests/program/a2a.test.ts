@@ -169,6 +169,7 @@ test('push notifications, unknown versions and odd messages are refused clearly'
   await expect(client.sendMessage(ask({ ...bare, parts: [] }))).rejects.toThrow('no text and no file');
   await expect(client.sendMessage(ask({ ...bare, metadata: { [extensionUri]: { hops: 'x' } } }))).rejects.toThrow('is not valid');
   await expect(client.sendMessage(ask({ ...bare, contextId: '../x' }))).rejects.toThrow('context id');
+  await expect(client.getTask({ tenant: '', id: 'none', historyLength: -1 })).rejects.toThrow('must not be negative');
   const { key } = await rig.token({ door: 'a2a', name: 'by-hand' });
   const send = async (body: string, version: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'a2a-version': version };

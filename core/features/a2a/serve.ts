@@ -28,6 +28,8 @@ interface RpcReply {
 }
 
 const ALIVE_MS = 15_000;
+/** The methods of revision 1.0; those of 0.3 are names such as `tasks/get`. */
+const NEWER_METHOD = /^(?:Send|Get|List|Cancel|Subscribe|Create|Delete)[A-Z]/;
 
 export class A2aDoor {
   readonly #deps: ServeDeps;
@@ -122,8 +124,8 @@ export class A2aDoor {
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       return failure(null, A2A_ERROR_CODE.INVALID_PARAMS, 'The body must be one JSON-RPC request.');
-    if (isEarlier(request) && 'method' in body) {
-      if (typeof body.method !== 'string' || !body.method.includes('/'))
+    if (isEarlier(request)) {
+      if ('method' in body && typeof body.method === 'string' && NEWER_METHOD.test(body.method))
         throw new VersionNotSupportedError('This method is of revision 1.0: send the header A2A-Version: 1.0.');
       const { LegacyJsonRpcTransportHandler } = await import('@a2a-js/sdk/compat/v0_3/server');
       return await new LegacyJsonRpcTransportHandler(handler).handle({ ...body }, context);
