@@ -8,6 +8,7 @@ import { GuessLimit } from '../../base/guess-limit.ts';
 import { localDay } from '../../base/local-day.ts';
 import { clientBounds, type DoorAdmission, type DoorCaller, type DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { Outsider } from '../../contracts/outsider.ts';
 import { scopeIncludes, type TokenDoor } from '../../contracts/features/doors.ts';
 import type { DoorRows, TokenRow } from './rows.ts';
 
@@ -72,7 +73,17 @@ export class DoorTokens implements DoorAdmission {
     const retryAfterSeconds = this.#overRate(judged.live);
     if (retryAfterSeconds !== null)
       throw new AppError('rate_limited', 'This API key has used up its requests of the minute.', { data: { retryAfterSeconds } });
+    this.#noteUse(judged.live);
     return this.#callerOf(judged.live);
+  }
+
+  /** The program behind the outsider of an earlier turn, with its present scopes; null if it has no token. Fails with denied after a revocation. */
+  callerFor({ id, name }: Outsider): DoorCaller | null {
+    const [, tokenId] = /:(dtk_\w+)$/.exec(id) ?? [];
+    if (tokenId === undefined) return null;
+    const live = this.#all.get(tokenId);
+    if (live === undefined) throw new AppError('denied', `The token of ${name}, who planned this, was revoked.`);
+    return this.#callerOf(live);
   }
 
   /** Rereads the tokens after one was created or revoked. The remaining tokens keep their counters. */
@@ -101,7 +112,6 @@ export class DoorTokens implements DoorAdmission {
       if (perDayUsd === null) return null;
       return Math.max(0, perDayUsd - this.#rows.usedUsd(tokenId, localDay(this.#clock.nowMs())) - live.reservedUsd);
     };
-    this.#noteUse(live);
     const may = (what: string): boolean => token.scopes.some((scope) => scopeIncludes(scope, what));
     return {
       token,
