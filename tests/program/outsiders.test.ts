@@ -206,7 +206,7 @@ test.each([undefined, 'named'])('what a program planned runs for that program in
   await rig.claw.op('turn.wait', { turnId });
   expect(secretsIn(rig.model.requests.slice(before))).toEqual([]);
   const { events } = await rig.claw.op('session.get', { sessionId, types: ['turn.started'] });
-  expect(events.at(-1)?.body).toMatchObject({ bounds: { usd: 1, outsider: { id: `openai:${tokenId}`, sees: [] } } });
+  expect(events.at(-1)?.body).toMatchObject({ bounds: { usd: 0.5, outsider: { id: `openai:${tokenId}`, sees: [] } } });
   await rig.claw.op('door.revoke_token', { token: tokenId });
   await expect(rig.claw.op('schedule.run', { scheduleId })).rejects.toThrow('The token of openai:planner, who planned this, was revoked.');
   await rig.claw.op('schedule.remove', { scheduleId });

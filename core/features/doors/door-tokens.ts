@@ -121,7 +121,7 @@ export class DoorTokens implements DoorAdmission {
       bounds: (channel) => {
         const left = leftUsd();
         if (left === 0) throw spent();
-        return clientBounds(channel, { token, may }, left === null ? null : Math.min(left, this.#perTurnUsd() ?? left));
+        return clientBounds(channel, { token, may }, left === null ? null : Math.min(left, this.#perTurnUsd() ?? shareOf(left, perDayUsd)));
       },
       begins: (turn) => this.#rows.begin(tokenId, turn),
       reserve: (usd) => {
@@ -164,6 +164,11 @@ function liveOf(row: TokenRow): Live {
     notedAtMs: lastUsedAtMs ?? 0,
     reservedUsd: 0,
   };
+}
+
+/** Half of what is left, so that a second turn can run beside it; the last quarter of the day is not divided. */
+function shareOf(leftUsd: number, perDayUsd: number | null): number {
+  return leftUsd > (perDayUsd ?? 0) / 4 ? leftUsd / 2 : leftUsd;
 }
 
 function spent(): AppError {
