@@ -166,7 +166,7 @@ function liveOf(row: TokenRow): Live {
   };
 }
 
-/** Half of what is left, so that a second turn can run beside it; the last quarter of the day is not divided. */
+/** Half of the rest of the day, so that a second turn can run at the same time. The last quarter of the day is not divided. */
 function shareOf(leftUsd: number, perDayUsd: number | null): number {
   return leftUsd > (perDayUsd ?? 0) / 4 ? leftUsd / 2 : leftUsd;
 }
