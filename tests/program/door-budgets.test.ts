@@ -4,6 +4,7 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, type 
 import { Role, type Task } from '@a2a-js/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { EventBodies } from '../../core/contracts/events.ts';
 import type { TokenDoor } from '../../core/contracts/features/doors.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 import { help } from './helper-rig.ts';
@@ -55,11 +56,11 @@ async function chat(rig: OpenAiDoorRig, key: string, content: string, model = 't
 }
 
 /** The dollars that each turn may spend, oldest first. */
-async function boundsOf(rig: OpenAiDoorRig): Promise<unknown[]> {
+async function boundsOf(rig: OpenAiDoorRig): Promise<(number | null | undefined)[]> {
   const { sessions } = await rig.claw.op('session.list', {});
   const starts = await Promise.all(sessions.map(({ sessionId }) => rig.claw.op('session.get', { sessionId, types: ['turn.started'] })));
   const events = starts.flatMap((one) => one.events).toSorted((a, b) => a.seq - b.seq);
-  return events.map((event) => (event.type === 'turn.started' ? event.body.bounds?.usd : null));
+  return events.map(({ body }) => (body as EventBodies['turn.started']).bounds?.usd);
 }
 
 /** Decides the only pending approval, and waits for the end of its turn. */

@@ -25,7 +25,7 @@ export interface CommandDeps {
   readonly approvals: { pendingApprovals(): Approval[] };
   readonly servers: Pick<ServerQuestions, 'list'>;
   /** The agent that answers the first message of a chat. */
-  agentOf(chatId: string): string;
+  readonly agentOf: (chatId: string) => string;
 }
 
 export interface CommandCall {
