@@ -110,7 +110,7 @@ test('a task is canceled; errors have the codes of that revision', async () => {
     message: expect.stringContaining('A2A-Version: 1.0'),
   });
   for (const body of ['[]', 'null', '5'])
-    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32602 } });
+    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32600 } });
 });
 
 test("the SDK's own transport of that revision reads the card and the answers", async () => {

@@ -233,8 +233,10 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
   if (pageSize !== undefined && (pageSize < 1 || pageSize > PAGE_MAX))
     throw new RequestMalformedError(`pageSize must be 1 to ${PAGE_MAX}.`);
   assertHistory(historyLength);
+  if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('There is no such status.');
   const afterMs = statusTimestampAfter === undefined ? null : Date.parse(statusTimestampAfter);
-  if (afterMs !== null && Number.isNaN(afterMs)) throw new RequestMalformedError('statusTimestampAfter is no time.');
+  if (afterMs !== null && (Number.isNaN(afterMs) || !/^\d{4}-/.test(statusTimestampAfter ?? '')))
+    throw new RequestMalformedError('statusTimestampAfter is no time.');
   const wanted = all.filter(
     (task) =>
       (contextId === '' || task.contextId === contextId) &&
