@@ -234,9 +234,7 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
     throw new RequestMalformedError(`pageSize must be 1 to ${PAGE_MAX}.`);
   assertHistory(historyLength);
   if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('There is no such status.');
-  const afterMs = statusTimestampAfter === undefined ? null : Date.parse(statusTimestampAfter);
-  if (afterMs !== null && (Number.isNaN(afterMs) || !/^\d{4}-/.test(statusTimestampAfter ?? '')))
-    throw new RequestMalformedError('statusTimestampAfter is no time.');
+  const afterMs = statusTimestampAfter === undefined ? null : momentOf(statusTimestampAfter);
   const wanted = all.filter(
     (task) =>
       (contextId === '' || task.contextId === contextId) &&
@@ -258,6 +256,13 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
     pageSize: size,
     totalSize: wanted.length,
   };
+}
+
+/** Fails unless it begins with a year, because Date also reads texts such as -1. */
+function momentOf(text: string): number {
+  const atMs = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) throw new RequestMalformedError('statusTimestampAfter is no time.');
+  return atMs;
 }
 
 function assertHistory(length: number | undefined): void {
