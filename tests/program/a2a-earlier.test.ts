@@ -98,13 +98,19 @@ test('a task is canceled; errors have the codes of that revision', async () => {
     (await ask('tasks/pushNotificationConfig/set', { taskId: result.id, pushNotificationConfig: { url: 'http://a' } })).error?.code,
   ).toBe(-32003);
   expect((await ask('message/send', {})).error?.code).toBe(-32602);
-  expect((await ask('made/up', {})).error?.code).toBe(-32601);
+  for (const method of ['made/up', 'no_such_method', 'tasks.get']) expect((await ask(method, {})).error?.code).toBe(-32601);
+  for (const body of [
+    { jsonrpc: '2.0', id: 7, params: {} },
+    { jsonrpc: '2.0', id: 7, method: 5, params: {} },
+  ])
+    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: 7, error: { code: -32600 } });
+  expect((await ask('tasks/get', { id: result.id, historyLength: -1 })).error?.code).toBe(-32602);
   expect((await ask('GetTask', { id: 'none' })).error).toMatchObject({
     code: -32009,
     message: expect.stringContaining('A2A-Version: 1.0'),
   });
   for (const body of ['[]', 'null', '5'])
-    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32602 } });
+    expect(await (await rig.send('/a2a', body, authorized())).json()).toMatchObject({ id: null, error: { code: -32600 } });
 });
 
 test("the SDK's own transport of that revision reads the card and the answers", async () => {

@@ -169,6 +169,7 @@ test('push notifications, unknown versions and odd messages are refused clearly'
   await expect(client.sendMessage(ask({ ...bare, parts: [] }))).rejects.toThrow('no text and no file');
   await expect(client.sendMessage(ask({ ...bare, metadata: { [extensionUri]: { hops: 'x' } } }))).rejects.toThrow('is not valid');
   await expect(client.sendMessage(ask({ ...bare, contextId: '../x' }))).rejects.toThrow('context id');
+  await expect(client.getTask({ tenant: '', id: 'none', historyLength: -1 })).rejects.toThrow('must not be negative');
   const { key } = await rig.token({ door: 'a2a', name: 'by-hand' });
   const send = async (body: string, version: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'a2a-version': version };
@@ -179,7 +180,10 @@ test('push notifications, unknown versions and odd messages are refused clearly'
   const push = '{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t","url":"http://127.0.0.1:1/"}}';
   expect((await send(push, '1.0')).error.code).toBe(-32003);
   expect((await send('{', '1.0')).error.code).toBe(-32700);
-  expect((await send('[]', '1.0')).error.code).toBe(-32602);
+  for (const odd of ['[]', '{"id":1}', '{"jsonrpc":"1.0","method":"GetTask"}', '{"jsonrpc":"2.0","id":{},"method":"GetTask"}'])
+    expect((await send(odd, '1.0')).error.code).toBe(-32600);
+  for (const params of [{ status: 'NONE' }, { statusTimestampAfter: '-1' }, { statusTimestampAfter: 'soon' }])
+    expect((await send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params }), '1.0')).error?.code).toBe(-32602);
   expect((await send('{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}', '1.0')).error.code).toBe(-32601);
 });
 

@@ -4,6 +4,7 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, type 
 import { Role, type Task } from '@a2a-js/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { EventBodies } from '../../core/contracts/events.ts';
 import type { TokenDoor } from '../../core/contracts/features/doors.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 import { help } from './helper-rig.ts';
@@ -52,6 +53,14 @@ async function chat(rig: OpenAiDoorRig, key: string, content: string, model = 't
     { authorization: `Bearer ${key}` },
   );
   return { status: response.status, text: await response.text() };
+}
+
+/** The dollars that each turn may spend, oldest first. */
+async function boundsOf(rig: OpenAiDoorRig): Promise<(number | null | undefined)[]> {
+  const { sessions } = await rig.claw.op('session.list', {});
+  const starts = await Promise.all(sessions.map(({ sessionId }) => rig.claw.op('session.get', { sessionId, types: ['turn.started'] })));
+  const events = starts.flatMap((one) => one.events).toSorted((a, b) => a.seq - b.seq);
+  return events.map(({ body }) => (body as EventBodies['turn.started']).bounds?.usd);
 }
 
 /** Decides the only pending approval, and waits for the end of its turn. */
@@ -134,11 +143,12 @@ test("a person's own turns in the session of a program are not the program's", a
 
 test('a running turn reserves its bound: parallel turns share what is left', async () => {
   const rig = await open();
-  const key = await tokenFor(rig, 'openai', 0.15);
-  const ends = await Promise.all(['slow one', 'slow two', 'slow three'].map((content) => chat(rig, key, content)));
-  expect(ends.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429, 429]);
+  const key = await tokenFor(rig, 'openai', 1);
+  const ends = await Promise.all(['slow one', 'slow two', 'slow three', 'slow four'].map((content) => chat(rig, key, content)));
+  expect(ends.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 429]);
   expect(ends.map(({ text }) => text).join('')).toContain('running');
-  expect(await spentBy(rig, 'openai')).toBeCloseTo(callUsd, 9);
+  expect(await spentBy(rig, 'openai')).toBeCloseTo(3 * callUsd, 9);
+  expect(await boundsOf(rig)).toEqual([0.5, 0.25, 0.25]);
   // A later turn may spend the unused part of the reservation.
   expect((await chat(rig, key, 'Hi')).status).not.toBe(429);
 });
@@ -155,12 +165,15 @@ test('a turn that waits keeps its reservation through a restart; a deleted sessi
   const key = await tokenFor(rig, 'openai', 1);
   await chat(rig, key, 'write it');
   await rig.restart();
-  expect((await chat(rig, key, 'Hi')).status).toBe(429);
-  const { sessions } = await rig.claw.op('session.list', {});
-  const turnId = (await rig.claw.op('approval.list', {})).approvals[0]?.turnId ?? '';
-  await rig.claw.op('turn.cancel', { turnId });
-  await rig.claw.op('session.delete', { sessionId: sessions[0]?.sessionId ?? '' });
-  expect((await chat(rig, key, 'Hi')).status).toBe(200);
+  const reserved = async (): Promise<unknown> => {
+    expect((await chat(rig, key, 'Hi')).status).toBe(200);
+    return (await boundsOf(rig)).at(-1);
+  };
+  expect(await reserved()).toBe(0.25);
+  const [approval] = (await rig.claw.op('approval.list', {})).approvals;
+  await rig.claw.op('turn.cancel', { turnId: approval?.turnId ?? '' });
+  await rig.claw.op('session.delete', { sessionId: approval?.sessionId ?? '' });
+  expect(await reserved()).toBeCloseTo((1 - 2 * callUsd) / 2, 9);
 });
 
 function task(text: string) {

@@ -287,6 +287,20 @@ test('commands: status, new, sessions, plan, budget, help for the unknown, deny 
   expect(existsSync(join(rig.home.workspace, 'd.md'))).toBe(false);
 });
 
+test('a plan is chosen before the first message, for the agent of the chat', async () => {
+  const agents = { main: {}, scout: { routes: [{ channel: 'telegram' }] } };
+  const rig = await open({ rules: writes('p.md'), config: { agents } });
+  await rig.pair();
+  rig.ada.write('/plan sideways');
+  await rig.hears(/There is no session yet|whole, steps/);
+  rig.ada.write('/plan steps');
+  await rig.hears(/Only reads run until you approve the plan/);
+  rig.ada.write('first words');
+  await rig.hears('You said: first words');
+  const { sessions } = await rig.claw.op('session.list', {});
+  expect(sessions).toMatchObject([{ title: 'first words', agentId: 'scout', planFirst: 'steps' }]);
+});
+
 test('while paused it receives and sends nothing, also after a restart, without loss', async () => {
   const rig = await open();
   await rig.pair();

@@ -6,6 +6,7 @@ import { defineOps } from '../command-form.ts';
 import { naming } from '../named-things.ts';
 import { agentName, id, most, none } from '../op-params.ts';
 import { timeZoneSchema } from '../time-zone.ts';
+import { outsiderSchema } from '../outsider.ts';
 import { taintSourceSchema } from '../tools.ts';
 import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
 import { workFileSchema } from './work.ts';
@@ -66,6 +67,8 @@ export const scheduleSchema = z.object({
   depth: z.number().int(),
   /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
   untrusted: z.array(taintSourceSchema),
+  /** On whose behalf it runs if an outsider's turn planned it. */
+  outsider: outsiderSchema.optional(),
   /** Work with criteria instead of a turn; the prompt is its goal. */
   task: workFileSchema.optional(),
 });

@@ -170,25 +170,30 @@ async function pinRule(line: Line): Promise<Outcome> {
   return { text: rules.length === 0 ? 'No rules are pinned.' : rules.map((rule) => `- \`${rule.ruleId}\` ${rule.text}`).join('\n') };
 }
 
-async function listSessions({ ops, values: given, caller }: Line): Promise<Outcome> {
+async function listSessions(line: Line): Promise<Outcome> {
+  const { ops, values: given, caller } = line;
   const words = given['words'];
+  if (words !== undefined && !/^\d{1,2}$/.test(words)) return findSessions(line, words);
   const { sessions } = await ops['session.list']({ archived: false, limit: LISTED }, caller);
-  const chosen = /^\d{1,2}$/.test(words ?? '') ? sessions[Number(words) - 1] : undefined;
-  if (chosen !== undefined) return { text: `This continues: ${nameOf(chosen)}`, sessionId: chosen.sessionId };
   if (words !== undefined) {
-    // Text of other conversations stays at this computer: a chat may have other readers.
-    if (!doors[caller.channel].isHere)
-      throw new AppError('not_found', `There is no session ${words.slice(0, 20)}.`, { hint: 'See /sessions.' });
-    const { hits } = await ops['session.search']({ query: words, limit: LISTED, each: 'session' }, caller);
-    return {
-      text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),
-    };
+    const chosen = sessions[Number(words) - 1];
+    return chosen === undefined ? findSessions(line, words) : { text: `This continues: ${nameOf(chosen)}`, sessionId: chosen.sessionId };
   }
   // Text that a chat has shown still counts as unread.
   const marks = (one: (typeof sessions)[number]): string =>
     `${one.status === 'running' ? ' (at work)' : ''}${one.unread > 0 && doors[caller.channel].isHere ? ` (${one.unread} new)` : ''}`;
   const lines = sessions.map((one, at) => `${at + 1}. ${nameOf(one)}${marks(one)}`);
   return { text: lines.length === 0 ? 'There are no sessions yet.' : `${lines.join('\n')}\n\nContinue one of them: /sessions 1` };
+}
+
+async function findSessions({ ops, caller }: Line, words: string): Promise<Outcome> {
+  // Text of other conversations stays at this computer: a chat may have other readers.
+  if (!doors[caller.channel].isHere)
+    throw new AppError('not_found', `There is no session ${words.slice(0, 20)}.`, { hint: 'See /sessions.' });
+  const { hits } = await ops['session.search']({ query: words, limit: LISTED, each: 'session' }, caller);
+  return {
+    text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),
+  };
 }
 
 function nameOf({ title }: { readonly title: string }): string {

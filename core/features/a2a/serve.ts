@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
+import * as z from 'zod';
 import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } from '../../contracts/door-route.ts';
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -28,6 +29,14 @@ interface RpcReply {
 }
 
 const ALIVE_MS = 15_000;
+/** The SDK says that the parameters are wrong where the request itself is. */
+const requestSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  method: z.string().min(1),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+});
+/** The methods of revision 1.0; those of 0.3 are names such as `tasks/get`. */
+const NEWER_METHOD = /^(?:Send|Get|List|Cancel|Subscribe|Create|Delete)[A-Z]/;
 
 export class A2aDoor {
   readonly #deps: ServeDeps;
@@ -120,16 +129,16 @@ export class A2aDoor {
       signal: AbortSignal.any([request.gone, caller.revoked]),
     });
     const context = new ServerCallContext(requestedVersion === undefined ? {} : { requestedVersion });
-    if (typeof body !== 'object' || body === null || Array.isArray(body))
-      return failure(null, A2A_ERROR_CODE.INVALID_PARAMS, 'The body must be one JSON-RPC request.');
-    if (isEarlier(request) && 'method' in body) {
-      if (typeof body.method !== 'string' || !body.method.includes('/'))
+    const call = requestSchema.safeParse(body);
+    if (!call.success) return failure(idIn(body), A2A_ERROR_CODE.INVALID_REQUEST, 'The body must be one JSON-RPC request.');
+    if (isEarlier(request)) {
+      if (NEWER_METHOD.test(call.data.method))
         throw new VersionNotSupportedError('This method is of revision 1.0: send the header A2A-Version: 1.0.');
       const { LegacyJsonRpcTransportHandler } = await import('@a2a-js/sdk/compat/v0_3/server');
-      return await new LegacyJsonRpcTransportHandler(handler).handle({ ...body }, context);
+      return await new LegacyJsonRpcTransportHandler(handler).handle(call.data, context);
     }
     validateVersion(context.requestedVersion, await handler.getAgentCard(), 'JSONRPC');
-    return await new JsonRpcTransportHandler(handler).handle({ ...body }, context);
+    return await new JsonRpcTransportHandler(handler).handle(call.data, context);
   }
 
   /** An error before the first piece is sent as the whole reply. */

@@ -38,23 +38,28 @@ const PAGE_MAX = 100;
 const PAGE = 50;
 const TEXT_MAX = 1_000_000;
 const MESSAGE_ID_MAX = 200;
+const NO_PUSH = 'Push notifications are not supported: stream the task, or ask for it.';
 const answerId = 'answer';
 
 export function handlerOf(desk: TaskDesk, visit: TaskVisit): A2ARequestHandler {
   const { owner, signal } = visit;
-  const push = (): Promise<never> =>
-    Promise.reject(new PushNotificationNotSupportedError('This agent sends no push notifications: stream the task, or ask for it.'));
+  const push = (): Promise<never> => Promise.reject(new PushNotificationNotSupportedError(NO_PUSH));
   return {
     getAgentCard: () => Promise.resolve(AgentCard.fromJSON(visit.card)),
     getAuthenticatedExtendedAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError('There is one card for all.')),
     sendMessage: (params) =>
       translated(async () => {
+        assertHistory(params.configuration?.historyLength);
         const task = await begin(desk, visit, params);
         if (params.configuration?.returnImmediately === true || isEnd(task.state)) return taskOf(task, params.configuration?.historyLength);
         return taskOf(await rested(desk, visit, task), params.configuration?.historyLength);
       }),
     sendMessageStream: (params) => streamOf(desk, visit, () => begin(desk, visit, params)),
-    getTask: ({ id, historyLength }) => translated(() => Promise.resolve(taskOf(desk.view(owner, given(id)), historyLength))),
+    getTask: ({ id, historyLength }) =>
+      translated(() => {
+        assertHistory(historyLength);
+        return Promise.resolve(taskOf(desk.view(owner, given(id)), historyLength));
+      }),
     listTasks: (params) => translated(() => Promise.resolve(pageOf(desk.list(owner), params))),
     cancelTask: ({ id }) =>
       translated(
@@ -85,8 +90,7 @@ async function begin(desk: TaskDesk, { owner }: TaskVisit, { message, metadata, 
   if (message === undefined) throw new RequestMalformedError('There is no message.');
   if (message.messageId === '' || message.messageId.length > MESSAGE_ID_MAX)
     throw new RequestMalformedError(`message.messageId must have 1 to ${MESSAGE_ID_MAX} characters.`);
-  if (configuration?.taskPushNotificationConfig !== undefined)
-    throw new PushNotificationNotSupportedError('This agent sends no push notifications: stream the task, or ask for it.');
+  if (configuration?.taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError(NO_PUSH);
   const { text, files } = readParts(message.parts);
   const work = workIn(message, metadata);
   if (message.taskId !== '') {
@@ -228,9 +232,9 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
   const { contextId, status, pageToken, pageSize, historyLength, statusTimestampAfter, includeArtifacts } = params;
   if (pageSize !== undefined && (pageSize < 1 || pageSize > PAGE_MAX))
     throw new RequestMalformedError(`pageSize must be 1 to ${PAGE_MAX}.`);
-  if (historyLength !== undefined && historyLength < 0) throw new RequestMalformedError('historyLength must not be negative.');
-  const afterMs = statusTimestampAfter === undefined ? null : Date.parse(statusTimestampAfter);
-  if (afterMs !== null && Number.isNaN(afterMs)) throw new RequestMalformedError('statusTimestampAfter is no time.');
+  assertHistory(historyLength);
+  if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('There is no such status.');
+  const afterMs = statusTimestampAfter === undefined ? null : momentOf(statusTimestampAfter);
   const wanted = all.filter(
     (task) =>
       (contextId === '' || task.contextId === contextId) &&
@@ -252,6 +256,17 @@ function pageOf(all: readonly ListedTask[], params: ListTasksRequest): ListTasks
     pageSize: size,
     totalSize: wanted.length,
   };
+}
+
+/** Fails unless it begins with a year, because Date also reads texts such as -1. */
+function momentOf(text: string): number {
+  const atMs = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) throw new RequestMalformedError('statusTimestampAfter is no time.');
+  return atMs;
+}
+
+function assertHistory(length: number | undefined): void {
+  if (length !== undefined && length < 0) throw new RequestMalformedError('historyLength must not be negative.');
 }
 
 async function translated<T>(work: () => Promise<T>, first?: (cause: AppError) => Error | null): Promise<T> {

@@ -7,6 +7,7 @@ import { assert } from '../../base/assert.ts';
 import { sleep } from '../../base/deferred.ts';
 import type { ChatService } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import type { DoorAgents } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -19,7 +20,7 @@ import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
   Pick<ServiceChannelDeps, 'servers'> &
-  Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[] };
+  Pick<TrialDeps, 'secrets'> & { readonly wings: readonly Wing[]; readonly agents: Pick<DoorAgents, 'route'> };
 
 /** Omits 0, O, 1, I and L, which people confuse. */
 const CODE_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
@@ -67,6 +68,7 @@ function channelOf(spine: Taken, rows: ChannelRows, service: ChatService): Servi
     keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
     readFile: (sha256) => readKept(artifacts, sha256),
     fileBytesMax: config.attachments.fileBytesMax,
+    agentOf: (chatId) => service.rules.agent ?? spine.agents.route({ channel: service.name, chatId }),
   });
 }
 

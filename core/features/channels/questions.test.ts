@@ -8,11 +8,13 @@ import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
 import { freshMs, Questions, runCommand } from '../../runtime/chats/chats.ts';
+import { until } from '../../../tests/until.ts';
 import { approvalOf, benchNames, openBench } from './channel-test-bench.ts';
 
 function open() {
   const bench = openBench(onTestFinished);
   const approvals = new Map<string, Approval>([['apr_1', approvalOf('apr_1')]]);
+  const changes = new Map<string, string>();
   const queued: Omit<OutboundItem, 'outboundId'>[] = [];
   const decided: unknown[] = [];
   const servers: { open: McpQuestion[]; ended: EndedQuestion[] } = { open: [], ended: [] };
@@ -21,6 +23,11 @@ function open() {
     params: { approvalId: string; decision: 'approve' | 'deny' } & OpParams<'mcp.answer'>,
     caller: unknown,
   ): Promise<unknown> => {
+    if (name === 'approval.diff') {
+      const diff = changes.get(params.approvalId);
+      if (diff === undefined) return Promise.reject(new AppError('not_found', 'There is no such approval.'));
+      return Promise.resolve({ files: [{ path: 'a.txt', change: 'changed', diff, addedLines: 1, removedLines: 1, note: null }] });
+    }
     const question = servers.open.find(({ questionId }) => questionId === params.questionId);
     if (question !== undefined) {
       decided.push([name, params, caller]);
@@ -57,7 +64,7 @@ function open() {
   bench.pair('42', 'Ada');
   questions.askOpen();
   const data = (at: number, button = 0): string => queued[at]?.buttons?.flat()[button]?.data ?? '';
-  return { ...bench, approvals, servers, queued, decided, questions, data };
+  return { ...bench, approvals, changes, servers, queued, decided, questions, data };
 }
 
 const ada = { userId: '42', chatId: '42', waitedMs: 0 };
@@ -211,6 +218,27 @@ test('an MCP question: buttons for choices, text for fields, one person answers'
     ['mcp.answer', { questionId: 'qst_1', action: 'accept', content: { size: 'l' } }, caller],
     ['mcp.answer', { questionId: 'qst_2', action: 'accept', content: { name: 'Ada L.', sure: true } }, caller],
   ]);
+});
+
+test('a question shows the change to a file, once, also if it cannot be read', async () => {
+  const { questions, approvals, changes, queued } = open();
+  const path = { real: '/w/a.txt', access: 'write' };
+  const facts = { class: 'write', paths: [path], hosts: [], command: null } as unknown as Approval['facts'];
+  const tool = { tool: 'edit_file', args: '{"path":"a.txt"}', facts };
+  changes.set('apr_short', '@@ -1 +1 @@\n-old\u202e\n+new ```\n');
+  changes.set('apr_long', `@@ -1 +1 @@\n${'+more\n'.repeat(400)}`);
+  for (const id of ['apr_short', 'apr_long', 'apr_gone', 'apr_denied']) approvals.set(id, approvalOf(id, tool));
+  questions.askOpen();
+  questions.askOpen();
+  approvals.set('apr_denied', approvalOf('apr_denied', { ...tool, state: 'denied' }));
+  await until(() => queued.length === 4, 'the questions');
+  await new Promise((resolve) => setImmediate(resolve));
+  const [short, long, gone] = queued.slice(1);
+  expect(short?.text).toContain('The change:\n```\n@@ -1 +1 @@\n-old');
+  expect(short?.text).not.toMatch(/\u202e|new ```/);
+  expect(long?.text).toContain('The change is in the file.');
+  expect(long?.files).toMatchObject([{ name: 'call.txt', sizeBytes: expect.toSatisfy((size: number) => size > 2_000) }]);
+  expect([gone?.text.includes('The change'), queued.length]).toEqual([false, 4]);
 });
 
 test('/approve decides only what has arrived in this chat, by the id that came with it', async () => {

@@ -83,6 +83,7 @@ async function open(more: Partial<ChatService> = {}, waits: number[] = []) {
     queue: () => 'out_1',
     keep: (_text, name) => ({ sha256: 'x', name, mediaType: 'text/plain', sizeBytes: 1 }),
     readFile: () => null,
+    agentOf: () => 'main',
     fileBytesMax: 1,
   });
   const link = {

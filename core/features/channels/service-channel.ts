@@ -49,6 +49,8 @@ export interface ServiceChannelDeps extends Pick<Spine, 'log' | 'clock' | 'ids' 
   readonly keep: QuestionDeps['keep'];
   readonly readFile: (sha256: string) => Uint8Array | null;
   readonly fileBytesMax: number;
+  /** The agent that answers the first message of a chat. */
+  readonly agentOf: (chatId: string) => string;
 }
 
 /** Event types after which a question may have to be asked, or may be over. */

@@ -8,6 +8,7 @@ import { GuessLimit } from '../../base/guess-limit.ts';
 import { localDay } from '../../base/local-day.ts';
 import { clientBounds, type DoorAdmission, type DoorCaller, type DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { Outsider } from '../../contracts/outsider.ts';
 import { scopeIncludes, type TokenDoor } from '../../contracts/features/doors.ts';
 import type { DoorRows, TokenRow } from './rows.ts';
 
@@ -72,7 +73,17 @@ export class DoorTokens implements DoorAdmission {
     const retryAfterSeconds = this.#overRate(judged.live);
     if (retryAfterSeconds !== null)
       throw new AppError('rate_limited', 'This API key has used up its requests of the minute.', { data: { retryAfterSeconds } });
+    this.#noteUse(judged.live);
     return this.#callerOf(judged.live);
+  }
+
+  /** The program behind the outsider of an earlier turn, with its present scopes; null if it has no token. Fails with denied after a revocation. */
+  callerFor({ id, name }: Outsider): DoorCaller | null {
+    const [, tokenId] = /:(dtk_\w+)$/.exec(id) ?? [];
+    if (tokenId === undefined) return null;
+    const live = this.#all.get(tokenId);
+    if (live === undefined) throw new AppError('denied', `The token of ${name}, who planned this, was revoked.`);
+    return this.#callerOf(live);
   }
 
   /** Rereads the tokens after one was created or revoked. The remaining tokens keep their counters. */
@@ -101,7 +112,6 @@ export class DoorTokens implements DoorAdmission {
       if (perDayUsd === null) return null;
       return Math.max(0, perDayUsd - this.#rows.usedUsd(tokenId, localDay(this.#clock.nowMs())) - live.reservedUsd);
     };
-    this.#noteUse(live);
     const may = (what: string): boolean => token.scopes.some((scope) => scopeIncludes(scope, what));
     return {
       token,
@@ -111,7 +121,7 @@ export class DoorTokens implements DoorAdmission {
       bounds: (channel) => {
         const left = leftUsd();
         if (left === 0) throw spent();
-        return clientBounds(channel, { token, may }, left === null ? null : Math.min(left, this.#perTurnUsd() ?? left));
+        return clientBounds(channel, { token, may }, left === null ? null : Math.min(left, this.#perTurnUsd() ?? shareOf(left, perDayUsd)));
       },
       begins: (turn) => this.#rows.begin(tokenId, turn),
       reserve: (usd) => {
@@ -154,6 +164,11 @@ function liveOf(row: TokenRow): Live {
     notedAtMs: lastUsedAtMs ?? 0,
     reservedUsd: 0,
   };
+}
+
+/** Half of the rest of the day, so that a second turn can run at the same time. The last quarter of the day is not divided. */
+function shareOf(leftUsd: number, perDayUsd: number | null): number {
+  return leftUsd > (perDayUsd ?? 0) / 4 ? leftUsd / 2 : leftUsd;
 }
 
 function spent(): AppError {

@@ -8,7 +8,7 @@ import { jobBoundsSchema, narrow, wholeBounds, type JobBounds } from '../../cont
 import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
 import type { ScheduleBook } from './rows.ts';
-import type { Schedules } from './schedules.ts';
+import type { Origin, Schedules } from './schedules.ts';
 
 type Place = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
 
@@ -86,7 +86,7 @@ export class Agenda {
         bounds: this.#boundsOf(place),
         agentId: this.#startOf(place)?.agentId,
       },
-      { by: this.#agentOf(place), depth, untrusted: this.#deps.sourcesOf(place.sessionId), scheduleId, soonestMs: nowMs + MINUTE_MS },
+      { ...this.#originOf(place), depth, scheduleId, soonestMs: nowMs + MINUTE_MS },
     );
     return { scheduleId, dueMs: dueOf(view) };
   }
@@ -125,7 +125,7 @@ export class Agenda {
         bounds,
         agentId: this.#startOf(place)?.agentId,
       },
-      { by: this.#agentOf(place), depth: 1, untrusted: this.#deps.sourcesOf(place.sessionId), scheduleId },
+      { ...this.#originOf(place), depth: 1, scheduleId },
     );
     return { scheduleId, nextMs };
   }
@@ -164,6 +164,13 @@ export class Agenda {
     if (bounds === undefined) return jobBoundsSchema.parse({});
     const { tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants, unattended } = bounds;
     return jobBoundsSchema.parse({ tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants: grants && unattended !== null });
+  }
+
+  /** A plan of an outsider's turn stays theirs. */
+  #originOf(place: Place): Pick<Origin, 'by' | 'untrusted' | 'outsider'> {
+    const outsider = this.#startOf(place)?.bounds?.outsider;
+    const untrusted = this.#deps.sourcesOf(place.sessionId);
+    return { by: this.#agentOf(place), untrusted, ...(outsider === undefined ? {} : { outsider }) };
   }
 
   #startOf({ sessionId, turnId }: Pick<Place, 'sessionId' | 'turnId'>): EventBodies['turn.started'] | undefined {

@@ -1,14 +1,16 @@
 // Schedules, the heartbeat and the task list: work that starts at a time. A due time or heartbeat becomes a signal, and the signal a turn.
 
 import { join } from 'node:path';
+import type { DoorCaller } from '../../contracts/door-route.ts';
 import { noSession } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
 import type { Schedule, ScheduledTask, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Caller } from '../../contracts/ops.ts';
+import type { Outsider } from '../../contracts/outsider.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { jobBoundsOf, narrow, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Agenda } from './agenda.ts';
 import { scheduleChecks } from './checks.ts';
@@ -38,7 +40,13 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log'
   readonly prompt: PromptText;
   readonly signals: SignalPort;
   readonly work: WorkPort;
+  readonly tokens: TokenPort;
 };
+
+interface TokenPort {
+  /** The program behind an outsider, with its present scopes and budget; null if it has no token. Fails with denied after a revocation. */
+  callerFor(outsider: Outsider): Pick<DoorCaller, 'bounds' | 'begins'> | null;
+}
 
 /** Starts work with criteria instead of a turn. */
 interface WorkPort {
@@ -92,7 +100,7 @@ export const schedule = defineBuiltInFeature({
     const heartbeat = createHeartbeat(spine, book);
     const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } =>
       kept.schedule.task === undefined
-        ? start(spine.signals, kept, entry)
+        ? start(spine, kept, entry)
         : startTask(spine, { ...kept.schedule, task: kept.schedule.task }, entry);
     const clockwork = new Clockwork({
       ...spine,
@@ -167,9 +175,16 @@ function createHeartbeat({ config, prompt, signals, ...spine }: Taken, book: Sch
   });
 }
 
-function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } {
-  const { scheduleId, name, prompt, agentId, untrusted } = wanted;
+function start(
+  { signals, tokens }: Pick<Taken, 'signals' | 'tokens'>,
+  { schedule: wanted }: KeptSchedule,
+  entry: ScheduleFired,
+): { sessionId: string; turnId: string } {
+  const { scheduleId, name, prompt, agentId, untrusted, outsider } = wanted;
   const sessionId = sessionOf(wanted, entry.dueMs);
+  const own = { ...unattendedBounds(wanted.bounds, wanted.approvalMs), ...(outsider === undefined ? {} : { outsider }) };
+  const program = outsider === undefined ? null : tokens.callerFor(outsider);
+  const bounds = program === null ? own : narrow(own, program.bounds('schedule'));
   const { turnId } = signals.receive({
     source: 'schedule',
     name: scheduleId,
@@ -180,8 +195,11 @@ function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: S
     session: { sessionId, title: name },
     agentId,
     untrusted,
-    bounds: unattendedBounds(wanted.bounds, wanted.approvalMs),
-    also: (started) => [{ type: 'schedule.fired', body: { ...entry, turnId: started, sessionId } }],
+    bounds,
+    also: (started) => {
+      program?.begins({ sessionId, turnId: started, bounds });
+      return [{ type: 'schedule.fired', body: { ...entry, turnId: started, sessionId } }];
+    },
   });
   return { sessionId, turnId: turnId ?? '' };
 }

@@ -4,6 +4,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Schedule, ScheduledTask, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import type { Outsider } from '../../contracts/outsider.ts';
 import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
@@ -29,6 +30,7 @@ export interface Origin {
   readonly by: string;
   readonly depth?: number;
   readonly untrusted?: readonly TaintSource[];
+  readonly outsider?: Outsider;
   readonly scheduleId?: string;
   /** The earliest allowed time. */
   readonly soonestMs?: number;
@@ -99,7 +101,7 @@ export class Schedules {
       deliver: wish.deliver ?? null,
       depth: origin.depth ?? 0,
       untrusted: [...(origin.untrusted ?? [])],
-      ...(wish.task === undefined ? {} : { task: wish.task }),
+      ...withoutUndefined({ outsider: origin.outsider, task: wish.task }),
     };
     const removals = this.#makeRoom(nowMs);
     log.append(systemSessionId, [...removals, { type: 'schedule.created', body: { schedule } }], true);

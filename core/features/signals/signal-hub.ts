@@ -96,7 +96,8 @@ export class SignalHub {
 
   #attend(signal: Signal, isOutside: boolean): SignalReceived {
     const { sessionId } = signal.session;
-    const reason = this.#whyTaken(sessionId);
+    // A follow-up of an outsider is for a session of that outsider.
+    const reason = signal.bounds.outsider === undefined ? this.#whyTaken(sessionId) : null;
     if (reason !== null && !isOutside) throw new AppError('conflict', reason, { hint: 'Delete that session, or choose another one.' });
     if (reason !== null) return this.#record(signal, 'refused', { sessionId, reason });
     switch (signal.attention) {

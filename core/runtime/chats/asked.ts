@@ -3,6 +3,7 @@
 
 import { revealed } from '../../base/visible-text.ts';
 import { approvalText } from '../../contracts/approval-text.ts';
+import type { FileDiff } from '../../contracts/checkpoints.ts';
 import type { EndedQuestion, McpQuestion } from '../../contracts/features/mcp.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { fieldsOf, quickAnswers, type QuestionField } from '../../contracts/question-fields.ts';
@@ -35,6 +36,8 @@ export const declineKey = 'n';
 const SHOWN_MAX = 1_600;
 /** The maximum length of a sentence, so that an approval fits into one message. */
 const PLAIN_MAX = 250;
+/** The maximum length of a question with its change, so that one message of every service holds it with its buttons. */
+const WITH_CHANGE_MAX = 1_700;
 const FIELDS_SHOWN_MAX = 10;
 const LABEL_MAX = 60;
 
@@ -57,6 +60,17 @@ export function askedApproval(approval: Approval): Asked {
     by: decidedBy,
     howAnswered: (here) => answeredWords(approval, here),
   };
+}
+
+/** Adds the change that the call makes to files: below the call if it is short, else in the file. */
+export function withChange(asked: Asked, files: readonly FileDiff[]): Asked {
+  const lines = files.flatMap(({ diff }) => (diff === null || diff === '' ? [] : diff.trimEnd().split('\n')));
+  if (lines.length === 0) return asked;
+  const change = lines.map((line) => line.split('\t').map(revealed).join('\t')).join('\n');
+  const text = `${asked.text}\nThe change:\n${fenced(change)}`;
+  if (text.length <= WITH_CHANGE_MAX) return { ...asked, text };
+  const hint = asked.rest === null ? '\nThe change is in the file.' : '';
+  return { ...asked, text: asked.text + hint, rest: [asked.rest, change].filter((one) => one !== null).join('\n\n') };
 }
 
 /** `ended` is null while the question is open. */

@@ -8,6 +8,7 @@ import { chatCommands } from '../../contracts/commands.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
 import type { Caller } from '../../contracts/ops.ts';
+import { planModeSchema } from '../../contracts/turn-bounds.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { callerOf } from './caller.ts';
 import { declineKey } from './asked.ts';
@@ -23,6 +24,8 @@ export interface CommandDeps {
   readonly questions: Pick<Questions, 'answer' | 'delivered'>;
   readonly approvals: { pendingApprovals(): Approval[] };
   readonly servers: Pick<ServerQuestions, 'list'>;
+  /** The agent that answers the first message of a chat. */
+  readonly agentOf: (chatId: string) => string;
 }
 
 export interface CommandCall {
@@ -91,7 +94,8 @@ const commands: Readonly<Record<string, Command>> = {
 };
 
 /** Runs a command in the session of the chat, which becomes the one that the command chose. */
-async function runShared({ claw, names, mayDecide = true }: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
+async function runShared(deps: CommandDeps, call: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const { claw, names, mayDecide = true } = deps;
   const { name, rest, waitedMs } = call;
   if (rest !== '' && chatCommands.find((command) => command.name === name)?.decides === true) {
     if (!mayDecide) return { text: `/${name} ${rest.slice(0, 20)} works at the computer only.` };
@@ -101,9 +105,17 @@ async function runShared({ claw, names, mayDecide = true }: CommandDeps, call: C
   const { chats } = await claw.op('chat.list', { channel: names.channel }, caller);
   const bound = chats.find(({ chatId, threadId }) => chatId === call.chatId && threadId === call.threadId)?.sessionId ?? undefined;
   const line = `/${name} ${rest}`;
-  const { text, sessionId } = await claw.op('command.run', { line, ...(bound === undefined ? {} : { sessionId: bound }) }, caller);
+  const place = bound ?? (name === 'plan' && planModes.has(rest) ? await beginSession(deps, call, caller) : undefined);
+  const { text, sessionId } = await claw.op('command.run', { line, ...(place === undefined ? {} : { sessionId: place }) }, caller);
   if (sessionId !== null && sessionId !== bound) await claw.op('chat.bind', { chat, sessionId }, caller);
   return { text };
+}
+
+const planModes: ReadonlySet<string> = new Set(['', ...planModeSchema.options]);
+
+/** For a choice that is made before the first message. */
+async function beginSession({ claw, agentOf }: CommandDeps, { chatId }: CommandCall, caller: Caller): Promise<string> {
+  return (await claw.op('session.create', { agentId: agentOf(chatId) }, caller)).sessionId;
 }
 
 async function decide(

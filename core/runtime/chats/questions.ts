@@ -14,7 +14,7 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import { fieldsOf, quickAnswers } from '../../contracts/question-fields.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, plain, type Asked } from './asked.ts';
+import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, plain, withChange, type Asked } from './asked.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { callerOf } from './caller.ts';
 import { readAnswer } from './read-answer.ts';
@@ -58,6 +58,8 @@ export const freshMs = 10 * 60_000;
 export class Questions {
   readonly #deps: QuestionDeps;
   readonly #guesses: GuessLimit;
+  /** The approvals whose change to a file is being read. */
+  readonly #reading = new Set<string>();
 
   constructor(deps: QuestionDeps) {
     this.#deps = deps;
@@ -67,17 +69,42 @@ export class Questions {
   /** Sends every paired person the open questions they have not received yet. */
   askOpen(): void {
     const { approvals, servers } = this.#deps;
-    for (const approval of approvals.pendingApprovals()) this.#ask(askedApproval(approval));
+    for (const approval of approvals.pendingApprovals()) {
+      if (changesFiles(approval)) void this.#askWithChange(approval.approvalId);
+      else this.#ask(askedApproval(approval));
+    }
     for (const question of servers.list()) this.#ask(askedQuestion(question, null));
   }
 
   #ask(asked: Asked): void {
+    for (const person of this.#unasked(asked.askId)) this.#askOne(asked, person);
+  }
+
+  #unasked(askId: string): { userId: string; chatId: string; asks: number }[] {
     const { store } = this.#deps;
-    const known = new Map(store.questionsOf(asked.askId).map((question) => [question.userId, question]));
-    for (const { userId, chatId } of store.people()) {
+    const known = new Map(store.questionsOf(askId).map((question) => [question.userId, question]));
+    return store.people().flatMap(({ userId, chatId }) => {
       const before = known.get(userId);
       // A question whose delivery is uncertain is sent again: a second copy is harmless, but a missing one blocks the turn forever.
-      if (before === undefined || (before.lost && before.asks < ASKS_MAX)) this.#askOne(asked, { userId, chatId, asks: before?.asks ?? 0 });
+      const isDue = before === undefined || (before.lost && before.asks < ASKS_MAX);
+      return isDue ? [{ userId, chatId, asks: before?.asks ?? 0 }] : [];
+    });
+  }
+
+  /** Never rejects. A change that cannot be read is left out: the question shows the exact call. */
+  async #askWithChange(approvalId: string): Promise<void> {
+    const { claw, names, logger, approvals } = this.#deps;
+    const [first] = this.#unasked(approvalId);
+    if (first === undefined || this.#reading.has(approvalId)) return;
+    this.#reading.add(approvalId);
+    try {
+      const { files } = await claw.op('approval.diff', { approvalId }, callerOf(names.channel, first.userId)).catch(() => ({ files: [] }));
+      const approval = approvals.approval(approvalId);
+      if (approval?.state === 'pending') this.#ask(withChange(askedApproval(approval), files));
+    } catch (cause) {
+      logger.log('error', 'an approval could not be asked in a chat', { approvalId, cause: String(cause) });
+    } finally {
+      this.#reading.delete(approvalId);
     }
   }
 
@@ -213,6 +240,10 @@ export class Questions {
   howAnswered(asked: Asked): string {
     return asked.howAnswered(`${this.#deps.names.channel}:`);
   }
+}
+
+function changesFiles({ facts }: Approval): boolean {
+  return facts.command === null && facts.paths.some(({ access }) => access === 'write');
 }
 
 const belongsToNothing = 'This button belongs to nothing that is asked.';

@@ -70,6 +70,15 @@ export const outsiderGates: readonly Gate[] = [
     only: 'an artifact of the owner',
   },
   {
+    name: 'outsider/plans',
+    prevents: 'what an outsider plans runs as the owner',
+    file: 'core/features/schedule/agenda.ts',
+    text: '...(outsider === undefined ? {} : { outsider }) };',
+    instead: '};',
+    suites,
+    only: 'what a program planned',
+  },
+  {
     name: 'outsider/scopes',
     prevents: 'every token shows private data',
     file: 'core/contracts/door-route.ts',
