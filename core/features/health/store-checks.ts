@@ -154,7 +154,7 @@ function quarantine({ log, home }: Stored, damaged: readonly DamagedArtifact[]):
 }
 
 function checkBackups({ log, home, clock }: Stored): Finding {
-  const newest = listBackups(home)[0];
+  const newest = listBackups(home, clock.nowMs())[0];
   const days = newest === undefined ? null : Math.floor((clock.nowMs() - newest.createdAtMs) / DAY_MS);
   if (days === null && log.lastSeq < BACKUP_EVENTS_MIN) return well('backups', 'No backup yet, and not much to lose.');
   if (days !== null && days <= BACKUP_DAYS_MAX)
