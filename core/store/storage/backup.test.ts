@@ -1,9 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBackup, listBackups, pruneBackups, restoreBackup, Storage, verifyBackup, type Migration } from './storage.ts';
+import {
+  createBackup,
+  listBackups,
+  listReplaced,
+  pruneBackups,
+  pruneReplaced,
+  restoreBackup,
+  Storage,
+  verifyBackup,
+  type Migration,
+} from './storage.ts';
 
 const events: Migration = {
   id: '1',
@@ -145,4 +155,20 @@ test('the last backup is the newest sound one', async () => {
   const named = join(home, 'last');
   writeFileSync(named, readFileSync(older));
   expect(restoreBackup(home, named, NOW_MS + 2).from).toBe(named);
+});
+
+test('keeps the newest replaced files, with their companions, and always one', async () => {
+  const home = newHome();
+  write(home, 3);
+  const file = await backUp(home);
+  const kept = Array.from({ length: 4 }, (_, i) => restoreBackup(home, file, NOW_MS + i * 1000).kept ?? '').reverse();
+  writeFileSync(`${kept[3]}-wal`, 'wal');
+  writeFileSync(join(home, 'trayclaw.db.replaced-mine'), '');
+  expect(listReplaced(home)).toEqual({ files: kept, sizeBytes: kept.reduce((sum, one) => sum + statSync(one).size, 3) });
+  pruneReplaced(home, 2);
+  expect(listReplaced(home).files).toEqual(kept.slice(0, 2));
+  pruneReplaced(home, 0);
+  expect(readdirSync(home).filter((name) => name.includes('replaced'))).toEqual(
+    [kept[0], 'trayclaw.db.replaced-mine'].map((path) => basename(path ?? '')),
+  );
 });

@@ -36,6 +36,8 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
+const REPLACED = /^trayclaw\.db\.replaced-[0-9TZ.-]+$/;
+const COMPANIONS = ['', '-wal', '-shm'];
 const PART = /\.part(?:-wal|-shm|-journal)?$/;
 const PART_MS_MAX = 3_600_000;
 /** Automatic backups are counted and deleted separately, so that they never displace a backup made by a person. */
@@ -128,6 +130,23 @@ export function pruneBackups(home: string, keep: number, { origin, nowMs }: { or
   for (const backup of removed) rmSync(backup.file, { force: true });
   removeCutOff(join(home, 'backups'), nowMs);
   return removed.map((backup) => backup.file);
+}
+
+/** The database files that restores replaced, newest first. */
+export function listReplaced(home: string): { readonly files: readonly string[]; readonly sizeBytes: number } {
+  const files = readdirSync(home)
+    .filter((name) => REPLACED.test(name))
+    .sort()
+    .reverse()
+    .map((name) => join(home, name));
+  const parts = files.flatMap((file) => COMPANIONS.map((suffix) => statSync(file + suffix, { throwIfNoEntry: false })?.size ?? 0));
+  return { files, sizeBytes: parts.reduce((sum, size) => sum + size, 0) };
+}
+
+/** Keeps the newest `keep` replaced database files, and at least one. */
+export function pruneReplaced(home: string, keep: number): void {
+  for (const file of listReplaced(home).files.slice(Math.max(1, keep)))
+    for (const suffix of COMPANIONS) rmSync(file + suffix, { force: true });
 }
 
 /** A copy that was cut off by a kill is as large as the database. A younger one may be in the making. */
@@ -253,7 +272,7 @@ function keepReplaced(target: string, kept: string): void {
     // Some file systems have no hard links.
     copyFileSync(target, kept);
   }
-  for (const suffix of ['-wal', '-shm']) {
+  for (const suffix of COMPANIONS.slice(1)) {
     if (existsSync(target + suffix)) renameOver({ renameSync }, target + suffix, kept + suffix);
   }
 }
