@@ -6,7 +6,7 @@ export function errnoOf(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** What the codes of failed file calls mean, without a full stop. */
+/** The reason behind each code of a failed file call, without a full stop. */
 export const fileMeanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is nothing at this path',
   ENOTDIR: 'a part of this path is a file, not a folder',

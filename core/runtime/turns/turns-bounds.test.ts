@@ -202,7 +202,7 @@ test('an approval asked for while the clock was ahead is denied once the clock i
   const { turnId } = bench.send('go', { bounds: unattended });
   expect(await bench.rest(turnId)).toBe('waiting');
   bench.clock.advance(-31_536_000_000);
-  for (const { action } of [...bench.timers]) action();
+  for (const { action } of Array.from(bench.timers)) action();
   await bench.runtime.whenIdle();
   expect(bench.of(turnId, 'approval.decided')).toMatchObject([{ decision: 'deny', by: 'timeout' }]);
   expect(tools.ran).toEqual([]);

@@ -39,5 +39,5 @@ test('a clock that is a year ahead for a while makes nothing old', () => {
     clock.advance(DAY_MS);
     daily();
   }
-  expect(() => artifacts.read(sha256)).toThrow();
+  expect(() => artifacts.read(sha256)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
 });
