@@ -317,10 +317,7 @@ export const settingNames = {
     'backup.everyHours': { title: 'Time between backups', help: 'How old the newest automatic backup may get before another is made.' },
     'backup.keep': { title: 'Automatic backups kept', help: 'How many of the newest are kept. Backups you make are counted separately.' },
     'retention.artifactDays': { title: 'Keep artifacts', help: 'Older ones are deleted, unless a session still refers to them.' },
-    'retention.backups': {
-      title: 'Backups kept',
-      help: 'How many of the backups you made, and of the databases that a restore replaced, are kept.',
-    },
+    'retention.backups': { title: 'Backups kept', help: 'How many of the backups you made are kept.' },
     'retention.undoDays': { title: 'Keep for undo', help: 'How long the previous content of a changed file is kept.' },
   },
 } as const;
