@@ -46,7 +46,7 @@ export class RandomIds implements IdSource {
   #lastMs = -1;
   readonly #tail = new Uint8Array(16);
 
-  constructor(nowMs: () => number = Date.now) {
+  constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 

@@ -1,6 +1,7 @@
 // Every failure that crosses a module boundary, by code. The text that users see says what happened, then what to do.
 
 import * as z from 'zod';
+import { errnoOf, fileMeanings } from '../base/errno.ts';
 
 export const errorCodes = [
   // requests
@@ -157,10 +158,34 @@ export function isAppError(value: unknown): value is AppError {
   return value instanceof AppError;
 }
 
-/** Wraps any thrown value. A bug stays visible as `internal` with its cause. */
+/** Wraps any thrown value. A failed file call says what to do; a bug stays visible as `internal` with its cause. */
 export function toAppError(cause: unknown): AppError {
   if (isAppError(cause)) return cause;
-  return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+  return fileError(cause) ?? new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+}
+
+const allow = 'Give this user access to it, or choose another place.';
+const elsewhere = 'Choose another place, or a shorter path without such a link.';
+const fileErrors: Readonly<Record<string, readonly [code: ErrorCode, hint?: string]>> = {
+  ENOSPC: ['store_full'],
+  EDQUOT: ['store_full'],
+  EACCES: ['store_readonly', allow],
+  EPERM: ['store_readonly', allow],
+  EROFS: ['store_readonly', allow],
+  EIO: ['store_failed', 'Check the disk: it may be failing. Keep a backup on another one.'],
+  ELOOP: ['store_failed', elsewhere],
+  ENAMETOOLONG: ['store_failed', elsewhere],
+  ENOTDIR: ['store_failed', elsewhere],
+};
+
+/** Null for anything but a failed call on a file. */
+function fileError(cause: unknown): AppError | null {
+  const errno = errnoOf(cause) ?? '';
+  const [code, hint] = fileErrors[errno] ?? [];
+  // A failed call of the network has the same form, and an address or a port.
+  if (code === undefined || !(cause instanceof Error) || !('syscall' in cause) || 'port' in cause || 'address' in cause) return null;
+  const path = 'path' in cause && typeof cause.path === 'string' ? cause.path : 'A file';
+  return new AppError(code, `${path} could not be used: ${fileMeanings[errno] ?? errno}.`, { cause, hint });
 }
 
 /** Of a path that a person named. */

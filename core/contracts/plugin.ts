@@ -72,7 +72,8 @@ export interface PluginParts {
   begin?(): void;
   /** Performs a limited piece of work at an idle moment. Returns whether there is more. */
   catchUp?(): boolean;
-  daily?(): void;
+  /** `nowMs` is the time by which ages are judged. It stays behind a clock that jumped ahead. */
+  daily?(nowMs: number): void;
   /** Plugins are disposed in reverse order of creation. */
   dispose?(): void | Promise<void>;
 }

@@ -1,31 +1,12 @@
 // Says why a file that a person or a model named could not be used.
 
 import { decodeUtf8 } from '../base/decode-utf8.ts';
-import { errnoOf } from '../base/errno.ts';
+import { errnoOf, fileMeanings } from '../base/errno.ts';
 import { AppError, noPath } from './errors.ts';
-
-const meanings: Readonly<Record<string, string>> = {
-  ENOENT: 'there is nothing at this path',
-  ENOTDIR: 'a part of this path is a file, not a folder',
-  EISDIR: 'this is a folder, not a file',
-  EACCES: 'this user may not do that here',
-  EPERM: 'the system does not permit that here',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'the last part is a symbolic link that appeared just now, or links lead in circles',
-  EBUSY: 'another program is using it',
-  ETXTBSY: 'a running program is using it',
-  EMFILE: 'too many files are open',
-  EEXIST: 'something is already there',
-  ENOTEMPTY: 'the folder is not empty',
-  EINVAL: 'the system refuses this name',
-};
 
 /** Without a full stop, such as `the disk is full`. For any other cause, the first line of its message. */
 export function whyFileFailed(cause: unknown): string {
-  const meaning = meanings[errnoOf(cause) ?? ''];
+  const meaning = fileMeanings[errnoOf(cause) ?? ''];
   return meaning ?? (cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unknown reason');
 }
 

@@ -118,6 +118,8 @@ test('store: the disk is full, then has space again', needs('root on Linux, able
     expectClear(failure ?? undefined, { code: 'store_full', says: /disk is full/ });
     rmSync(filler);
     await rig.expectWhole(claw);
+    const { sessions } = await claw.op('session.list', { limit: 200 });
+    expect(sessions.filter(({ status }) => status === 'running')).toEqual([]);
     await claw.close();
   } finally {
     spawnSync('umount', ['-l', disk]);

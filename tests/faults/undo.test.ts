@@ -336,8 +336,9 @@ test('content is kept exactly as long as an undo may need it', async () => {
     const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
     const collect = (): void => {
       const checkpoints = rig.checkpoints();
-      checkpoints.releaseOld();
-      rig.artifacts.collectGarbage({ nowMs: rig.clock.nowMs(), olderThanDays: 1, isReferenced: (hash) => checkpoints.needs(hash) });
+      const nowMs = rig.clock.nowMs();
+      checkpoints.releaseOld(nowMs);
+      rig.artifacts.collectGarbage({ nowMs, olderThanDays: 1, isReferenced: (hash) => checkpoints.needs(hash, nowMs) });
     };
     rig.clock.advance(29 * 86_400_000);
     collect();

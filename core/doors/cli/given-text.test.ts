@@ -31,7 +31,9 @@ test.each(readers)('%s refuses bytes that are not UTF-8 before it changes anythi
   const { code, err, calls } = await given(argv, latin1);
   expect({ code, err, calls }).toEqual({
     code: 2,
-    err: 'Standard input is not UTF-8 text.\nSave it as UTF-8, or convert it, such as with: iconv -f latin1 -t utf-8\n',
+    err: expect.stringMatching(
+      /^Standard input is not UTF-8 text\.\nSave it as UTF-8, or convert it, such as with: iconv -f latin1 -t utf-8\nSee: trayclaw [a-z ]+ --help\n$/,
+    ) as string,
     calls: [],
   });
 });
@@ -59,6 +61,8 @@ test.each([
 
 test.each(['{"a":', '@home', '"open', '{a: 1, a: 2}', '!!js/function x', '*x'])('rejects a setting that is not YAML: %s', async (value) => {
   const { code, err, calls } = await given(['config', 'set', 'models.default', value], Buffer.alloc(0));
-  expect([code, calls, err.split('\n').length]).toEqual([2, [], 3]);
-  expect(err).toMatch(/^<value> is not valid YAML: .+\nQuote a text that contains special characters, for example: '"@home"'\n$/);
+  expect([code, calls, err.split('\n').length]).toEqual([2, [], 4]);
+  expect(err).toMatch(
+    /^<value> is not valid YAML: .+\nQuote a text that contains special characters, for example: '"@home"'\nSee: trayclaw config set --help\n$/,
+  );
 });

@@ -57,8 +57,8 @@ export function createAuditOps(deps: Deps): AuditOps {
     'artifact.list': (params) => ({ artifacts: deps.artifactStore.list(params).map((artifact) => describeArtifact(deps, artifact)) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
-    'backup.list': () => ({ backups: listBackups(deps.log.storage.home) }),
-    'backup.verify': (params) => verifyBackup(params.file, deps.log.storage.home),
+    'backup.list': () => ({ backups: listBackups(deps.log.storage.home, deps.clock.nowMs()) }),
+    'backup.verify': (params) => verifyBackup(params.file, { home: deps.log.storage.home, nowMs: deps.clock.nowMs() }),
   };
 }
 

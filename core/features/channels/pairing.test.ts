@@ -55,6 +55,15 @@ test('a code works for one person, for one hour and once', () => {
   expect(store.person('66')).toBeNull();
 });
 
+test('a code shown while the clock was ahead does not last until then', () => {
+  const { pairing, claim, clock } = open();
+  const { code, pairingId } = pairing.offer(cli);
+  clock.advance(-31_536_000_000);
+  expect(claim(code)).toBe('wrong');
+  expect(pairing.list().pairings).toEqual([]);
+  expect(() => pairing.confirm(pairingId, cli)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+});
+
 test('allows at most three pending codes; refusing one makes room', () => {
   const { pairing, claim } = open();
   const offers = [pairing.offer(cli), pairing.offer(cli), pairing.offer(cli)];

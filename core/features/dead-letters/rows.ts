@@ -55,7 +55,7 @@ const statements = {
        last_at_ms = excluded.last_at_ms`,
   left: "UPDATE dead_letters SET state = 'left', retry_at_ms = NULL, why_left = ?, turn_id = coalesce(by_turn_id, turn_id), by_turn_id = NULL WHERE letter_id = ?",
   ofSession: `SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`,
-  due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND retry_at_ms <= ? ORDER BY retry_at_ms LIMIT ?`,
+  due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND (retry_at_ms <= @nowMs OR last_at_ms - 60000 > @nowMs) ORDER BY retry_at_ms LIMIT @limit`,
   nextDue: 'SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL',
 };
 
@@ -92,8 +92,9 @@ export class DeadLetterRows {
     return this.#sql.rows(statements.ofSession, sessionId).flatMap(readRows);
   }
 
+  /** A failure in the future was recorded while the clock was ahead, so it is due. */
   due(nowMs: number, limit: number): KeptLetter[] {
-    return this.#sql.rows(statements.due, nowMs, limit).flatMap(readRows);
+    return this.#sql.rows(statements.due, { nowMs, limit }).flatMap(readRows);
   }
 
   nextDueMs(): number | null {

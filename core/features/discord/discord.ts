@@ -1,6 +1,7 @@
 // Discord: the person's own bot. Direct messages, and mentions if the settings allow them; approvals with buttons; sends that Discord
 // deduplicates. Fetches and handles messages that arrived while the program was not connected.
 
+import type { Clock } from '../../base/clock.ts';
 import { sleep, untilAborted } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
@@ -15,7 +16,7 @@ import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-po
 import { readFailure } from './failure.ts';
 import { readMessage, type DiscordMessage } from './read-discord.ts';
 
-type Taken = Pick<Spine, 'config' | 'secrets' | 'logger' | 'options'>;
+type Taken = Pick<Spine, 'config' | 'secrets' | 'logger' | 'clock' | 'fetch' | 'options'>;
 
 const PAGE = 100;
 /** High, because a busy group has many messages that are not meant for the bot. */
@@ -33,10 +34,10 @@ const UNAUTHORIZED = 401;
 
 export const discord = defineBuiltInFeature({
   name: 'discord',
-  create: ({ config, secrets, logger, options }: Taken) => {
+  create: ({ config, secrets, logger, clock, fetch, options }: Taken) => {
     const settings = config.channels.discord;
     const serviceOf = (given: DiscordConfig, resolve: ResolveSecret): ChatService =>
-      createDiscordService(given, { secrets: { resolve }, logger, wait: options.wait ?? sleep });
+      createDiscordService(given, { secrets: { resolve }, logger, clock, fetch, wait: options.wait ?? sleep });
     return {
       services: settings === undefined ? [] : [serviceOf(settings, (reference) => secrets.resolve(reference))],
       trials: [trialOf('discord', discordSchema, serviceOf)],
@@ -60,6 +61,8 @@ function createDiscordService(settings: DiscordConfig, spine: Connecting): ChatS
 interface Connecting {
   readonly secrets: { readonly resolve: ResolveSecret };
   readonly logger: Logger;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly fetch: typeof globalThis.fetch;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -134,7 +137,7 @@ class DiscordRun {
       live: createLiveScreen(rest),
       me: this.#me.username,
       closeQuestion: (question) => closeQuestion(rest, question),
-      fetchFile: ({ ref, name }, limits) => download(ref, { name, fetch, ...limits }),
+      fetchFile: ({ ref, name }, limits) => download(ref, { name, fetch: this.#deps.fetch, ...limits }),
     };
     desk.online(this.#line);
     this.#taking = this.#taking.then(() => this.#catchUp(rest, signal)).catch((cause: unknown) => this.#note(cause));
@@ -211,7 +214,12 @@ class DiscordRun {
     const userId = interaction.user?.id ?? interaction.member?.user.id ?? '';
     const chatId = interaction.channel?.id ?? '';
     try {
-      const words = await this.#deps.desk.press({ userId, chatId, data: interaction.data.custom_id, waitedMs: ageOf(interaction.id) });
+      const words = await this.#deps.desk.press({
+        userId,
+        chatId,
+        data: interaction.data.custom_id,
+        waitedMs: ageOf(interaction.id, this.#deps.clock.nowMs()),
+      });
       const body = { type: 4, data: { content: words.slice(0, 2_000), flags: 64, allowed_mentions: { parse: [] } } };
       await rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, { body, auth: false, signal });
     } catch (cause) {
@@ -355,8 +363,8 @@ function loginFailure(cause: unknown): unknown {
 const EPOCH_MS = 1_420_070_400_000;
 
 /** The id contains the time of creation. */
-function ageOf(id: string): number {
-  return Math.max(0, Date.now() - (Number(BigInt(id) >> 22n) + EPOCH_MS));
+function ageOf(id: string, nowMs: number): number {
+  return Math.max(0, nowMs - (Number(BigInt(id) >> 22n) + EPOCH_MS));
 }
 
 function isAfter(one: string, other: string): boolean {

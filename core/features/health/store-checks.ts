@@ -9,7 +9,7 @@ import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../s
 import { AppError } from '../../contracts/errors.ts';
 import { harmless, unwell, well, type Finding, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { openGaps, searchFault, verifyLog, verifyTail } from '../../store/session/session.ts';
-import { createBackup, listBackups } from '../../store/storage/storage.ts';
+import { createBackup, listBackups, listReplaced } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
 import { keptLog, planRestore, rebuildSearch } from './ways-back.ts';
 
@@ -154,17 +154,24 @@ function quarantine({ log, home }: Stored, damaged: readonly DamagedArtifact[]):
 }
 
 function checkBackups({ log, home, clock }: Stored): Finding {
-  const newest = listBackups(home)[0];
+  const newest = listBackups(home, clock.nowMs())[0];
   const days = newest === undefined ? null : Math.floor((clock.nowMs() - newest.createdAtMs) / DAY_MS);
-  if (days === null && log.lastSeq < BACKUP_EVENTS_MIN) return well('backups', 'No backup yet, and not much to lose.');
+  if (days === null && log.lastSeq < BACKUP_EVENTS_MIN)
+    return well('backups', `No backup yet, and not much to lose.${describeReplaced(home)}`);
   if (days !== null && days <= BACKUP_DAYS_MAX)
-    return well('backups', `The newest backup is ${days < 1 ? 'of today' : `${counted(days, 'day')} old`}.`);
+    return well('backups', `The newest backup is ${days < 1 ? 'of today' : `${counted(days, 'day')} old`}.${describeReplaced(home)}`);
   const detail =
     days === null ? `There is no backup of ${counted(log.lastSeq, 'event')}.` : `The newest backup is ${counted(days, 'day')} old.`;
   const make = harmless(['Makes a backup of the database.'], async () => [
     `Made the backup ${(await createBackup(log.storage.db, home, { nowMs: clock.nowMs() })).file}.`,
   ]);
   return unwell('backups', detail, 'trayclaw backup create', make);
+}
+
+function describeReplaced(home: string): string {
+  const { files, sizeBytes } = listReplaced(home);
+  if (files.length === 0) return '';
+  return ` ${counted(files.length, 'database file')} that a restore replaced ${files.length === 1 ? 'uses' : 'use'} ${(sizeBytes / 1e6).toFixed(1)} MB.`;
 }
 
 function checkWal({ log, home }: Stored): Finding {

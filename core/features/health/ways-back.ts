@@ -69,8 +69,8 @@ export function rebuildSearch(log: Spine['log']): void {
 }
 
 /** The steps are manual, because the database of a running program cannot be replaced. */
-export function planRestore({ home }: Pick<Spine, 'home'>, target: string | null): Plan {
-  const backups = listBackups(home);
+export function planRestore({ home, clock }: Pick<Spine, 'home' | 'clock'>, target: string | null): Plan {
+  const backups = listBackups(home, clock.nowMs());
   if (target !== null && target !== 'last' && !existsSync(target)) {
     throw new AppError('not_found', `There is no backup at ${target}.`, { hint: 'See: trayclaw backup list' });
   }

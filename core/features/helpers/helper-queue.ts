@@ -1,6 +1,7 @@
 // The queue of subagents: a turn of one agent calls another agent, waits or continues, and receives the result once. All state is in the
 // log, so the queue resumes after a crash at any point. Runs no turn and decides no permission.
 
+import { isOver } from '../../base/clock.ts';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -189,7 +190,7 @@ export class HelperQueue {
     if (job.state !== 'running' || job.helperTurnId === null || job.helperSessionId === null) return;
     const end = log.reads.turnEnd(job.helperSessionId, job.helperTurnId);
     if (end === null) return;
-    const mayTry = job.cancelledBy === null && job.attempt <= limits.retries && clock.nowMs() < job.deadlineMs;
+    const mayTry = job.cancelledBy === null && job.attempt <= limits.retries && !isOverdue(job, clock.nowMs());
     if (end.status === 'failed' && passing.includes(end.error?.code) && mayTry) this.#planRetry(job, end);
     else this.#finish(job, endOf(end, { outOfTime: job.cancelledBy === outOfTime, spent: this.#spentBefore(job) }));
   }
@@ -311,7 +312,7 @@ export class HelperQueue {
     this.#deadline = this.#deps.later(Math.min(leftMs, LOOK_AGAIN_MS), () => {
       const nowMs = this.#deps.clock.nowMs();
       for (const job of this.#deps.rows.open()) {
-        if (job.deadlineMs <= nowMs && job.cancelledBy === null)
+        if (isOverdue(job, nowMs) && job.cancelledBy === null)
           this.#attempt(job, () => this.#cancel(job, outOfTime, "The subagent's time is up."));
       }
       this.#armDeadline();
@@ -348,3 +349,7 @@ export class HelperQueue {
 const heardTypes: ReadonlySet<string> = new Set(['turn.finished', 'turn.cancel_requested', 'panic.engaged', 'panic.released']);
 const stoppedEnds: ReadonlySet<HelperEnd> = new Set(['cancelled', 'stopped']);
 const nothingDone = { text: '', usage: noUsage, costUsd: 0 } as const;
+
+function isOverdue({ createdAtMs, deadlineMs }: HelperJob, nowMs: number): boolean {
+  return isOver({ fromMs: createdAtMs, untilMs: deadlineMs }, nowMs);
+}

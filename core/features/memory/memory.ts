@@ -115,7 +115,7 @@ export const memory = defineBuiltInFeature({
         }
         return hasMore;
       },
-      daily: () => void book.dropStaleCandidates(),
+      daily: (nowMs: number) => void book.dropStaleCandidates(nowMs),
       begin: () => {
         knowledge.start();
         if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();

@@ -38,8 +38,8 @@ export const plugins = defineBuiltInFeature({
         for (const plugin of all) void plugin.begin();
       },
       catchUp: () => all.map(({ parts }) => parts.catchUp?.() === true).includes(true),
-      daily: () => {
-        for (const { parts } of all) parts.daily?.();
+      daily: (nowMs: number) => {
+        for (const { parts } of all) parts.daily?.(nowMs);
       },
       dispose: async () => {
         for (const { parts } of all.toReversed()) await parts.dispose?.();

@@ -1,14 +1,12 @@
 // Decides which calls a grant covers. Pure; anything unclear is not covered, and no grant covers a protected path.
 
 import { hash } from 'node:crypto';
+import { isOver } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
 import { needsOf, readsRepository, type CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash, callBindings } from './bindings.ts';
 import { isBelow, isInside } from '../../base/inside-folder.ts';
-
-/** A clock that is corrected by less than this ends no grant. */
-const CLOCK_STEP_MS = 60_000;
 
 export interface GrantableCall {
   readonly tool: string;
@@ -121,5 +119,5 @@ export function isLive(grant: Grant, nowMs: number): boolean {
 
 /** A clock that was set back to before the grant does not prolong it. */
 export function hasRunOut({ createdAtMs, expiresAtMs }: Pick<Grant, 'createdAtMs' | 'expiresAtMs'>, nowMs: number): boolean {
-  return expiresAtMs !== null && (nowMs >= expiresAtMs || nowMs < createdAtMs - CLOCK_STEP_MS);
+  return expiresAtMs !== null && isOver({ fromMs: createdAtMs, untilMs: expiresAtMs }, nowMs);
 }

@@ -2,7 +2,7 @@
 // identified only by the permanent id that the service assigns in a private chat. Knows no network and no service.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import { isOver, type Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -68,7 +68,7 @@ export class Pairing {
     if (this.#guesses.isReached(from.userId)) return { result: 'too_many', drafts: [] };
     const code = text.toUpperCase();
     const nowMs = this.#deps.clock.nowMs();
-    const offered = this.#deps.store.pairings().find((row) => row.userId === null && row.expiresAtMs > nowMs && holds(row, code));
+    const offered = this.#deps.store.pairings().find((row) => row.userId === null && !hasExpired(row, nowMs) && holds(row, code));
     if (offered === undefined) {
       this.#guesses.count(from.userId);
       return { result: 'wrong', drafts: [] };
@@ -107,7 +107,7 @@ export class Pairing {
 
   list(): PairedPeople {
     const nowMs = this.#deps.clock.nowMs();
-    const live = this.#deps.store.pairings().filter((row) => row.expiresAtMs > nowMs);
+    const live = this.#deps.store.pairings().filter((row) => !hasExpired(row, nowMs));
     return {
       people: this.#deps.store.people(),
       pairings: live.map(({ pairingId, expiresAtMs, userId, name }) => ({
@@ -120,7 +120,7 @@ export class Pairing {
 
   #find(pairingId: string): PairingRow {
     const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
-    if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
+    if (row === undefined || hasExpired(row, this.#deps.clock.nowMs())) {
       throw new AppError('not_found', `There is no pending pairing ${pairingId}; a code is valid for an hour.`, {
         hint: `Show a new one with: ${pairCommand(this.#deps.names)}`,
       });
@@ -130,7 +130,7 @@ export class Pairing {
 
   #endExpired(): void {
     const nowMs = this.#deps.clock.nowMs();
-    for (const row of this.#deps.store.pairings()) if (row.expiresAtMs <= nowMs) this.#end(row, 'expired', 'clock');
+    for (const row of this.#deps.store.pairings()) if (hasExpired(row, nowMs)) this.#end(row, 'expired', 'clock');
   }
 
   #end({ pairingId }: PairingRow, reason: 'expired' | 'refused', by: string): void {
@@ -160,4 +160,8 @@ function hashCode(pairingId: string, code: string): string {
 
 function holds(row: PairingRow, code: string): boolean {
   return timingSafeEqual(Buffer.from(row.codeHash, 'hex'), Buffer.from(hashCode(row.pairingId, code), 'hex'));
+}
+
+function hasExpired({ expiresAtMs }: PairingRow, nowMs: number): boolean {
+  return isOver({ fromMs: expiresAtMs - CODE_MS, untilMs: expiresAtMs }, nowMs);
 }

@@ -1,7 +1,7 @@
 // Approvals of unattended turns: the runtime denies those that are still open at their deadline. The deadlines are in the log with the
 // approvals, so a restart loses none. Uses one timer for all; approves nothing.
 
-import type { Clock } from '../../base/clock.ts';
+import { isOver, type Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Approval } from '../../contracts/policy.ts';
@@ -36,7 +36,7 @@ export class ApprovalDeadlines {
     let nextMs = Infinity;
     for (const approval of this.#deps.pendingApprovals()) {
       if (approval.dueAtMs === undefined) continue;
-      if (approval.dueAtMs <= nowMs && this.#denied(approval)) continue;
+      if (isOver({ fromMs: approval.createdAtMs, untilMs: approval.dueAtMs }, nowMs) && this.#denied(approval)) continue;
       nextMs = Math.min(nextMs, Math.max(approval.dueAtMs - nowMs, 1_000));
     }
     if (nextMs === Infinity) return;

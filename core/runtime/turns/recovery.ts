@@ -43,7 +43,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
     if (drafts === undefined) perSession.set(sessionId, [draft]);
     else drafts.push(draft);
   };
-  for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call), deps.lastOutput?.read(call.callId) ?? ''));
+  for (const call of lost) add(call.sessionId, unknownOutcome(log, call, programEnded, deps.lastOutput?.read(call.callId)));
   for (const turn of deps.resumes ? turns : []) {
     const [last] = log.reads.envelopes(turn.sessionId, { limit: 1, newest: true });
     const restedMs = Math.max(0, deps.clock.nowMs() - (last?.atMs ?? turn.atMs));
@@ -60,7 +60,9 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   return { recoveredTurns: turns.length, unknownOutcomes: lost.length, reaped };
 }
 
-function unknownOutcome(call: OpenCall, args: string, output: string): AnyDraft {
+const programEnded = 'The program ended while this call was under way; whether it took effect is not known.';
+
+export function unknownOutcome(log: SessionLog, call: OpenCall, reason: string, output = ''): AnyDraft {
   return {
     type: 'tool.outcome_unknown',
     turnId: call.turnId,
@@ -68,8 +70,8 @@ function unknownOutcome(call: OpenCall, args: string, output: string): AnyDraft 
     body: {
       callId: call.callId,
       tool: call.tool,
-      args,
-      reason: 'The program ended while this call was under way; whether it took effect is not known.',
+      args: requestedArgs(log, call),
+      reason,
       ...(output === '' ? {} : { output }),
     },
   };

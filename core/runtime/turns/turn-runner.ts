@@ -103,6 +103,11 @@ export class TurnRunner implements RunningTurn {
     return this.#state.planApproved ? this.#free : this.#bounds;
   }
 
+  /** The recorded events that are not in the log. */
+  get unwritten(): readonly AnyDraft[] {
+    return this.#buffer;
+  }
+
   get pack(): ShownPack | null {
     return this.#pack;
   }
@@ -114,6 +119,11 @@ export class TurnRunner implements RunningTurn {
   /** How the turn ended; null while it runs. */
   get finished(): EventBodies['turn.finished'] | null {
     return this.#finished;
+  }
+
+  /** A direct call has a separate lane and does not wait; a conversation's turns keep their order. */
+  get lane(): string {
+    return this.#state.kind === 'tool' ? `direct ${this.place.turnId}` : this.place.sessionId;
   }
 
   /** Returns whether there is anything to do but wait. */
@@ -171,10 +181,15 @@ export class TurnRunner implements RunningTurn {
     if (drafts.length === 0 && alongside === undefined) return;
     this.#buffer = [];
     const { log } = this.deps;
-    log.transact(() => {
-      if (drafts.length > 0) log.append(this.place.sessionId, drafts);
-      alongside?.();
-    }, barrier);
+    try {
+      log.transact(() => {
+        if (drafts.length > 0) log.append(this.place.sessionId, drafts);
+        alongside?.();
+      }, barrier);
+    } catch (cause) {
+      this.#buffer = drafts;
+      throw cause;
+    }
   }
 
   flushSoon(isWatched: boolean): () => void {

@@ -196,6 +196,18 @@ test('the deadline of an approval survives a restart, and passes while closed', 
   expect(tools.ran).toEqual([]);
 });
 
+test('an approval asked for while the clock was ahead is denied once the clock is right', async () => {
+  const { bench, tools } = open();
+  bench.script.push(call('fire'));
+  const { turnId } = bench.send('go', { bounds: unattended });
+  expect(await bench.rest(turnId)).toBe('waiting');
+  bench.clock.advance(-31_536_000_000);
+  for (const { action } of Array.from(bench.timers)) action();
+  await bench.runtime.whenIdle();
+  expect(bench.of(turnId, 'approval.decided')).toMatchObject([{ decision: 'deny', by: 'timeout' }]);
+  expect(tools.ran).toEqual([]);
+});
+
 test('a turn does not run longer than its own budget lasts without other limits', async () => {
   const none = { usd: 0, tokens: 0, unknownCostCalls: 0 };
   const history = { spentInTurn: () => none, spentInSession: () => none, spentSince: () => none, extensions: () => [] };

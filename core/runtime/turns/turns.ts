@@ -13,6 +13,7 @@ import { directCallOf, recordDirect } from './direct-call.ts';
 import { HotSessions } from './hot-session.ts';
 import { aboutQueued, aboutStart, messageDrafts, openingOf, type Accepted, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
+import { LostTurns } from './lost-turns.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
 import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
@@ -21,20 +22,7 @@ import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 import { startedChat } from './turn-start.ts';
 
-export type {
-  AgentPort,
-  BudgetPort,
-  CrashPoint,
-  CrashPoints,
-  HostedResult,
-  LearningPort,
-  ModelPort,
-  NotePort,
-  ParsedCall,
-  ProcessPort,
-  ToolPort,
-  TurnDeps,
-} from './ports.ts';
+export type { AgentPort, BudgetPort, CrashPoints, LearningPort, ModelPort, NotePort, ParsedCall, ProcessPort, TurnDeps } from './ports.ts';
 export type { Assessment, GovernedTurn, GovernorPort, VerifyPort } from './caution-ports.ts';
 export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
@@ -55,6 +43,7 @@ export class TurnRuntime {
   readonly #ends = new TurnEnds();
   readonly #live = new Map<string, TurnRunner>();
   readonly #deadlines: ApprovalDeadlines;
+  readonly #lost: LostTurns;
   #closing = false;
 
   constructor(deps: TurnDeps) {
@@ -66,6 +55,7 @@ export class TurnRuntime {
       pendingApprovals: () => deps.policy.pendingApprovals(),
       deny: (approval) => this.#denyInTime(approval),
     });
+    this.#lost = new LostTurns({ ...deps, live: this.#live, ends: this.#ends, append: (...about) => this.#appendToTurn(...about) });
   }
 
   get runningTurns(): number {
@@ -88,6 +78,7 @@ export class TurnRuntime {
     // The known message may still be on its way to the disk.
     if (known !== null) return { ...known, onDisk: commit(() => undefined).onDisk };
     this.assertOpen(message.sessionId);
+    this.#lost.settle();
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const { sessionId } = message;
@@ -128,7 +119,7 @@ export class TurnRuntime {
     const runner = this.#createRunner(call.sessionId, turnId);
     runner.absorb(events, true);
     this.#live.set(turnId, runner);
-    this.#lanes.push(laneOf(runner), () => this.#guarded(runner));
+    this.#lanes.push(runner.lane, () => this.#guarded(runner));
     return { sessionId: call.sessionId, turnId, callId };
   }
 
@@ -207,7 +198,7 @@ export class TurnRuntime {
     // Recorded as running, so that a start after a crash continues it.
     if (row.status === 'waiting') runner.resumed(answered);
     this.#live.set(turnId, runner);
-    this.#lanes.resume(laneOf(runner), () => this.#guarded(runner));
+    this.#lanes.resume(runner.lane, () => this.#guarded(runner));
   }
 
   /** Resumes the work that an earlier run left: running turns, then queued messages, in order of arrival. Returns how many. */
@@ -285,6 +276,7 @@ export class TurnRuntime {
   async dispose(): Promise<void> {
     this.#closing = true;
     this.#deadlines.stop();
+    this.#lost.stop();
     for (const runner of this.#live.values()) runner.halt();
     await this.#lanes.whenIdle();
     this.#ends.abandon();
@@ -333,11 +325,9 @@ export class TurnRuntime {
       this.#ends.end(turnId, finished === null ? { status, sessionId } : { status, sessionId, finished });
       return status === 'waiting' ? 'held' : 'free';
     } catch (cause) {
-      const error = mapStorageError(cause);
       this.#live.delete(turnId);
       this.#hot.forget(sessionId);
-      this.#deps.logger.log('error', 'a turn could not continue', { turnId, code: error.code, message: error.message });
-      this.#ends.fail(turnId, error);
+      this.#lost.add(runner, mapStorageError(cause));
       return 'free';
     }
   }
@@ -391,9 +381,4 @@ export class TurnRuntime {
     else this.#hot.absorb(sessionId, events);
     return events;
   }
-}
-
-/** A direct call has a separate lane and does not wait; a conversation's turns keep their order. */
-function laneOf(runner: TurnRunner): string {
-  return runner.state.kind === 'tool' ? `direct ${runner.place.turnId}` : runner.place.sessionId;
 }

@@ -34,9 +34,9 @@ export class AutomaticBackup {
   get isDue(): boolean {
     const { log, clock, config } = this.#deps;
     if (!config.automatic || log.lastSeq < EVENTS_MIN) return false;
+    const [newest] = listBackups(log.storage.home, clock.nowMs());
     // One from before the clock was set back does not count, or there would be none until that time comes again.
-    const newest = listBackups(log.storage.home).find(({ createdAtMs }) => createdAtMs <= clock.nowMs());
-    if (newest === undefined) return true;
+    if (newest === undefined || newest.createdAtMs > clock.nowMs()) return true;
     const [last] = log.reads.after(log.lastSeq - 1, 1);
     const isChanged = last === undefined || last.atMs > newest.createdAtMs;
     return isChanged && clock.nowMs() - newest.createdAtMs >= config.everyHours * HOUR_MS;

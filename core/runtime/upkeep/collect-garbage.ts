@@ -1,6 +1,5 @@
 // Removes content once a day that is no longer needed.
 
-import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { ArtifactStore } from '../../store/artifact/artifact.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
@@ -9,18 +8,30 @@ import type { Storage } from '../../store/storage/storage.ts';
 const DAY_MS = 86_400_000;
 
 export interface GarbageDeps {
-  readonly clock: Clock;
+  readonly nowMs: number;
   readonly retention: Config['retention'];
   readonly db: Storage['db'];
-  readonly artifacts: ArtifactStore;
-  readonly checkpoints: Checkpoints;
+  readonly artifacts: Pick<ArtifactStore, 'collectGarbage'>;
+  readonly checkpoints: Pick<Checkpoints, 'needs' | 'releaseOld'>;
+}
+
+const ADVANCE_MS_MAX = 2 * DAY_MS;
+
+/**
+ * The time by which ages are judged. A clock that is ahead for a while must not make everything old, so each daily run advances this time
+ * by two days at most; it never passes the machine's clock.
+ */
+export function retentionTime(db: Storage['db'], nowMs: number): number {
+  const before = db.prepare('SELECT reached_ms FROM retention_clock').pluck().get() as number | undefined;
+  const reachedMs = Math.min(nowMs, (before ?? nowMs) + ADVANCE_MS_MAX);
+  db.prepare('INSERT OR REPLACE INTO retention_clock (one, reached_ms) VALUES (1, ?)').run(reachedMs);
+  return reachedMs;
 }
 
 /** Keeps content that a session refers to, content for undo as long as undo may need it, and everything else until its retention ends. */
-export function collectGarbage({ clock, retention, db, artifacts, checkpoints }: GarbageDeps): void {
+export function collectGarbage({ nowMs, retention, db, artifacts, checkpoints }: GarbageDeps): void {
   const { artifactDays, undoDays } = retention;
-  const nowMs = clock.nowMs();
-  checkpoints.releaseOld();
+  checkpoints.releaseOld(nowMs);
   const used = db.prepare(
     `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
      WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
@@ -28,6 +39,6 @@ export function collectGarbage({ clock, retention, db, artifacts, checkpoints }:
   artifacts.collectGarbage({
     nowMs,
     olderThanDays: Math.min(artifactDays, undoDays),
-    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
+    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256, nowMs),
   });
 }

@@ -7,8 +7,9 @@ import type { ModelLearning, ModelRouter } from '../../mind/llm/llm.ts';
 import type { ArtifactStore } from '../../store/artifact/artifact.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { LogHead, SessionLog } from '../../store/session/session.ts';
+import { pruneReplaced } from '../../store/storage/storage.ts';
 import type { AutomaticBackup } from './automatic-backup.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectGarbage, retentionTime } from './collect-garbage.ts';
 
 export { firstUses } from './first-uses.ts';
 export { AutomaticBackup, type AutomaticBackupDeps } from './automatic-backup.ts';
@@ -137,7 +138,7 @@ interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
   readonly checkpoints: Checkpoints;
   readonly turns: { readonly runningTurns: number };
   /** The features. */
-  readonly wings: readonly { catchUp?(): boolean; daily?(): void }[];
+  readonly wings: readonly { catchUp?(): boolean; daily?(nowMs: number): void }[];
 }
 
 /** Creates the upkeep over the parts of the program. */
@@ -163,8 +164,11 @@ export function createUpkeep(parts: ProgramParts): Upkeep {
     isBusy: () => parts.turns.runningTurns > 0,
     daily: () => {
       void parts.backups.run();
-      collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db: log.storage.db });
-      for (const wing of wings) wing.daily?.();
+      const { db, home } = log.storage;
+      pruneReplaced(home, parts.config.retention.backups);
+      const nowMs = retentionTime(db, parts.clock.nowMs());
+      collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db, nowMs });
+      for (const wing of wings) wing.daily?.(nowMs);
     },
   });
 }

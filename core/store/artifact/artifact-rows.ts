@@ -40,6 +40,8 @@ export const artifactMigrations: readonly Migration[] = sqlMigrations({
     ) STRICT;
     CREATE INDEX IF NOT EXISTS artifact_aliases_by_name ON artifact_aliases (alias, alias_id);
     CREATE INDEX IF NOT EXISTS artifact_aliases_by_content ON artifact_aliases (sha256);`,
+  'artifact-002-retention-clock': `
+    CREATE TABLE IF NOT EXISTS retention_clock (one INTEGER PRIMARY KEY CHECK (one = 1), reached_ms INTEGER NOT NULL) STRICT;`,
 });
 
 /** An artifact as its newest use describes it. */

@@ -195,17 +195,13 @@ export class Checkpoints {
   }
 
   /** Returns whether content is still needed to undo something. */
-  needs(sha256: string): boolean {
-    return this.#rows.isLive(sha256, this.#keptSinceMs());
+  needs(sha256: string, nowMs: number): boolean {
+    return this.#rows.isLive(sha256, nowMs - this.#options.undoDays * DAY_MS);
   }
 
   /** Releases content in the database that is older than the undo period. The content store calls `needs`. */
-  releaseOld(): void {
-    this.#store.release(this.#keptSinceMs(), (sha256) => this.needs(sha256));
-  }
-
-  #keptSinceMs(): number {
-    return this.#options.clock.nowMs() - this.#options.undoDays * DAY_MS;
+  releaseOld(nowMs: number): void {
+    this.#store.release(nowMs - this.#options.undoDays * DAY_MS, (sha256) => this.needs(sha256, nowMs));
   }
 
   async #carryOut(

@@ -1,9 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBackup, listBackups, pruneBackups, restoreBackup, Storage, verifyBackup, type Migration } from './storage.ts';
+import {
+  createBackup,
+  listBackups,
+  listReplaced,
+  pruneBackups,
+  pruneReplaced,
+  restoreBackup,
+  Storage,
+  verifyBackup,
+  type Migration,
+} from './storage.ts';
 
 const events: Migration = {
   id: '1',
@@ -93,11 +103,11 @@ test('refuses a broken backup and leaves the database unchanged', async () => {
 test('keeps the newest backups and leaves other files alone', async () => {
   const home = newHome();
   write(home, 1);
-  expect(listBackups(home)).toEqual([]);
+  expect(listBackups(home, NOW_MS)).toEqual([]);
   const files: string[] = [];
   for (let i = 0; i < 4; i++) files.push(await backUp(home, NOW_MS + i * 1000));
   writeFileSync(join(home, 'backups', 'mine.db'), '');
-  expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
+  expect(listBackups(home, NOW_MS).map((backup) => backup.file)).toEqual([...files].reverse());
   const prune = (keep: number) => pruneBackups(home, keep, { origin: 'person', nowMs: Date.now() + 60_000 });
   expect(prune(3)).toEqual([files[0]]);
   // The clock was set back after the newest one.
@@ -132,12 +142,33 @@ test('the last backup is the newest sound one', async () => {
   expect(() => restoreBackup(home, join(home, 'last'), NOW_MS)).toThrow(`There is no sound backup in ${join(home, 'backups')}.`);
   write(home, 3);
   const [older, newer] = [await backUp(home), await backUp(home, NOW_MS + 1)];
-  expect(verifyBackup(join(home, 'last'), home)).toEqual({ ok: true, events: 3, detail: 'ok' });
+  expect(verifyBackup(join(home, 'last'), { home, nowMs: NOW_MS })).toEqual({ ok: true, events: 3, detail: 'ok' });
   expect(restoreBackup(home, join(home, 'last'), NOW_MS).from).toBe(newer);
   writeFileSync(newer, 'not a database '.repeat(100));
-  expect(verifyBackup(join(home, 'last'), home).ok).toBe(false);
+  expect(verifyBackup(join(home, 'last'), { home, nowMs: NOW_MS }).ok).toBe(false);
   expect(restoreBackup(home, join(home, 'last'), NOW_MS + 1).from).toBe(older);
+  // It was made while the clock was ahead.
+  const later = await backUp(home, NOW_MS + 31_536_000_000);
+  const nextYear = Date.now() / 1000 + 31_536_000;
+  utimesSync(later, nextYear, nextYear);
+  expect(restoreBackup(home, join(home, 'last'), Date.now()).from).toBe(older);
   const named = join(home, 'last');
   writeFileSync(named, readFileSync(older));
   expect(restoreBackup(home, named, NOW_MS + 2).from).toBe(named);
+});
+
+test('keeps the newest replaced files, with their companions, and always one', async () => {
+  const home = newHome();
+  write(home, 3);
+  const file = await backUp(home);
+  const kept = Array.from({ length: 4 }, (_, i) => restoreBackup(home, file, NOW_MS + i * 1000).kept ?? '').reverse();
+  writeFileSync(`${kept[3]}-wal`, 'wal');
+  writeFileSync(join(home, 'trayclaw.db.replaced-mine'), '');
+  expect(listReplaced(home)).toEqual({ files: kept, sizeBytes: kept.reduce((sum, one) => sum + statSync(one).size, 3) });
+  pruneReplaced(home, 2);
+  expect(listReplaced(home).files).toEqual(kept.slice(0, 2));
+  pruneReplaced(home, 0);
+  expect(readdirSync(home).filter((name) => name.includes('replaced'))).toEqual(
+    [kept[0], 'trayclaw.db.replaced-mine'].map((path) => basename(path ?? '')),
+  );
 });

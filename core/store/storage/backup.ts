@@ -36,6 +36,8 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
+const REPLACED = /^trayclaw\.db\.replaced-[0-9TZ.-]+$/;
+const COMPANIONS = ['', '-wal', '-shm'];
 const PART = /\.part(?:-wal|-shm|-journal)?$/;
 const PART_MS_MAX = 3_600_000;
 /** Automatic backups are counted and deleted separately, so that they never displace a backup made by a person. */
@@ -98,7 +100,8 @@ function flushToDisk(file: string): void {
   }
 }
 
-export function listBackups(home: string): BackupInfo[] {
+/** Newest first. Those with a time after `nowMs` are from before the clock was set back, and come last. */
+export function listBackups(home: string, nowMs: number): BackupInfo[] {
   const folder = join(home, 'backups');
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -108,7 +111,7 @@ export function listBackups(home: string): BackupInfo[] {
       const stat = statSync(file);
       return { file, sizeBytes: stat.size, createdAtMs: Math.trunc(stat.mtimeMs) };
     })
-    .sort((a, b) => (stampOf(a.file) < stampOf(b.file) ? 1 : -1));
+    .sort((a, b) => Number(a.createdAtMs > nowMs) - Number(b.createdAtMs > nowMs) || (stampOf(a.file) < stampOf(b.file) ? 1 : -1));
 }
 
 function stampOf(file: string): string {
@@ -119,17 +122,31 @@ function originOf(file: string): BackupOrigin {
   return NAME.exec(basename(file))?.[1] === undefined ? 'person' : 'automatic';
 }
 
-/**
- * Keeps the newest `keep` backups of an origin. Those with a time after `nowMs` are from before the clock was set back, and go first. Also
- * removes copies that were cut off. Returns the removed backups.
- */
+/** Keeps the newest `keep` backups of an origin. Also removes copies that were cut off. Returns the removed backups. */
 export function pruneBackups(home: string, keep: number, { origin, nowMs }: { origin: BackupOrigin; nowMs: number }): string[] {
-  const all = listBackups(home).filter(({ file }) => originOf(file) === origin);
-  const isLater = ({ createdAtMs }: BackupInfo): boolean => createdAtMs > nowMs;
-  const removed = [...all.filter((one) => !isLater(one)), ...all.filter(isLater)].slice(keep);
+  const removed = listBackups(home, nowMs)
+    .filter(({ file }) => originOf(file) === origin)
+    .slice(keep);
   for (const backup of removed) rmSync(backup.file, { force: true });
   removeCutOff(join(home, 'backups'), nowMs);
   return removed.map((backup) => backup.file);
+}
+
+/** The database files that restores replaced, newest first. */
+export function listReplaced(home: string): { readonly files: readonly string[]; readonly sizeBytes: number } {
+  const files = readdirSync(home)
+    .filter((name) => REPLACED.test(name))
+    .sort()
+    .reverse()
+    .map((name) => join(home, name));
+  const parts = files.flatMap((file) => COMPANIONS.map((suffix) => statSync(file + suffix, { throwIfNoEntry: false })?.size ?? 0));
+  return { files, sizeBytes: parts.reduce((sum, size) => sum + size, 0) };
+}
+
+/** Keeps the newest `keep` replaced database files, and at least one. */
+export function pruneReplaced(home: string, keep: number): void {
+  for (const file of listReplaced(home).files.slice(Math.max(1, keep)))
+    for (const suffix of COMPANIONS) rmSync(file + suffix, { force: true });
 }
 
 /** A copy that was cut off by a kill is as large as the database. A younger one may be in the making. */
@@ -161,8 +178,11 @@ function lookAt(file: string): Stats | undefined {
 }
 
 /** Opens the file read-only, and checks its structure and that it contains an event log. */
-export function verifyBackup(given: string, home?: string): { ok: boolean; events: number; detail: string } {
-  const file = home !== undefined && isLast(given) ? (listBackups(home)[0]?.file ?? given) : given;
+export function verifyBackup(
+  given: string,
+  last?: { readonly home: string; readonly nowMs: number },
+): { ok: boolean; events: number; detail: string } {
+  const file = last !== undefined && isLast(given) ? (listBackups(last.home, last.nowMs)[0]?.file ?? given) : given;
   const stat = lookAt(file);
   if (stat === undefined) throw new AppError('not_found', `There is no backup at ${file}.`, { hint: 'See: trayclaw backup list' });
   if (!stat.isFile()) throw new AppError('invalid_params', `${file} is not a plain file.`, { hint: 'See: trayclaw backup list' });
@@ -188,7 +208,7 @@ export function verifyBackup(given: string, home?: string): { ok: boolean; event
  */
 export function restoreBackup(home: string, given: string, nowMs: number): { from: string; restored: string; kept: string | null } {
   const own = isAbsolute(given) || existsSync(given) ? given : join(home, 'backups', basename(given));
-  const from = isLast(given) ? newestSound(home) : own;
+  const from = isLast(given) ? newestSound(home, nowMs) : own;
   const check = verifyBackup(from);
   if (!check.ok)
     throw new AppError('store_corrupt', `${from} is not a sound backup: ${check.detail}`, {
@@ -214,8 +234,8 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
 }
 
 /** Fails with `not_found`. */
-function newestSound(home: string): string {
-  const found = listBackups(home).find(({ file }) => verifyBackup(file).ok);
+function newestSound(home: string, nowMs: number): string {
+  const found = listBackups(home, nowMs).find(({ file }) => verifyBackup(file).ok);
   if (found !== undefined) return found.file;
   throw new AppError('not_found', `There is no sound backup in ${join(home, 'backups')}.`, {
     hint: 'Name the file of one that is kept elsewhere: trayclaw backup restore FILE',
@@ -252,7 +272,7 @@ function keepReplaced(target: string, kept: string): void {
     // Some file systems have no hard links.
     copyFileSync(target, kept);
   }
-  for (const suffix of ['-wal', '-shm']) {
+  for (const suffix of COMPANIONS.slice(1)) {
     if (existsSync(target + suffix)) renameOver({ renameSync }, target + suffix, kept + suffix);
   }
 }

@@ -1,7 +1,7 @@
-// The only module that reads the error codes of SQLite and the file system.
+// The only module that reads the error codes of SQLite.
 
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
+import { AppError, isAppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
 
 interface Mapping {
   readonly prefix: string;
@@ -20,12 +20,6 @@ const mappings: readonly Mapping[] = [
   { prefix: 'SQLITE_BUSY', code: 'store_locked', message: 'The database is in use by another process.' },
   { prefix: 'SQLITE_LOCKED', code: 'store_locked', message: 'The database is in use by another process.' },
   { prefix: 'SQLITE_IOERR', code: 'store_failed', message: 'The disk reported an error.' },
-  { prefix: 'ENOSPC', code: 'store_full', message: 'The disk is full; nothing more can be recorded.' },
-  { prefix: 'EDQUOT', code: 'store_full', message: 'The disk quota is used up; nothing more can be recorded.' },
-  { prefix: 'EACCES', code: 'store_readonly', message: 'The data folder may not be written by this user.' },
-  { prefix: 'EPERM', code: 'store_readonly', message: 'The data folder may not be written by this user.' },
-  { prefix: 'EROFS', code: 'store_readonly', message: 'The data folder is on a read-only disk.' },
-  { prefix: 'ENOTDIR', code: 'store_readonly', message: 'The data folder path runs through something that is not a folder.' },
 ];
 
 export function mapStorageError(cause: unknown): AppError {
@@ -36,7 +30,7 @@ export function mapStorageError(cause: unknown): AppError {
     if (code?.startsWith('SQLITE_') === true) {
       return new AppError('store_failed', `The database refused a statement (${code}).`, { cause, data: { sqlite: code } });
     }
-    return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+    return toAppError(cause);
   }
   return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
 }

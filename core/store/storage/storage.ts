@@ -13,7 +13,17 @@ import { keepPrivate } from './private-files.ts';
 import { homeError, mapStorageError, refuseLongHome } from './storage-errors.ts';
 import { WalSync } from './wal-sync.ts';
 
-export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export {
+  createBackup,
+  listBackups,
+  listReplaced,
+  openCopy,
+  pruneBackups,
+  pruneReplaced,
+  restoreBackup,
+  verifyBackup,
+  type BackupInfo,
+} from './backup.ts';
 export { endOwner } from './end-owner.ts';
 export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';

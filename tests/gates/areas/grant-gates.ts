@@ -150,8 +150,8 @@ export const grantGates: readonly Gate[] = [
   {
     name: 'grant/clock-set-back',
     prevents: 'a clock that was set back prolongs a grant for minutes',
-    file: 'core/guard/policy/grant-match.ts',
-    text: ' || nowMs < createdAtMs - CLOCK_STEP_MS',
+    file: 'core/base/clock.ts',
+    text: ' || nowMs < fromMs - CLOCK_STEP_MS',
     instead: '',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },

@@ -73,7 +73,7 @@ export const runtimeGates: readonly Gate[] = [
     name: 'runtime/unattended-question',
     prevents: 'a question of an unattended turn stays open forever',
     file: 'core/runtime/turns/approval-deadlines.ts',
-    text: 'if (approval.dueAtMs <= nowMs && this.#denied(approval)) continue;',
+    text: 'if (isOver({ fromMs: approval.createdAtMs, untilMs: approval.dueAtMs }, nowMs) && this.#denied(approval)) continue;',
     instead: '',
     suites: ['core/runtime/turns/turns-bounds.test.ts'],
   },

@@ -32,7 +32,10 @@ test('--fields prints lines for pipes and replaces tabs and line breaks in value
 
 test('--fields suggests a field for an unknown one', async () => {
   const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
-  expect({ code, err }).toEqual({ code: 2, err: 'The result has no field "titel".\nDid you mean title?\n' });
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: 'The result has no field "titel".\nDid you mean title?\nSee: trayclaw sessions list --help\n',
+  });
 });
 
 test('says how to see the next page only if there are more entries', async () => {
@@ -60,12 +63,24 @@ test('suggests a correction for a wrong choice, number or command', async () => 
   };
   expect(await failed('usage', '--by', 'modell')).toEqual([
     2,
-    '--by takes one of day, model, session, not "modell".\nDid you mean model?\n',
+    '--by takes one of day, model, session, not "modell".\nDid you mean model?\nSee: trayclaw usage --help\n',
     0,
   ]);
-  expect(await failed('memory', 'settle', 'mem_1', 'mem_2', 'x')).toEqual([2, '<keep> takes one of this, other, both, not "x".\n', 0]);
-  expect(await failed('memory', 'add', 'x', '--importance', '2')).toEqual([2, '--importance takes a number from 0 to 1, not "2".\n', 0]);
-  expect(await failed('sessions', 'list', '--limit', 'x')).toEqual([2, '--limit must be a whole number.\n', 0]);
+  expect(await failed('memory', 'settle', 'mem_1', 'mem_2', 'x')).toEqual([
+    2,
+    '<keep> takes one of this, other, both, not "x".\nSee: trayclaw memory settle --help\n',
+    0,
+  ]);
+  expect(await failed('memory', 'add', 'x', '--importance', '2')).toEqual([
+    2,
+    '--importance takes a number from 0 to 1, not "2".\nSee: trayclaw memory add --help\n',
+    0,
+  ]);
+  expect(await failed('sessions', 'list', '--limit', 'x')).toEqual([
+    2,
+    '--limit must be a whole number.\nSee: trayclaw sessions list --help\n',
+    0,
+  ]);
   expect((await failed('sesions'))[1]).toContain('(Did you mean sessions?)');
   expect((await failed('memory', 'serch'))[1]).toContain('Did you mean search?');
 });

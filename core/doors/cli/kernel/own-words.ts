@@ -24,8 +24,16 @@ export function refuseEmptyPaths(entry: Entry, given: Given): void {
   if (label !== undefined) throw new AppError('invalid_params', `${label} must not be empty.`, { hint: usageOf(entry) });
 }
 
-/** The error in the command's terms, with a next step if it had none. */
+/** The error in the command's terms, with a next step if it had none: a usage error ends with a command. */
 export function inOwnWords(cause: unknown, entry: Entry, entries: readonly Entry[]): AppError {
+  const error = inTermsOf(cause, entry, entries);
+  const { code, message, data, isRetryable, hint } = error;
+  if (code !== 'invalid_params' || /\btrayclaw [a-z]/.test(error.told())) return error;
+  const help = `See: trayclaw ${entry.path.join(' ')} --help`;
+  return new AppError(code, message, { data, hint: hint === undefined ? help : `${hint}\n${help}`, isRetryable, cause });
+}
+
+function inTermsOf(cause: unknown, entry: Entry, entries: readonly Entry[]): AppError {
   const error = toAppError(cause);
   const { code, data, isRetryable } = error;
   const { issues } = data;

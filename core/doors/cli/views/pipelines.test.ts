@@ -86,9 +86,10 @@ test.each(['memory export', 'artifacts get x'])('%s --out says why the file cann
     'artifact.get': () => ({ artifact, text: 'x', base64: null, nextOffset: null }) as never,
   });
   const said = async (file: string): Promise<string> => (await runCommand([...words.split(' '), '--out', file], fakeParts(claw))).err;
+  const help = `See: trayclaw ${words.replace(' x', '')} --help\n`;
   expect(await said(join(folder, 'there'))).toBe('');
   expect(await said(join(folder, 'there'))).toBe(`${join(folder, 'there')} is already there.\nName a file that is not there yet.\n`);
-  expect(await said(join(folder, 'no', 'x'))).toBe(`${join(folder, 'no', 'x')} cannot be written: there is nothing at this path.\n`);
+  expect(await said(join(folder, 'no', 'x'))).toBe(`${join(folder, 'no', 'x')} cannot be written: there is nothing at this path.\n${help}`);
 });
 
 test('a comparison says why one of its answers failed', async () => {

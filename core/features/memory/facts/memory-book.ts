@@ -195,9 +195,9 @@ export class MemoryBook {
   }
 
   /** Drops candidates that have waited longer than it takes a memory to fade. Runs once a day. */
-  dropStaleCandidates(): number {
-    const { store, clock } = this.#deps;
-    const before = archivedBefore(clock.nowMs());
+  dropStaleCandidates(nowMs: number): number {
+    const { store } = this.#deps;
+    const before = archivedBefore(nowMs);
     const stale = store.list({ state: 'candidate' }, this.#deps.candidatesMax).filter(({ usedAtMs }) => usedAtMs < before);
     for (const { memoryId } of stale) {
       store.append([{ type: 'memory.forgotten', body: { memoryId, by: 'trayclaw', reason: 'nobody accepted it in time' } }]);

@@ -214,7 +214,7 @@ test('newer candidates replace the oldest, and ignored ones are dropped in time'
     'Candidate number 3.',
   ]);
   clock.advance(100 * DAY_MS);
-  expect(book.dropStaleCandidates()).toBe(3);
+  expect(book.dropStaleCandidates(clock.nowMs())).toBe(3);
   expect(rows.counts()).toEqual({ kept: 0, candidates: 0, contradictions: 0 });
 });
 

@@ -23,6 +23,7 @@ export type EmbeddingSpine = Pick<
   | 'config'
   | 'clock'
   | 'environment'
+  | 'fetch'
   | 'home'
   | 'later'
   | 'logger'
@@ -46,7 +47,7 @@ const EMBEDDED_TOKENS = 8_192;
 
 /** Returns null without an embedder; there is only full-text search then. */
 export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes, engine: Pick<EngineAccess, 'open'>) {
-  const { config, clock, environment, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
+  const { config, clock, environment, fetch, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
   const { embeddings } = config;
   // Without an embedder, vectors of an earlier one are unused. The indexes are still opened, so that they are deleted with their texts.
   if (embeddings === undefined && store.vectors.pinned === null) return null;
@@ -57,7 +58,6 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
   }
   if (embeddings === undefined) return null;
   if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
-  const { fetch } = globalThis;
   const server =
     embeddings.kind === 'gguf'
       ? new LlamaServer({
