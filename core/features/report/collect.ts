@@ -9,7 +9,7 @@ import { parseJson } from '../../base/json.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
-import { Redactor } from '../../guard/safety/safety.ts';
+import { escapeRegExp, Redactor } from '../../guard/safety/safety.ts';
 import { chosenNames, framesOf, plainValue, textsOf } from './plain-values.ts';
 
 export interface CollectDeps extends Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'safety' | 'version' | 'environment'> {
@@ -114,7 +114,7 @@ function cleanerOf({ safety, home, environment }: CollectDeps): (text: string) =
 /** Replaces addresses, places, and what the person wrote into the settings. */
 function namelessOf(config: CollectDeps['config'], clean: (text: string) => string): (text: string) => string {
   const own = new Set(textsOf(z.toJSONSchema(configSchema, { io: 'input' })));
-  const names = chosenNames(config, own).map((name) => RegExp.escape(clean(JSON.stringify(name).slice(1, -1))));
+  const names = chosenNames(config, own).map((name) => escapeRegExp(clean(JSON.stringify(name).slice(1, -1))));
   const chosen = new RegExp(`(?<![\\w-])(?:${names.join('|')})(?![\\w-])`, 'g');
   return (text) => {
     const known = names.length === 0 ? clean(text) : clean(text).replace(chosen, '(name)');

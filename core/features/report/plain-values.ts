@@ -32,7 +32,7 @@ export function textsOf(value: unknown): string[] {
 
 const NAME_CHARS_MIN = 3;
 
-/** What a person wrote into the settings, the longest first: all that is not a word of the program. A model keeps its own name. */
+/** The texts in the settings that are no words of the program, without the names of models. The longest come first. */
 export function chosenNames(settings: unknown, own: ReadonlySet<string>): readonly string[] {
   const texts = textsOf(settings).flatMap((text) => [text, text.replace(/^(?:env|keychain|file):/, ''), URL.parse(text)?.hostname ?? '']);
   const names = new Set(texts.filter((text) => text.length >= NAME_CHARS_MIN && !own.has(text)));
