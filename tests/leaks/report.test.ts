@@ -50,3 +50,29 @@ test('the saved report is what was shown, without a secret, a name or a message'
   // Control: the search finds the secrets in the log itself.
   expect(plant.leaksIn(readFileSync(join(home.path, 'logs/trayclaw.log'), 'utf8').replaceAll('\\n', '\n')).length).toBeGreaterThan(50);
 });
+
+test('names that a person chose are left out, and so are addresses and folders', { timeout: 60_000 }, async () => {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  const place = join(home.path, 'outside', 'divorce-papers');
+  mkdirSync(place, { recursive: true });
+  const claw = await home.open({
+    config: {
+      models: { default: 'janedoe/small' },
+      providers: { janedoe: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/hidden', apiKey: 'env:HER_OWN_KEY' } },
+      workspace: { path: place },
+      agents: { lawyer: { description: 'Writes to the court.' }, coder: {} },
+      policy: { rules: [{ when: { paths: ['testament'] }, then: 'deny', reason: 'grief' }], denyDomains: ['bank.example'] },
+      mcp: { servers: { mybank: { command: '/opt/private-thing/run', args: ['plainpassword'] } } },
+    },
+  });
+  await claw.op('door.create_token', { name: 'neighbour', door: 'openai' });
+  const { files } = await claw.op('report.make', {});
+  const all = files.map(({ text }) => text).join('\n');
+  expect(all).not.toMatch(/janedoe|HER_OWN|hidden|divorce|lawyer|court|testament|grief|bank|private-thing|plainpassword|neighbour/);
+  // Control: the health check itself says some of them, and the words of the program stay.
+  const checked = JSON.stringify(await claw.op('health.check', {}));
+  for (const name of ['divorce-papers', 'janedoe', 'HER_OWN_KEY', 'mybank', 'neighbour']) expect(checked).toContain(name);
+  expect(all).toMatch(/"kind": "openai-compatible"/);
+  expect(all).toMatch(/The MCP server \(name\) waits for your approval/);
+});

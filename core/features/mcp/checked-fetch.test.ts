@@ -13,7 +13,7 @@ async function listen(): Promise<{ origin: string; sent: string[] }> {
     request.on('end', () => {
       sent.push(`${request.method} ${request.headers['content-type']} ${body}`);
       if (request.url === '/moved') response.writeHead(302, { location: '/token' }).end();
-      else response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+      else response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] }).end('{"ok":true}');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -21,7 +21,7 @@ async function listen(): Promise<{ origin: string; sent: string[] }> {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
 }
 
-test('sends a form and returns the answer; a redirect is returned, not followed', async () => {
+test('sends a form and returns the answer without its cookies; a redirect is returned, not followed', async () => {
   const { origin, sent } = await listen();
   const send = createCheckedFetch(new OneOriginCheck(origin));
   const answer = await send(new URL(`${origin}/token`), { method: 'POST', body: new URLSearchParams({ code: 'c' }) });

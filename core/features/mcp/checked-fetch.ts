@@ -17,9 +17,8 @@ export function createCheckedFetch(judge: UrlJudge): SendElsewhere {
     const body = given.body === null ? {} : { body: new Uint8Array(await given.arrayBuffer()) };
     const request = { url: url.href, method, headers: Object.fromEntries(headers), ...body, mayFollow: () => false };
     const answer = await http.fetch(request, signal);
-    return new Response(withoutBody.has(answer.status) ? null : new Uint8Array(answer.body), {
-      status: answer.status,
-      headers: { ...answer.headers },
-    });
+    // Several cookies in one value are no valid header, and none is kept.
+    const fields = Object.entries(answer.headers).filter(([name]) => name !== 'set-cookie');
+    return new Response(withoutBody.has(answer.status) ? null : new Uint8Array(answer.body), { status: answer.status, headers: fields });
   };
 }

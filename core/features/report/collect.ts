@@ -4,11 +4,13 @@
 import { existsSync, openSync, closeSync, fstatSync, readSync } from 'node:fs';
 import { arch, platform, release, homedir, totalmem, freemem } from 'node:os';
 import { join } from 'node:path';
+import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
+import { configSchema } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
-import { Redactor } from '../../guard/safety/safety.ts';
-import { framesOf, plainValue } from './plain-values.ts';
+import { escapeRegExp, Redactor } from '../../guard/safety/safety.ts';
+import { chosenNames, framesOf, plainValue, textsOf } from './plain-values.ts';
 
 export interface CollectDeps extends Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'safety' | 'version' | 'environment'> {
   readonly check: () => Promise<OpResult<'health.check'>>;
@@ -25,6 +27,11 @@ const LOG_BYTES_MAX = 400_000;
 const LOG_LINES_MAX = 1_000;
 const SESSION_EVENTS_MAX = 2_000;
 
+/** Checks that name what people called their tasks, programs, chats and plugins. */
+const namesOthers: ReadonlySet<string> = new Set(['schedules', 'heartbeat', 'doors', 'plugins']);
+const ADDRESS = /\bhttps?:\/\/[^\s"'\\)]+/g;
+const PLACE = /(?<![\w.)/])(?:[A-Za-z]:(?:[/\\]+[\w.@+-]+)+|(?:\/[\w.@+-]+){2,})/g;
+
 const about = `This report was made by TrayClaw for a bug report. Nothing was sent anywhere.
 
 It holds the version, the result of the health check, the form of the settings, the codes of recent errors and the lines of the
@@ -33,7 +40,8 @@ program's own log without their details. Keys, names, addresses, paths and messa
 
 export async function collectReport(deps: CollectDeps, sessionId: string | null): Promise<readonly ReportFile[]> {
   const clean = cleanerOf(deps);
-  const json = (name: string, value: unknown): ReportFile => ({ name, text: `${clean(JSON.stringify(value, null, 2))}\n` });
+  const nameless = namelessOf(deps.config, clean);
+  const json = (name: string, value: unknown, by = nameless): ReportFile => ({ name, text: `${by(JSON.stringify(value, null, 2))}\n` });
   const { checks } = await deps.check();
   const { version, log, config, home, clock } = deps;
   const machine = { platform: platform(), arch: arch(), release: release(), memoryMB: Math.round(totalmem() / 1e6), freeMB: Math.round(freemem() / 1e6) }; // prettier-ignore
@@ -44,12 +52,14 @@ export async function collectReport(deps: CollectDeps, sessionId: string | null)
     json('versions.json', { program, machine }),
     json(
       'health.json',
-      checks.map(({ id, ok, detail, fix }) => ({ id, ok, detail, ...(fix === undefined ? {} : { fix }) })),
+      checks.map(({ id, ok, detail, fix }) =>
+        namesOthers.has(id) ? { id, ok } : { id, ok, detail, ...(fix === undefined ? {} : { fix }) },
+      ),
     ),
     json('settings.json', plainValue(config)),
     json('errors.json', recentErrors(deps)),
-    { name: 'log.txt', text: clean(logLines(join(home, 'logs', 'trayclaw.log')).join('\n')) },
-    ...(sessionId === null ? [] : [json('conversation.json', log.reads.slice(sessionId, { limit: SESSION_EVENTS_MAX }))]),
+    { name: 'log.txt', text: nameless(logLines(join(home, 'logs', 'trayclaw.log')).join('\n')) },
+    ...(sessionId === null ? [] : [json('conversation.json', log.reads.slice(sessionId, { limit: SESSION_EVENTS_MAX }), clean)]),
   ];
 }
 
@@ -72,14 +82,9 @@ function logLines(path: string): string[] {
     if (!json.ok || typeof json.value !== 'object' || json.value === null) return [];
     const { at, level, message, data } = json.value as Readonly<Record<string, unknown>>;
     const details =
-      data === undefined ? [] : [JSON.stringify(plainValue(data)), ...framesOf(textsIn(data)).map((frame) => `  at ${frame}`)];
+      data === undefined ? [] : [JSON.stringify(plainValue(data)), ...framesOf(textsOf(data).join('\n')).map((frame) => `  at ${frame}`)];
     return [`${String(at)} ${String(level)} ${String(message)}`, ...details];
   });
-}
-
-function textsIn(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return typeof value === 'object' && value !== null ? Object.values(value).map(textsIn).join('\n') : '';
 }
 
 function endOf(path: string): string {
@@ -104,4 +109,15 @@ function cleanerOf({ safety, home, environment }: CollectDeps): (text: string) =
     ...[environment['USER'], environment['USERNAME'], environment['HOSTNAME']].flatMap((name) => (name !== undefined && name.length > 3 ? [[name, '(name)'] as const] : [])), // prettier-ignore
   ];
   return (text) => places.reduce<string>((so, [from, to]) => so.replaceAll(from, to), personal.redact(safety.redact(text).text).text);
+}
+
+/** Replaces addresses, places, and what the person wrote into the settings. */
+function namelessOf(config: CollectDeps['config'], clean: (text: string) => string): (text: string) => string {
+  const own = new Set(textsOf(z.toJSONSchema(configSchema, { io: 'input' })));
+  const names = chosenNames(config, own).map((name) => escapeRegExp(clean(JSON.stringify(name).slice(1, -1))));
+  const chosen = new RegExp(`(?<![\\w-])(?:${names.join('|')})(?![\\w-])`, 'g');
+  return (text) => {
+    const known = names.length === 0 ? clean(text) : clean(text).replace(chosen, '(name)');
+    return known.replace(ADDRESS, '(address)').replace(PLACE, '(path)');
+  };
 }

@@ -22,3 +22,19 @@ export function framesOf(text: string): readonly string[] {
   const frames = text.split('\n').flatMap((line) => /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
   return frames.slice(0, FRAMES_MAX);
 }
+
+/** Every key and text in a value. */
+export function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([key, one]) => [key, ...textsOf(one)]) : [];
+}
+
+const NAME_CHARS_MIN = 3;
+
+/** The texts in the settings that are no words of the program, without the names of models. The longest come first. */
+export function chosenNames(settings: unknown, own: ReadonlySet<string>): readonly string[] {
+  const texts = textsOf(settings).flatMap((text) => [text, text.replace(/^(?:env|keychain|file):/, ''), URL.parse(text)?.hostname ?? '']);
+  const names = new Set(texts.filter((text) => text.length >= NAME_CHARS_MIN && !own.has(text)));
+  return [...names].filter((name) => !/^[^/]+\//.test(name) || !names.has(name.split('/')[0] ?? '')).sort((a, b) => b.length - a.length);
+}

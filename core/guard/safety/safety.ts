@@ -14,6 +14,7 @@ import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } 
 export { refuseAddress } from './address.ts';
 export { OneOriginCheck } from './one-origin.ts';
 export { domainSets } from './domain-list.ts';
+export { escapeRegExp } from './pattern-rule.ts';
 export { Redactor, type Redaction } from './redactor.ts';
 export type { StreamRedactor } from './stream-redactor.ts';
 export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';

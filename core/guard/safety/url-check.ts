@@ -106,6 +106,10 @@ export class UrlCheck {
     if (decision.decision === 'deny') return { ...decision, keepsHeaders: false };
     const deny = (reason: string) => ({ ...decision, decision: 'deny' as const, reason, keepsHeaders: false });
     if (from?.protocol === 'https:' && to?.protocol === 'http:') return deny('A redirect from https to http is not followed.');
+    // A person opened it for calls that name it; where a site leads is for the site to choose.
+    if (from !== null && to !== null && !isPlaceHere(from) && isPlaceHere(to)) {
+      return deny('A site on the internet may not lead to this computer or its network.');
+    }
     if (!keepsHeaders && !/^(?:GET|HEAD)$/i.test(redirect.method)) {
       return deny('A request with a body is not sent on to another site.');
     }
@@ -179,6 +183,12 @@ function portOf(url: URL): number {
 
 function isAddress(host: string): boolean {
   return host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
+}
+
+/** Returns whether the URL names this computer or its network, which only a listed literal may do. */
+function isPlaceHere({ hostname }: URL): boolean {
+  const host = hostname.replace(/\.+$/, '');
+  return isAddress(host) ? refuseAddress(host) !== null : host === 'localhost';
 }
 
 function withoutCredentials(url: URL): string {

@@ -253,6 +253,24 @@ test('headers and bodies stay within an origin, and https does not fall back to 
   expect(go('http://127.0.0.1/')).toEqual(['deny', false]);
 });
 
+test('a site on the internet does not lead to a listed place of this computer or its network', () => {
+  const safety = open(['127.0.0.1:3000', 'localhost:3000', '[fd00::1]', '10.0.0.7', 'listed.org']);
+  const go = (from: string, to: string) => safety.redirect({ from, to, method: 'GET' }).decision;
+  for (const to of [
+    'http://127.0.0.1:3000/',
+    'http://localhost:3000/',
+    'http://localhost.:3000/',
+    'http://[fd00::1]/',
+    'http://10.0.0.7/',
+  ]) {
+    expect([to, safety.url(to).decision, go('http://a.org/', to)]).toEqual([to, 'allow', 'deny']);
+    expect([to, go('http://93.184.216.34/', to)]).toEqual([to, 'deny']);
+    expect([to, go('http://127.0.0.1:3000/', to), go('http://localhost:3000/', to)]).toEqual([to, 'allow', 'allow']);
+    expect([to, go(to, 'http://listed.org/')]).toEqual([to, 'allow']);
+  }
+  expect(go('http://a.org/', 'http://listed.org/')).toBe('allow');
+});
+
 test('names a list entry that is not a domain', () => {
   expect(() => open(['a b'])).toThrow('"a b" in policy.allowDomains or policy.denyDomains is not a domain');
 });

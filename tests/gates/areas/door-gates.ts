@@ -394,6 +394,15 @@ export const doorGates: readonly Gate[] = [
     only: 'shows the whole call',
   },
   {
+    name: 'door/editor-offered-answer',
+    prevents: 'an answer of an editor that no button offered accepts the question of an MCP server',
+    file: 'core/doors/cli/acp/acp-turn.ts',
+    text: 'quick[request.options.findIndex(({ optionId }) => optionId === outcome.optionId)]',
+    instead: 'quick[Number(outcome.optionId)]',
+    suites: ['core/doors/cli/acp/acp-turn.test.ts'],
+    only: 'no button offered',
+  },
+  {
     name: 'door/approval-revealed',
     prevents: 'the text of an approval hides characters of the call',
     file: 'core/contracts/approval-text.ts',

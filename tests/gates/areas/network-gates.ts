@@ -52,6 +52,15 @@ export const networkGates: readonly Gate[] = [
     suites: ['core/guard/safety/url.test.ts'],
   },
   {
+    name: 'network/redirect-inwards',
+    prevents: 'a site on the internet leads a request to a place of this computer that the person listed',
+    file: 'core/guard/safety/url-check.ts',
+    text: '!isPlaceHere(from) && isPlaceHere(to)',
+    instead: '!isPlaceHere(to) && isPlaceHere(to)',
+    suites: ['core/guard/safety/url.test.ts'],
+    only: 'does not lead to a listed place',
+  },
+  {
     name: 'network/ports',
     prevents: 'a service that is no web server is spoken to',
     file: 'core/guard/safety/url-check.ts',

@@ -248,4 +248,22 @@ export const secretGates: readonly Gate[] = [
     instead: 'return options.redact(text);',
     suites: ['core/features/telemetry/turn-spans.test.ts'],
   },
+  {
+    name: 'secret/report-names',
+    prevents: 'a bug report names the servers, folders and people of the settings',
+    file: 'core/features/report/collect.ts',
+    text: ".replace(chosen, '(name)')",
+    instead: '',
+    suites: ['tests/leaks/report.test.ts'],
+    only: 'names that a person chose',
+  },
+  {
+    name: 'secret/report-checks',
+    prevents: 'a bug report names tasks, programs and chats that a check lists',
+    file: 'core/features/report/collect.ts',
+    text: 'namesOthers.has(id) ?',
+    instead: 'namesOthers.has(id) && id === detail ?',
+    suites: ['tests/leaks/report.test.ts'],
+    only: 'names that a person chose',
+  },
 ];

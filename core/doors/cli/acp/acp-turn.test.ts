@@ -70,10 +70,7 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   const done = new Deferred<void>();
   const claw = {
     op: (name: string, params: unknown) => {
-      if (name === 'mcp.answer') {
-        answers.push(params);
-        done.resolve();
-      }
+      if (name === 'mcp.answer') answers.push(params);
       return Promise.resolve(name === 'mcp.list' ? { questions: [question] } : { turnId: 't' });
     },
     onDelta: () => () => undefined,
@@ -87,6 +84,7 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   } as unknown as Claw;
   const request = (method: string, params: object, { cancellationSignal }: { cancellationSignal: AbortSignal }): Promise<unknown> => {
     requests.push([method, params]);
+    setImmediate(() => done.resolve());
     if (reply !== null) return Promise.resolve(reply);
     return new Promise((resolve) => cancellationSignal.addEventListener('abort', () => resolve({ outcome: { outcome: 'cancelled' } })));
   };
@@ -94,6 +92,13 @@ async function askedOf(reply: object | null, forms: object | null): Promise<{ re
   await new AcpTurn({ claw, client, sessionId: 's', forms }).run({ text: 'paint it', attachments: [] });
   return { requests, answers };
 }
+
+test.each(['', ' ', '0x1', '1.0', '+1', '-0', '2', '__proto__'])(
+  'an answer that no button offered, %j, decides nothing',
+  async (optionId) => {
+    expect((await askedOf({ outcome: { outcome: 'selected', optionId } }, null)).answers).toEqual([]);
+  },
+);
 
 /** The requests to the editor about one approval, and the decisions it leads to. */
 async function permissionOf(args: string, optionId: string): Promise<{ requests: unknown[]; decisions: unknown[] }> {

@@ -257,7 +257,7 @@ export class AcpTurn {
     const { outcome } = await client.request(methods.client.session.requestPermission, request, waiting);
     if (outcome.outcome !== 'selected') return null;
     if (outcome.optionId === 'decline') return { action: 'decline' };
-    const content = quick[Number(outcome.optionId)]?.content;
+    const content = quick[request.options.findIndex(({ optionId }) => optionId === outcome.optionId)]?.content;
     return content === undefined ? null : { action: 'accept', ...(content === null ? {} : { content }) };
   }
 
