@@ -1,4 +1,4 @@
-// The files that build tools and test runners without a profile read by themselves when they start, because no argument names them.
+// The files that build tools without a profile read when they start, although no argument names them.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
