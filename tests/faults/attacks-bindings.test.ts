@@ -51,6 +51,7 @@ const stories: readonly Story[] = [
   { name: 'the Makefile', command: 'make', agent: { Makefile: 'all:\n\tid > ran\n' } },
   { name: 'what a recipe starts', command: 'make', person: { Makefile: 'all:\n\t@sh t.sh\n' }, agent: harm },
   { name: 'the settings of pytest', command: 'pytest', agent: { 'conftest.py': 'x = 1\n' } },
+  { name: 'the settings of pytest as a module', command: 'python3 -m pytest', agent: { 'conftest.py': 'x = 1\n' } },
   { name: 'a script by its name', command: 'sh t.sh', agent: harm },
   { name: 'what a script by its name starts', command: 'sh t.sh', person: { 't.sh': 'node job.js\n' }, agent: { 'job.js': '1' } },
   {
@@ -83,7 +84,10 @@ beforeEach(() => {
 afterEach(() => home.dispose());
 
 function open(sandbox: ConfigInput['sandbox']): Promise<TrayClaw> {
-  const policy: ConfigInput['policy'] = { mode: 'workspace-free', allowCommands: ['npm test', 'make', 'pytest', 'sh t.sh'] };
+  const policy: ConfigInput['policy'] = {
+    mode: 'workspace-free',
+    allowCommands: ['npm test', 'make', 'pytest', 'python3 -m pytest', 'sh t.sh'],
+  };
   return home.open({ config: { models: { default: 'demo/offline' }, policy, ...(sandbox === undefined ? {} : { sandbox }) } });
 }
 

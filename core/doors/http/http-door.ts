@@ -82,6 +82,8 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   return new NodeHttpDoor(options);
 }
 
+type ApiExchange = Parameters<ApiRoutes['handle']>[0];
+
 class NodeHttpDoor implements HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #api: ApiRoutes;
@@ -181,10 +183,10 @@ class NodeHttpDoor implements HttpDoor {
       const { asked, reply } = exchangeOf(request, response, { path, trust: () => this.#trust(request, path) });
       return route.answer(asked, reply);
     }
-    if (path === provePath && request.method === 'GET' && place.kind === 'tcp') return this.#prove(request, response, place.port, search);
     if (path.startsWith('/api/')) {
       const channel = place.kind === 'socket' ? 'cli' : 'http';
-      return this.#answerApi({ request, response, path, query: new URLSearchParams(search), channel });
+      const exchange = { request, response, path, query: new URLSearchParams(search), channel } as const;
+      return place.kind === 'tcp' && path === provePath ? this.#prove(exchange, place.port) : this.#answerApi(exchange);
     }
     if (path.startsWith(hookPrefix)) {
       // The secret of a webhook is checked further inside, so webhooks have their own limit.
@@ -202,7 +204,7 @@ class NodeHttpDoor implements HttpDoor {
     return this.#serveAsset(request, response, path);
   }
 
-  async #answerApi(exchange: Parameters<ApiRoutes['handle']>[0]): Promise<void> {
+  async #answerApi(exchange: ApiExchange): Promise<void> {
     const { request, response, path, channel } = exchange;
     // Only for the window. A command line reads the token of the running instance from its file.
     const isRenewal = path === renewPath && request.method === 'POST' && channel === 'http';
@@ -213,10 +215,10 @@ class NodeHttpDoor implements HttpDoor {
   }
 
   /** Needs no token, so it gives away only signatures of random text with this server's own address. */
-  #prove(request: IncomingMessage, response: ServerResponse, port: number, search: string): void {
-    const nonce = new URLSearchParams(search).get('nonce') ?? '';
-    if (!nonceForm.test(nonce))
-      return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The nonce must be 32 bytes in hex.')));
+  #prove({ request, response, query }: ApiExchange, port: number): void {
+    const nonce = query.get('nonce') ?? '';
+    if (request.method !== 'GET' || !nonceForm.test(nonce))
+      return sendRefusal(request, response, refusal(new AppError('invalid_params', 'Send GET with a nonce of 32 bytes in hex.')));
     sendJson(response, 200, { ok: true, result: { proofs: this.#checks.proofs(proofText(`http://127.0.0.1:${port}`, nonce)) } });
   }
 

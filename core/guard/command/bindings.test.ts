@@ -1,6 +1,6 @@
 // The scripts that grants are bound to, for interpreters by their names on each system.
 
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -44,4 +44,37 @@ test('a program that runs no script is bound to no script', () => {
 test('recipes that start a Windows interpreter name its script', () => {
   expect(filesNamedBy('all:\n\tpython.exe x.py\n\techo x.js\n', cwd, 'recipes')).toEqual([join(cwd, 'x.py')]);
   expect(filesNamedBy('all:\n\tcscript x.vbs\n', cwd, 'recipes')).toEqual([join(cwd, 'x.vbs')]);
+});
+
+function configsOf(argv: readonly string[], folder = cwd): string[] {
+  const bound = bindingsOf({ program: '/bin/x', argv, cwd: folder, configs: [], environment: {} }, new ContentHashes(() => Date.now()));
+  return bound.filter(({ kind }) => kind === 'config').map(({ name }) => name.slice(cwd.length + 1));
+}
+
+test.each([
+  [['mvn', 'test'], 'pom.xml'],
+  [['cmake', '--build', 'build'], 'CMakeLists.txt'],
+  [['just'], 'Justfile'],
+  [['task', 'build'], 'Taskfile.yml'],
+  [['nox'], 'noxfile.py'],
+  [['tox', '-e', 'py'], 'tox.ini'],
+  [['rake'], 'Rakefile'],
+  [['bundle', 'exec', 'rake'], 'Rakefile'],
+  [['./gradlew', 'test'], 'build.gradle'],
+  [['gulp'], 'gulpfile.js'],
+  [['python3', '-m', 'pytest', '-q'], 'conftest.py'],
+  [['py', '-3', '-m', 'invoke', 'x'], 'tasks.py'],
+  [['python', '-Im', 'nox'], 'noxfile.py'],
+  [['python3.12', '-mpytest'], 'conftest.py'],
+  [['uv', 'run', 'tox'], 'tox.ini'],
+  [['C:\\maven\\bin\\MVN.cmd', 'test'], 'pom.xml'],
+])('a grant for %j is bound to the file it starts from', (argv, file) => {
+  expect(configsOf(argv)).toContain(file);
+});
+
+test('files that a tool finds in a parent folder are bound, and other programs are bound to none', () => {
+  mkdirSync(join(cwd, 'sub'));
+  writeFileSync(join(cwd, 'Rakefile'), '');
+  expect(configsOf(['rake'], join(cwd, 'sub'))).toContain('Rakefile');
+  expect([configsOf(['tsc']), configsOf(['python3', '-m', 'json.tool']), configsOf(['node', 'pytest'])]).toEqual([[], [], []]);
 });

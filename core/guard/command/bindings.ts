@@ -8,6 +8,7 @@ import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
 import { isInterpreter } from './program-names.ts';
 import { filesNamedIn } from './named-scripts.ts';
+import { startFilesOf } from './start-files.ts';
 
 export interface BoundParts {
   /** Real path. */
@@ -43,7 +44,7 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
   return [
     file('program', parts.program),
     ...withCalled(scriptsOf(parts, hashes), parts.cwd).map((path) => file('script', path)),
-    ...unique(parts.configs).map((path) => file('config', path)),
+    ...unique([...parts.configs, ...startFilesOf(parts.argv, parts.cwd)]).map((path) => file('config', path)),
     { kind: 'environment', name: 'environment', sha256: hash('sha256', canonicalJson(parts.environment), 'hex') },
   ];
 }

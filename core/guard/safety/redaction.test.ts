@@ -55,6 +55,7 @@ const forms: [string, (text: string) => string][] = [
         .replace(/(=\w\w\w)(?=.)/g, '$1=\n'),
   ],
   ['quoted-printable, folded', (text) => text.replace(/(.{6})/gu, '$1=\r\n')],
+  ['ROT13', (text) => text.replace(/[a-z]/gi, (char) => String.fromCharCode(char.charCodeAt(0) + (/[a-m]/i.test(char) ? 13 : -13)))],
   ['folded plain', (text) => text.replace(/(.{5})/g, '$1\n')],
   ...[0, 1, 2, 3, 4].map((before): [string, (text: string) => string] => [
     `base32 at ${before}`,

@@ -1,4 +1,4 @@
-// The forms of a secret value that cannot be undone in place: base64 and base32 at each of their offsets, hex, reversed. Pure. Escapes
+// The forms of a secret value that cannot be undone in place: base64 and base32 at each offset, hex, reversed, ROT13. Pure. Escapes
 // (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
 import { toBase32 } from './base32.ts';
@@ -42,6 +42,7 @@ export function secretForms(value: string): SecretForm[] {
   };
   add(value, false);
   add([...value].reverse().join(''), false);
+  add(value.replace(/[a-z]/gi, rotate), false);
   const lines = value.split(/\r?\n/);
   if (lines.length > 1) for (const line of lines.slice(0, LINES_MAX)) if (isTelling(line)) add(line, false);
   // One character per byte, as in decoded runs and binary content.
@@ -90,3 +91,5 @@ function base32Forms(bytes: Buffer): string[] {
 function isTelling(line: string): boolean {
   return line.trim().length >= LINE_LENGTH_MIN && !line.startsWith('-----');
 }
+
+const rotate = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + (letter.toLowerCase() < 'n' ? 13 : -13));

@@ -229,6 +229,14 @@ export const commandGates: readonly Gate[] = [
     suites: ['core/guard/command/command.test.ts'],
   },
   {
+    name: 'command/start-files',
+    prevents: 'an allowed build tool runs the build file that the agent wrote',
+    file: 'core/guard/command/bindings.ts',
+    text: '...unique([...parts.configs, ...startFilesOf(parts.argv, parts.cwd)])',
+    instead: '...unique(parts.configs)',
+    suites: ['core/guard/command/bindings.test.ts'],
+  },
+  {
     name: 'command/confirm-before-spawn',
     prevents: 'a command starts though what it is made of changed after the last look',
     file: 'core/hands/tools/exec-facts.ts',

@@ -36,23 +36,6 @@ export const doorGates: readonly Gate[] = [
     suites: ['core/doors/http/http-door.test.ts'],
   },
   {
-    name: 'door/proof',
-    prevents: 'a program on the port of an ended TrayClaw is sent the token of an open window',
-    file: 'renderer/lib/http-client.ts',
-    text: "if (this.#proof === 'proven') return;",
-    instead: 'return;',
-    suites: ['tests/faults/port-taken.test.ts'],
-    only: 'after a lost connection',
-  },
-  {
-    name: 'door/proof-address',
-    prevents: 'a program passes the proof of the server on from another address',
-    file: 'core/base/server-proof.ts',
-    text: 'return `trayclaw ${origin} ${nonce}`;',
-    instead: 'return `trayclaw ${nonce}`;',
-    suites: ['tests/faults/port-taken.test.ts'],
-  },
-  {
     name: 'door/socket-origin',
     prevents: 'a browser speaks to the local socket',
     file: 'core/doors/http/request-gate.ts',
