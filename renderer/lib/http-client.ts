@@ -10,7 +10,7 @@ import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { sleep } from '../../core/base/deferred.ts';
 import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
-import { proveServer, type Proof } from './prove-server.ts';
+import type { Proof } from './prove-server.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
 
 export interface HttpClientOptions {
@@ -46,6 +46,8 @@ export class HttpClient implements OpClient {
   /** Not `proven` after a lost connection: another program may listen on the port by now. */
   #proof: Proof = 'proven';
   #proving: Promise<Proof> | null = null;
+  /** Loaded while the connection is good: later a stranger could answer with code of its own. */
+  #prover: Promise<typeof import('./prove-server.ts')> | null = null;
   /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
   /** The lowest position of all answers returned so far. */
@@ -135,9 +137,18 @@ export class HttpClient implements OpClient {
   /** Fails unless the server is the one that knows the token. Concurrent callers share one request. */
   async #assureServer(): Promise<void> {
     if (this.#proof === 'proven') return;
-    this.#proving ??= proveServer(this.#fetch, this.#origin, this.#token).finally(() => (this.#proving = null));
+    this.#proving ??= this.#prove().finally(() => (this.#proving = null));
     this.#proof = await this.#proving;
     if (this.#proof !== 'proven') throw new Error('The server did not show that it knows the token.');
+  }
+
+  async #prove(): Promise<Proof> {
+    const { proveServer } = await this.#loadProver();
+    return proveServer(this.#fetch, this.#origin, this.#token);
+  }
+
+  #loadProver(): Promise<typeof import('./prove-server.ts')> {
+    return (this.#prover ??= import('./prove-server.ts'));
   }
 
   #connectionLost(): void {
@@ -171,6 +182,7 @@ export class HttpClient implements OpClient {
       await this.#stream(after, signal, {
         opened: (place) => {
           failures = 0;
+          this.#loadProver().catch(() => (this.#prover = null));
           const isMissing = resumable ? false : wasOnline || this.#oldestPlace < place;
           if (!resumable && place > 0) this.#streamPlace = after = place;
           handlers.onState('online', isMissing);

@@ -166,6 +166,8 @@ test('a session opened while the host is away is loaded when it is back', async 
   const { page, conversation } = window;
   await page.getByRole('link', { name: /Earlier work/ }).waitFor();
   await page.getByRole('button', { name: 'New session', exact: true }).click();
+  // The session is created by then, so that the reload shows it again.
+  await page.getByText('What can I do for you?').waitFor();
   await page.reload();
   await page.getByText('What can I do for you?').waitFor();
   await page.route('**/api/ops/session.get', (route) => route.abort());

@@ -236,6 +236,6 @@ test('a row shows what the offline demo said, not its label', async () => {
   const window = await openWindow(browser, { usesDemo: true });
   await window.send('Calculate 6 * 7');
   const row = rowsOf(window).filter({ hasText: 'Calculate 6 * 7' });
-  await row.getByText('42').waitFor();
+  await row.getByText('6 * 7 = 42').waitFor();
   expect(await row.innerText()).not.toContain('Offline demo');
 });
