@@ -10,7 +10,7 @@ import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
 import { sleep } from '../../core/base/deferred.ts';
 import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
-import type { Proof } from './prove-server.ts';
+import type { Proof, ProveServer } from './prove-server.ts';
 import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
 
 export interface HttpClientOptions {
@@ -47,7 +47,7 @@ export class HttpClient implements OpClient {
   #proof: Proof = 'proven';
   #proving: Promise<Proof> | null = null;
   /** Loaded while the connection is good: later a stranger could answer with code of its own. */
-  #prover: Promise<typeof import('./prove-server.ts')> | null = null;
+  #prover: Promise<ProveServer> | null = null;
   /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
   /** The lowest position of all answers returned so far. */
@@ -143,12 +143,12 @@ export class HttpClient implements OpClient {
   }
 
   async #prove(): Promise<Proof> {
-    const { proveServer } = await this.#loadProver();
+    const proveServer = await this.#loadProver();
     return proveServer(this.#fetch, this.#origin, this.#token);
   }
 
-  #loadProver(): Promise<typeof import('./prove-server.ts')> {
-    return (this.#prover ??= import('./prove-server.ts'));
+  #loadProver(): Promise<ProveServer> {
+    return (this.#prover ??= import('./prove-server.ts').then(({ proveServer }) => proveServer));
   }
 
   #connectionLost(): void {

@@ -6,6 +6,8 @@ import { proofText } from '../../core/base/server-proof.ts';
 /** silent: it did not answer, or has too much to do. stranger: it does not know the token. */
 export type Proof = 'proven' | 'stranger' | 'silent';
 
+export type ProveServer = typeof proveServer;
+
 const withinMs = 10_000;
 
 export async function proveServer(send: typeof globalThis.fetch, origin: string, token: string): Promise<Proof> {
