@@ -46,7 +46,7 @@ export class HttpClient implements OpClient {
   /** Not `proven` after a lost connection: another program may listen on the port by now. */
   #proof: Proof = 'proven';
   #proving: Promise<Proof> | null = null;
-  /** Loaded while the connection is good: later a stranger could answer with code of its own. */
+  /** Loaded while the connection is good, because a stranger could answer a later request with other code. */
   #prover: Promise<ProveServer> | null = null;
   /** Answers requested in advance, by operation and parameters. */
   readonly #ahead = new Map<string, Promise<Placed>>();
