@@ -13,14 +13,14 @@ export const systemClock: Clock = {
 };
 
 /** Smaller corrections of the machine's clock are ignored. */
-const CLOCK_STEP_MS = 60_000;
+export const clockStepMs = 60_000;
 
 /**
  * Returns whether a stored period of time is over. One that begins in the future is over as well: it was stored while the clock was ahead,
  * and would otherwise last until that time comes.
  */
 export function isOver({ fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number }, nowMs: number): boolean {
-  return nowMs >= untilMs || nowMs < fromMs - CLOCK_STEP_MS;
+  return nowMs >= untilMs || nowMs < fromMs - clockStepMs;
 }
 
 /** A clock that a test controls. */

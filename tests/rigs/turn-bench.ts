@@ -331,6 +331,12 @@ export class TurnBench {
     return this.events(turnId).flatMap((event) => (event.type === type ? [event.body as EventOf<T>['body']] : []));
   }
 
+  /** Replays every turn in the log. */
+  replays(): ReplayReport[] {
+    const rows = this.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
+    return rows.map(({ turnId }) => this.replay(turnId));
+  }
+
   replay(turnId: string): ReplayReport {
     return replayTurn(this.events(turnId));
   }

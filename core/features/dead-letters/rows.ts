@@ -1,6 +1,7 @@
 // Dead letters as rows, kept in step with their events, and the cursor of the search for failures. The events are the source of truth.
 // Makes no decision.
 
+import { clockStepMs } from '../../base/clock.ts';
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { errorBodySchema } from '../../contracts/errors.ts';
 import { byType } from '../../contracts/event-table.ts';
@@ -55,7 +56,7 @@ const statements = {
        last_at_ms = excluded.last_at_ms`,
   left: "UPDATE dead_letters SET state = 'left', retry_at_ms = NULL, why_left = ?, turn_id = coalesce(by_turn_id, turn_id), by_turn_id = NULL WHERE letter_id = ?",
   ofSession: `SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`,
-  due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND (retry_at_ms <= @nowMs OR last_at_ms - 60000 > @nowMs) ORDER BY retry_at_ms LIMIT @limit`,
+  due: `SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND (retry_at_ms <= @nowMs OR last_at_ms > @aheadMs) ORDER BY retry_at_ms LIMIT @limit`,
   nextDue: 'SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL',
 };
 
@@ -94,7 +95,7 @@ export class DeadLetterRows {
 
   /** A failure in the future was recorded while the clock was ahead, so it is due. */
   due(nowMs: number, limit: number): KeptLetter[] {
-    return this.#sql.rows(statements.due, { nowMs, limit }).flatMap(readRows);
+    return this.#sql.rows(statements.due, { nowMs, aheadMs: nowMs + clockStepMs, limit }).flatMap(readRows);
   }
 
   nextDueMs(): number | null {

@@ -13,8 +13,7 @@ function open(policy: NonNullable<ConstructorParameters<typeof TurnBench>[0]>['p
 beforeEach(() => open());
 
 afterEach(async () => {
-  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
-  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  for (const replay of bench.replays()) expect(replay).toMatchObject({ identical: true, differences: [] });
   await bench.dispose();
 });
 

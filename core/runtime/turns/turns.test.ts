@@ -14,8 +14,7 @@ beforeEach(() => {
 
 /** After every test: replaying each turn repeats its decisions, and the conversation reads the same from the log. */
 afterEach(async () => {
-  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
-  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  for (const replay of bench.replays()) expect(replay).toMatchObject({ identical: true, differences: [] });
   await bench.dispose();
 });
 

@@ -151,7 +151,7 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/clock-set-back',
     prevents: 'a clock that was set back prolongs a grant for minutes',
     file: 'core/base/clock.ts',
-    text: ' || nowMs < fromMs - CLOCK_STEP_MS',
+    text: ' || nowMs < fromMs - clockStepMs',
     instead: '',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },
