@@ -276,7 +276,9 @@ function around(line: string, random: Random): string {
 /** Runs the line for files whose names it gets from elsewhere. */
 function overFiles(line: string, place: string, random: Random): string {
   const found = `find ${place}${random.pick(['', ' -type f', " -name '*.ts'", ' -maxdepth 1', ' -not -type f', ' -o -type f', ' -path -name ! -type f'])}`;
-  switch (random.below(5)) {
+  const condition = `${random.pick(['[[ ', '[ ', 'test ', '[[ ! '])}${random.pick(['-f', '-d', '-e', '-v', '-n'])} ${place}${random.pick([' ]]', ' ]', ''])}`;
+  const name = random.pick(['x', 'FILE', 'PATH', 'IFS', 'BASH_ENV', 'a[0]']);
+  switch (random.below(8)) {
     case 0:
       return `for f in ${place} ${quote(random.pick(operands), random)}; do ${line} ${random.pick(['"$f"', '$f', '<$f', '${f%x}'])}; done`;
     case 1:
@@ -285,6 +287,12 @@ function overFiles(line: string, place: string, random: Random): string {
       return `${found}${random.pick([' | xargs ', ' -print0 | xargs -0 ', ' | xargs -I% ', ' | xargs -n1 '])}${line}`;
     case 3:
       return `${line} ${random.pick(['$PWD', '"$PWD/.env"', '$HOME', '~', '"${HOME}"/outside', '$PWD/*'])}`;
+    case 4:
+      return `if ${condition}${random.pick(['; then ', '\nthen\n', ' && then '])}${line}${random.pick(['; fi', '; else pwd; fi', '\nfi > PWNED'])}`;
+    case 5:
+      return `${name}=${place}${random.pick(['; ', '\n', ' && ', ' ', ' || '])}${line} ${random.pick(['$x', '"$FILE"', '${x}', '$PATH'])}`;
+    case 6:
+      return `${random.pick(['# list\n', '', 'pwd # x\n'])}${line}${random.pick(['\n', ' # x', '#x', '\n\npwd', ' \\\n -l'])}`;
     default:
       return `${random.pick(['test', '['])} ${random.pick(['-f', '-d', '! -e', '-v', '-n'])} ${place}${random.pick([' ]', ''])} && ${line}`;
   }

@@ -89,6 +89,7 @@ export class CommandAnalyst {
     const look = lookAtPlain({ argv: plain.value, program, ...this.#subject(request, places) }, places, this.#hashes);
     return {
       ...about,
+      hosts: hostsOf(about, look.plain),
       fact: { line, cwd, plain: look.plain },
       paths: withoutRepeats([...look.paths, ...about.paths]),
       risks: [...about.risks, ...look.risks],
@@ -120,6 +121,7 @@ export class CommandAnalyst {
     if (look === null) return null;
     return {
       ...about,
+      hosts: hostsOf(about, look.joined),
       fact: { line, cwd, joined: look.joined },
       paths: withoutRepeats([...look.paths, ...about.paths]),
       risks: [...about.risks, ...look.risks],
@@ -142,6 +144,11 @@ export function lineToRun(line: string, place: LinePlace): string | null {
   const rewritten = rewriteLine(line, place) ?? line;
   const expanded = expandPatterns(rewritten, place.cwd) ?? rewritten;
   return expanded === line ? null : expanded;
+}
+
+/** A command that only reads contacts no host, although a word of it may look like one (`HEAD:a.txt`). */
+function hostsOf(about: LineLook, { reads }: { readonly reads: string | null }): LineLook['hosts'] {
+  return reads === null ? about.hosts : [];
 }
 
 function withoutRepeats(paths: readonly PathFact[]): readonly PathFact[] {

@@ -11,10 +11,16 @@ test('knows git commands that only read', () => {
     showsContent: true,
   });
   expect(git('show HEAD:.env')).toMatchObject({ family: ['git', 'show'], operands: ['HEAD:.env', '.env'], showsContent: true });
+  expect(git('-C a --no-pager -C b diff c')).toMatchObject({ family: ['git', 'diff'], folders: ['a', 'b'], operands: ['c'] });
+  expect(git('grep -n /etc/x')).toMatchObject({ family: ['git', 'grep'], operands: [], showsContent: true });
+  expect(git('grep -e x a -- *.ts')).toMatchObject({ operands: ['a', '*.ts'], reach: { kind: 'exist', paths: ['a'] } });
   expect(git('branch -a')).toMatchObject({ family: ['git', 'branch'], operands: [], showsContent: false });
   const refused = [
     '-c core.pager=x status',
-    '-C x status',
+    '-C',
+    '-C x',
+    '-Cx status',
+    '-C x -c a=b status',
     '-p status',
     '--git-dir=x status',
     '--exec-path=x status',
@@ -53,6 +59,17 @@ test('knows git commands that only read', () => {
     'check-ignore --stdin',
     'shortlog --format=%GG',
     'config --list',
+    'grep',
+    'grep -n',
+    'grep -- x',
+    'grep -O x',
+    'grep -Oless x',
+    'grep --open-files-in-pager=x y',
+    'grep --textconv x',
+    'grep --no-index x',
+    'grep --untracked x',
+    'grep --cached x',
+    'grep -f a x',
     'constructor',
     'log -O x',
     '',
@@ -71,6 +88,8 @@ test.each([
   ['blame -L 1,5 a', { kind: 'present' }],
   ['stash list', { kind: 'present' }],
   ['diff', { kind: 'exist', paths: [] }],
+  ['grep x', { kind: 'exist', paths: [] }],
+  ['grep x HEAD -- a', { kind: 'exist', paths: ['HEAD'] }],
   ['diff a b', { kind: 'exist', paths: ['a', 'b'] }],
   ['diff HEAD~1 -- a', { kind: 'files', paths: ['a'] }],
   ['log -p -- a', { kind: 'files', paths: ['a'] }],

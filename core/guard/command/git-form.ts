@@ -6,6 +6,8 @@ import { contentFlags, gitLooks, nameFlags, type GitLook } from './git-table.ts'
 
 export interface GitForm {
   readonly family: readonly string[];
+  /** Folders that git enters first, one after another. */
+  readonly folders: readonly string[];
   /** Paths, revisions or both. Git distinguishes them by what exists, so all count as paths. */
   readonly operands: readonly string[];
   readonly showsContent: boolean;
@@ -26,7 +28,7 @@ const gitFlags = flagTables(gitLooks);
  * another repository are not understood.
  */
 export function readGit(args: readonly string[]): GitForm | null {
-  const words = args[0] === '--no-pager' ? args.slice(1) : args;
+  const { folders, words } = withoutPlace(args);
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((some) => Object.hasOwn(gitLooks, some));
   const table = gitFlags.get(name ?? '');
   const known = gitLooks[name ?? ''];
@@ -35,10 +37,23 @@ export function readGit(args: readonly string[]): GitForm | null {
   const given = readArguments(words.slice(family.length), table);
   if (given === null || !namesNoProgram(given)) return null;
   if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
-  const operands = given.operands.flatMap(pathsIn);
   const end = words.indexOf('--');
-  const reach = reachOf(name, known, given, end < 0 ? [] : words.slice(end + 1));
-  return { family: ['git', ...family], operands, showsContent: known.shows === 'content', reach };
+  const limits = end < 0 ? [] : words.slice(end + 1);
+  const form = { family: ['git', ...family], folders, showsContent: known.shows === 'content' };
+  if (name !== 'grep') return { ...form, operands: given.operands.flatMap(pathsIn), reach: reachOf(name, known, given, limits) };
+  // Git refuses a word before `--` that could be a file as well as a commit.
+  const named = given.operands.slice(given.has('-e') ? 0 : 1, given.operands.length - limits.length);
+  if (!given.has('-e') && given.operands.length === limits.length) return null;
+  return { ...form, operands: [...named, ...limits].flatMap(pathsIn), reach: { kind: 'exist', paths: named } };
+}
+
+function withoutPlace(args: readonly string[]): { readonly folders: readonly string[]; readonly words: readonly string[] } {
+  const folders: string[] = [];
+  let at = 0;
+  for (; args[at] === '--no-pager' || (args[at] === '-C' && (args[at + 1] ?? '') !== ''); at += 1) {
+    if (args[at] === '-C') folders.push(args[(at += 1)] ?? '');
+  }
+  return { folders, words: args.slice(at) };
 }
 
 /** A commit by its place in history; `git show` prints any other name of an object, whatever it is. */

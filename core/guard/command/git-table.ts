@@ -40,6 +40,14 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
   diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --ignore-submodules[=WHEN]` },
   log: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
   show: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
+  grep: {
+    shows: 'content',
+    flags: `-i, --ignore-case, -n, --line-number, -l, --name-only, --files-with-matches, -L, --files-without-match, -c, --count, -w,
+      --word-regexp, -v, --invert-match, -E, --extended-regexp, -F, --fixed-strings, -G, --basic-regexp, -P, --perl-regexp, -h, -H, -o,
+      --only-matching, -q, --quiet, -e PATTERN, --and, --or, --not, --all-match, -A N, --after-context=N, -B N, --before-context=N, -C N,
+      --context=N, -NUM, --heading, --break, --color[=WHEN], --no-color, --column, -W, --function-context, -p, --show-function, -a,
+      --text, -I, -m N, --max-count=N, --max-depth=N, --full-name, -z, --null, -r, --recursive`,
+  },
   blame: { shows: 'content', flags: '-L RANGE, -w, -s, -e, --show-email, -l, -t, --date=FORM, --root, -p, --porcelain' },
   branch: {
     shows: 'names',

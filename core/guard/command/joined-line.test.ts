@@ -25,6 +25,7 @@ test.each([
   ['cat a.txt | head -n 3 | wc -l', 'prints files, prints the beginning of files and counts lines, words and bytes'],
   ['cat a.txt || echo none', 'prints files and prints text'],
   ['ls; cat a.txt', 'lists files and prints files'],
+  ['ls\ncat a.txt', 'lists files and prints files'],
   ['ls missing 2>/dev/null', 'lists files'],
   ['ls missing 2>&1 | head', 'lists files and prints the beginning of files'],
   ['ls a\\;b\\ c | head', 'lists files and prints the beginning of files'],
@@ -50,7 +51,7 @@ test.each([
   'A=1 ls && ls',
   'ls && $(cat a.txt)',
   'ls && `cat a.txt`',
-  'ls\ncat a.txt',
+  'ls\nrm a.txt',
   'ls;; cat a.txt',
   'ls && (cat a.txt)',
   '! ls && ls',
@@ -62,7 +63,7 @@ test.each([
   'ls && npm test extra > x',
   'ls \\\\; touch x',
   'ls \\\\| sh',
-  'ls \\\n; ls',
+  'ls \\\n; rm a.txt',
   'ls a\\ >x; ls',
 ])('a line that contains more needs approval as a whole: %s', (line) => {
   expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
@@ -103,7 +104,7 @@ test.each([
   'cd app && ls > x',
   'cd app && $(x)',
   'cd app &&',
-  'cd app\nls && ls',
+  'cd app\nls > x',
   'cd app > x && ls',
 ])('does not split a line with an unsure folder or an unclear rest: %s', (line) => {
   mkdirSync(join(workspace, 'app'), { recursive: true });

@@ -131,8 +131,12 @@ function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlace
   return { paths, isComplete: true };
 }
 
-function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): Known {
+function gitKnown(args: readonly string[], startedIn: string, places: CommandPlaces): Known {
   const form = readGit(args);
+  const entered: PathFact[] = [];
+  for (const folder of form?.folders ?? []) entered.push(places.fact(folder, entered.at(-1)?.real ?? startedIn, 'read'));
+  if (!entered.every((folder) => isOpen(folder) && isFolder(folder.real))) return { ...unknown, paths: entered };
+  const cwd = entered.at(-1)?.real ?? startedIn;
   const repository = lookAtRepository(cwd, places.opened);
   const risks = repository.problem === null ? [] : [`This repository ${repository.problem}.`];
   const configs = repository.bindings;
@@ -143,9 +147,10 @@ function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): 
     paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
   }
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
-  if (!isOnlyLook) return { ...unknown, paths, configs, risks };
+  const known = { paths: [...entered, ...paths], configs, risks };
+  if (!isOnlyLook) return { ...unknown, ...known };
   const reads = repository.root !== null && showsOnlyPresent(form, cwd) ? 'reads this repository' : null;
-  return { reads, family: form.family, paths, configs, risks, environment: quietGit };
+  return { ...known, reads, family: form.family, environment: quietGit };
 }
 
 function showsOnlyPresent({ reach }: GitForm, cwd: string): boolean {

@@ -1,9 +1,11 @@
-// The port to the places a command may reach, and the search for protected files in a folder that the command walks. Searches by name only,
-// does not follow links, and is bounded. An unfinished search counts as unknown.
+// The port to the places a command may reach, and the search for protected files in a folder that the command walks. Searches by name, does
+// not follow links, and is bounded. An unfinished search counts as unknown.
 
-import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
 import type { PathFact } from '../../contracts/tools.ts';
+import { hasExceptions, ignoredFolders, isIgnoreFile } from './ignore-files.ts';
+import { readSmall } from './project-files.ts';
 import type { FolderWalk } from './read-command.ts';
 
 export interface CommandPlaces {
@@ -29,16 +31,20 @@ export interface WalkFinding {
 const ENTRIES_MAX = 30_000;
 const DEPTH_MAX = 64;
 const PLACES_MAX = 3;
-const IGNORE_FILE_BYTES_MAX = 256_000;
-const ignoreFiles = ['.gitignore', '.ignore', '.rgignore'];
+const GIT_FILE_BYTES_MAX = 256_000;
 
 /** The names inside these folders reveal nothing that needs protection; their content may. */
 const harmlessNames = new Set(['.git', '.husky', '.svn', '.hg']);
 
+/** Protected because git runs what they say. Reading them reveals nothing else, unless they contain a credential. */
+const gitRuns = /[\\/]\.git[\\/](?:config|config\.worktree|hooks(?:[\\/][^\\/]+)?)$/;
+const credential = /:\/\/[^\s/]*:[^\s/]*@|https?:\/\/[^\s/]*@|extraheader|authorization|bearer|pass|token|secret|api_?key|cookie/i;
+
 /** `root` must be a real path that is not itself protected. */
 export function findProtected(root: string, walk: Omit<FolderWalk, 'root'>, protectionOf: (real: string) => string | null): WalkFinding {
-  const found = new Walker(walk, protectionOf).run(root);
-  if (walk.entersHidden || !hasExceptions(root, found.ignoreFiles)) return found;
+  const left = walk.obeysIgnoreFiles === true ? ignoredFolders(root) : [];
+  const found = new Walker({ ...walk, leavesOut: [...(walk.leavesOut ?? []), ...left] }, protectionOf).run(root);
+  if ((walk.entersHidden && left.length === 0) || !hasExceptions(root, found.ignoreFiles)) return found;
   return new Walker({ ...walk, entersHidden: true }, protectionOf).run(root);
 }
 
@@ -82,23 +88,38 @@ class Walker {
     this.#entries += 1;
     const { name } = entry;
     const path = join(folder, name);
-    if (ignoreFiles.includes(name)) this.#ignoreFiles.push(path);
+    if (isIgnoreFile(name)) this.#ignoreFiles.push(path);
     if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
+    if (!this.#isReached(name, isFolder)) return;
     if (this.#isOpened(entry)) {
       this.#visitOpened(entry, path);
       return;
     }
     const areNamesHarmless = this.#walk.shows === 'names' && (above.areNamesHarmless || harmlessNames.has(name));
     if (this.#walk.shows === 'names' && (!isFolder || (areNamesHarmless && this.#walk.opens === undefined))) return;
-    if (!areNamesHarmless && this.#protectionOf(path) !== null) this.#places.push(path);
+    if (!areNamesHarmless && this.#isProtected(path, isFolder)) this.#places.push(path);
     else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1, areNamesHarmless });
   }
 
   #visitOpened(entry: Dirent, path: string): void {
-    if (this.#protectionOf(path) !== null) this.#places.push(path);
+    if (this.#isProtected(path, false)) this.#places.push(path);
     // A program follows a link that it is given.
     else if (!entry.isFile()) this.#isComplete = false;
+  }
+
+  #isReached(name: string, isFolder: boolean): boolean {
+    const { leavesOut, endings } = this.#walk;
+    return isFolder ? leavesOut?.includes(name) !== true : endings === undefined || endings.some((ending) => name.endsWith(ending));
+  }
+
+  #isProtected(path: string, isFolder: boolean): boolean {
+    if (this.#protectionOf(path) === null) return false;
+    if (!gitRuns.test(path)) return true;
+    // The files in the folder are looked at one by one.
+    if (isFolder || path.endsWith('.sample')) return false;
+    const text = readSmall(path, GIT_FILE_BYTES_MAX);
+    return typeof text !== 'string' || credential.test(text);
   }
 
   #isOpened(entry: Dirent): boolean {
@@ -114,26 +135,5 @@ function entriesOf(folder: string): readonly Dirent[] {
   } catch {
     // A command of the same user cannot list the folder either.
     return [];
-  }
-}
-
-/** Returns whether any ignore file that applies at or below `root` includes names again (`!.env`). */
-function hasExceptions(root: string, below: readonly string[]): boolean {
-  const files = [...below];
-  for (let folder = root; ; folder = dirname(folder)) {
-    files.push(...ignoreFiles.map((name) => join(folder, name)), join(folder, '.git', 'info', 'exclude'));
-    if (dirname(folder) === folder) break;
-  }
-  return files.some(hasException);
-}
-
-function hasException(file: string): boolean {
-  try {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat?.isFile() !== true) return false;
-    return stat.size > IGNORE_FILE_BYTES_MAX || /^[ \t]*!/m.test(readFileSync(file, 'utf8'));
-  } catch {
-    // Exists, but is unreadable: the command cannot read it either.
-    return false;
   }
 }

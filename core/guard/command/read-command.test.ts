@@ -37,9 +37,32 @@ test.each([
   ['grep -n x a -', { reads: 'searches in files', files: ['a'], walks: [] }],
   ['grep -e x -f p a', { reads: 'searches in files', files: ['p', 'a'], walks: [] }],
   ['grep -rn x', { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true }] }],
-  ['rg x src', { reads: 'searches in files', files: ['src'], walks: [{ root: 'src', shows: 'content', entersHidden: false }] }],
+  [
+    'rg x src',
+    { reads: 'searches in files', files: ['src'], walks: [{ root: 'src', shows: 'content', entersHidden: false, obeysIgnoreFiles: true }] },
+  ],
   ['rg -g .env x', { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true }] }],
-  ['rg -t sh x', { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true }] }],
+  [
+    'rg -t sh x',
+    { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true, obeysIgnoreFiles: true }] },
+  ],
+  [
+    'rg -g *.ts -g !a.ts --glob=*.d.ts x',
+    { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true, endings: ['.ts', '.d.ts'] }] },
+  ],
+  ['rg -g !x x', { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: false }] }],
+  [
+    'grep -r --include=*.ts --exclude-dir=a --exclude-dir=b* x',
+    {
+      reads: 'searches in files',
+      files: ['.'],
+      walks: [{ root: '.', shows: 'content', entersHidden: true, leavesOut: ['a'], endings: ['.ts'] }],
+    },
+  ],
+  [
+    'grep -r --exclude=a --include=*.ts x',
+    { reads: 'searches in files', files: ['.'], walks: [{ root: '.', shows: 'content', entersHidden: true }] },
+  ],
   ['ls', { reads: 'lists files', files: ['.'], walks: [] }],
   ['ls -lR a', { reads: 'lists files', files: ['a'], walks: [{ root: 'a', shows: 'names', entersHidden: true }] }],
   [

@@ -14,6 +14,12 @@ export interface FolderWalk {
   readonly entersHidden: boolean;
   /** The maximum depth; unlimited if absent. */
   readonly depthMax?: number;
+  /** Names of folders that are skipped. */
+  readonly leavesOut?: readonly string[];
+  /** Set if only files whose names end so are read. */
+  readonly endings?: readonly string[];
+  /** True if folders named in an ignore file are skipped. */
+  readonly obeysIgnoreFiles?: true;
   /** Set if a program opens the files that are found: those whose names end so, and only plain files if `areFiles`. */
   readonly opens?: { readonly ending: string; readonly areFiles: boolean };
 }
@@ -114,14 +120,34 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'pattern, then files': (given) => {
     const operands = behindPattern(given, '-e', '--regexp', '-f', '--file');
     if (operands === null || !given.has('-r', '--recursive')) return operands === null ? null : files(operands);
-    return walkPlaces(operands, { shows: 'content', entersHidden: true });
+    const leavesOut = valuesOf(given, '--exclude-dir').filter((name) => /^[\w.-]+$/.test(name));
+    // Names that match no pattern are read if the first pattern excludes.
+    const endings = given.has('--exclude') ? null : endingsOf(valuesOf(given, '--include'));
+    return walkPlaces(operands, {
+      shows: 'content',
+      entersHidden: true,
+      ...(leavesOut.length === 0 ? {} : { leavesOut }),
+      ...(endings === null ? {} : { endings }),
+    });
   },
   'pattern, then files without hidden ones': (given) => {
     if (given.has('--type-list')) return nothing;
     const operands = behindPattern(given, '-e', '--regexp', '-f', '--file', '--files');
+    const globs = valuesOf(given, '-g', '--glob', '--iglob');
+    const wanted = globs.filter((glob) => !glob.startsWith('!'));
     // A glob or a type that matches a hidden name includes it again.
-    const entersHidden = given.has('--hidden', '-u', '--unrestricted', '-g', '--glob', '--iglob', '-t', '--type', '-T', '--type-not');
-    return operands === null ? null : walkPlaces(operands, { shows: 'content', entersHidden });
+    const entersHidden = wanted.length > 0 || given.has('--hidden', '-u', '--unrestricted', '-t', '--type', '-T', '--type-not');
+    const endings = given.has('--iglob') ? null : endingsOf(wanted);
+    // A glob also includes again what an ignore file leaves out.
+    const obeysIgnoreFiles = globs.length === 0 && !given.has('-u', '--unrestricted', '--no-ignore');
+    return operands === null
+      ? null
+      : walkPlaces(operands, {
+          shows: 'content',
+          entersHidden,
+          ...(endings === null ? {} : { endings }),
+          ...(obeysIgnoreFiles ? { obeysIgnoreFiles } : {}),
+        });
   },
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
@@ -165,6 +191,16 @@ function comparedFiles(first: string, sign: string, second: string): Meant | nul
 function behindPattern(given: GivenArguments, ...patternFlags: readonly string[]): readonly string[] | null {
   if (given.has(...patternFlags)) return given.operands;
   return given.operands.length === 0 ? null : given.operands.slice(1);
+}
+
+function valuesOf({ flags }: GivenArguments, ...names: readonly string[]): readonly string[] {
+  return flags.flatMap(({ flag, value }) => (value !== null && names.includes(flag) ? [value] : []));
+}
+
+/** Returns the endings of names that match one of the patterns, or null if they are not known. */
+function endingsOf(patterns: readonly string[]): readonly string[] | null {
+  const endings = patterns.map((pattern) => /^\*(\.[\w.-]+)$/.exec(pattern)?.[1]);
+  return endings.length === 0 || endings.includes(undefined) ? null : endings.filter((ending) => ending !== undefined);
 }
 
 /**

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readsOf } from '../../contracts/tools.ts';
+import { needs } from '../../../tests/needs.ts';
 import { commandBench } from '../../../tests/rigs/command-bench.ts';
 import { rewriteLine } from './rewritten-line.ts';
 
@@ -23,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(dispose);
 
-test.each([
+const rewrites: readonly (readonly [line: string, written: () => string | null])[] = [
   ['ls $PWD', () => `ls '${workspace}'`],
   ['ls "$PWD/src" ${PWD}', () => `ls '${workspace}/src' '${workspace}'`],
   ['ls ~ ~/x', () => `ls '${root}' '${root}/x'`],
@@ -41,8 +43,44 @@ test.each([
   ['find src | xargs -I% cat %', () => "find src -exec cat {} ';'"],
   ['command -v node', () => 'which node'],
   ['(cd src && ls)', () => 'cd src && ls'],
-])('%s is rewritten in literal words', (line, written) => {
+  ['ls\n', () => 'ls'],
+  ['# names\nls src  # here\n\nwc -l a.ts', () => 'ls src; wc -l a.ts'],
+  ['cat a.ts |\n  head -2 &&\n  ls', () => 'cat a.ts | head -2 && ls'],
+  ['x=src/a.ts; cat $x "$x"', () => "cat 'src/a.ts' 'src/a.ts'"],
+  ['N=2 && head -$N a.ts', () => "head '-2' a.ts"],
+  ['x="a  b" y=~/c; echo "$x" $y', () => `echo 'a  b' '${root}/c'`],
+  ['for f in a.ts b.ts; do n=$f; done; cat $n $f', () => `cat 'b.ts' 'b.ts'`],
+  ['[[ -f a.ts && -d src ]] && ls', () => null],
+  ['[[ -f a.ts ]] && cat a.ts', () => "[ -f 'a.ts' ] && cat a.ts"],
+  ['[[ $PWD != "x y" ]] || ls', () => `[ '${workspace}' != 'x y' ] || ls`],
+  ['[[ ! -e x ]] && ls', () => "[ ! -e 'x' ] && ls"],
+  ['[[ a == a* ]] && ls', () => null],
+  ['[[ a =~ a ]] && ls', () => null],
+  ['if [ -f a.ts ]; then cat a.ts; fi', () => '[ -f a.ts ]; cat a.ts'],
+  ['if [ -f x ]; then cat x; fi', () => '[ -f x ] || true'],
+  ['if [[ -d x ]]\nthen ls x\nelif test -d src; then ls src; head a.ts; else ls; fi', () => "[ -d 'x' ]; test -d src; ls src; head a.ts"],
+  ['if [ ! -s a.ts ]; then echo empty; else echo full; fi', () => '[ ! -s a.ts ]; echo full'],
+  ['for f in a.ts x; do if [ -e "$f" ]; then wc -l "$f"; fi; done', () => `[ -e 'a.ts' ]; wc -l 'a.ts'; [ -e 'x' ] || true`],
+];
+
+test.each(rewrites)('%s is rewritten in literal words', (line, written) => {
   expect(rewritten(line)).toBe(written());
+});
+
+// xargs splits names at blanks, and `command -v` also knows the shell's own commands.
+const isExact = (line: string): boolean => !/xargs|command -v/.test(line);
+
+test('bash prints the same for a rewritten line, and ends in the same way', needs('a Unix system'), () => {
+  const env = { HOME: root, PATH: '/usr/bin:/bin', LC_ALL: 'C' };
+  const run = (line: string): unknown => {
+    const { stdout, status } = spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', line], { cwd: workspace, env, encoding: 'utf8' });
+    return { line, stdout, status };
+  };
+  const pairs = rewrites
+    .flatMap(([line, written]) => [[line, written()] as const])
+    .filter(([line, written]) => written !== null && isExact(line));
+  expect(pairs.length).toBeGreaterThan(20);
+  expect(pairs.map(([line, written]) => ({ ...(run(written ?? '') as object), line }))).toEqual(pairs.map(([line]) => run(line)));
 });
 
 test.each([
@@ -72,6 +110,29 @@ test.each([
   'for f in a; do ls; done && ls',
   'while true; do echo $HOME; done',
   'if ls; then echo $HOME; fi',
+  'if [ -f a.ts ] && [ -d src ]; then ls; fi',
+  'if [ -f a.ts ] > x; then ls; fi',
+  'if [ -f a.ts ]; then ls; fi > x',
+  'if [ -f $x ]; then ls; fi',
+  'if [ -x a.ts ]; then ls; fi',
+  'if [[ -v x[$(rm)] ]]; then ls; fi',
+  'x=$(ls); echo "$x"',
+  'x=a; x+=b; echo $x',
+  'x[0]=a; echo $x',
+  'x=(a b); echo $x',
+  'x="a b"; cat $x',
+  'x=a || cat $x',
+  'ls && x=a; echo $x',
+  'x=a | cat; echo $x',
+  'x=a > b; echo $x',
+  'PATH=tools; wc a.ts',
+  'IFS=,; ls $PWD',
+  'BASH_ENV=x; ls',
+  'HOME=/; ls ~',
+  'PWD=/; ls $PWD',
+  'x=sh; $x a.ts',
+  'x=rm\n$x a.ts',
+  'cat <<E\nls\nE',
   '(ls $HOME); ls',
   'ls $HOME |& cat',
   '! ls $HOME',
@@ -97,6 +158,12 @@ test.each([
   "find . -name '*.ts' -type f -exec grep -l x {} +",
   '[ -f a.ts ] && cat a.ts',
   'test -d src && ls src',
+  'ls\n',
+  '# look\nls\ncat a.ts',
+  'cat a.ts | \\\n  head -1',
+  'if [ -f a.ts ]; then cat a.ts; else ls; fi',
+  'for f in *.ts; do\n  if [[ -s $f ]]; then\n    head -1 "$f"\n  fi\ndone',
+  'FILE=a.ts\nhead -1 "$FILE"',
 ])('%s needs no approval', (line) => {
   expect(isFree(line)).toBe(true);
 });
@@ -119,6 +186,10 @@ test.each([
   ['a program that is run', 'for f in sh; do $f a.ts; done'],
   ['a program that is run', 'find src | xargs sh'],
   ['a file that is written', 'find src | xargs sort -o x'],
+  ['a secret', 'x=keys/.env; cat $x'],
+  ['a secret', 'if [ -f keys/.env ]; then cat keys/.env; fi'],
+  ['a place outside', 'if [ -f ../../secret ]; then echo yes; fi'],
+  ['a place outside', 'ls\ncat ../../secret'],
 ])('%s needs approval: %s', (_what, line) => {
   expect(isFree(line)).toBe(false);
 });
@@ -129,9 +200,13 @@ test('a program that find starts must be the known one', () => {
   expect([isFree(line), isFree(line, path), isFree('find src -type f -exec nosuch {} +')]).toEqual([true, false, false]);
 });
 
-test.each(['for f in a.ts; do rm "$f"; done', 'rm $PWD/a.ts', '(cd src && rm a.ts)'])(
-  '%s is shown and run as it was written, because it does more than read',
-  (line) => {
-    expect(look(line)).toMatchObject({ fact: { line, unclear: expect.any(String) }, launch: { kind: 'line', line } });
-  },
-);
+test.each([
+  'if [ -f a.ts ]; then rm a.ts; fi',
+  'ls\nrm a.ts',
+  'x=a.ts; rm $x',
+  'for f in a.ts; do rm "$f"; done',
+  'rm $PWD/a.ts',
+  '(cd src && rm a.ts)',
+])('%s is shown and run as it was written, because it does more than read', (line) => {
+  expect(look(line)).toMatchObject({ fact: { line, unclear: expect.any(String) }, launch: { kind: 'line', line } });
+});

@@ -1,8 +1,9 @@
-// Writes a line as an equal one of literal words: known variables and `~` by their values, a loop over known words as one command after
-// another, `find | xargs` as `find -exec`. The new line is analysed and run in place of the original, so a mistake here can change what is
-// read, never what is allowed. Starts nothing.
+// Writes a script as an equal line of literal words: known variables and `~` by their values, a loop over known words as one command after
+// another, a condition on a file as the branch that holds now, `find | xargs` as `find -exec`. The new line is analysed and run in place of
+// the original, so a mistake here can change what is read, never what is allowed. Starts nothing.
 
-import type { Command, CommandNode, Redirection, Statement, Word, WordPart } from 'unbash';
+import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection, Statement, TestExpression, Word, WordPart } from 'unbash';
+import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns } from './pattern-words.ts';
@@ -14,26 +15,31 @@ export interface LinePlace {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-type Values = ReadonlyMap<string, string>;
+type Values = Map<string, string>;
 
 const LENGTH_MAX = 8192;
 const COMMANDS_MAX = 60;
 /** Variables that a shell leaves as they are. */
 const kept = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'LANG', 'TMPDIR'];
 const loopVariable = /^[a-z]\w*$/;
+/** Variables that the shell itself reads or changes. */
+const shellVariable =
+  /^(?:IFS|PATH|CDPATH|ENV|TMOUT|SECONDS|COLUMNS|LINES|LINENO|REPLY|E?UID|PPID|GROUPS|S?RANDOM|(?:BASH|EPOCH|GLOB|HIST|LANG|LC_|OPT|PIPE|POSIX|PS|SHELL)\w*)$/;
+/** A sign that a line has something to rewrite. */
+const rewritable = /[$~\n#]|\[\[|\b(?:for|if|xargs)\b|\bcommand -v\b|^\s*(?:[({]|\w+=)/;
 /** Text that a shell reads as it is, without quotes. */
 const plainText = /^[\w./:,@%+-]+$/;
 
 /** Returns null if the line needs no rewriting, or has a form that cannot be rewritten. */
 export function rewriteLine(line: string, place: LinePlace): string | null {
-  if (line.length > LENGTH_MAX || !/[$~]|\bfor\b|\bxargs\b|\bcommand -v\b|^\s*[({]/.test(line)) return null;
+  if (line.length > LENGTH_MAX || !rewritable.test(line)) return null;
   const tree = parseShell(line);
   if (tree === null || (tree.errors?.length ?? 0) > 0 || tree.shebang !== undefined) return null;
   const writer = new Writer(line, place);
   try {
     const given = kept.flatMap((name) => (place.environment[name] === undefined ? [] : [[name, place.environment[name]] as const]));
     const written = writer.statements(tree.commands, new Map([...given, ['PWD', place.cwd]]));
-    return written === null || written === line ? null : written;
+    return written === null || written === '' || written === line ? null : written;
   } catch {
     // The parser reads parts lazily. If it fails here, it has not understood the line.
     return null;
@@ -52,22 +58,40 @@ class Writer {
 
   /** Returns null if one of them cannot be written. */
   statements(list: readonly Statement[], values: Values): string | null {
-    return all(
-      list.map((statement) => this.#statement(statement, values, list.length === 1)),
-      '; ',
-    );
+    return sequence(list.map((statement) => this.#statement(statement, values, list.length === 1)));
   }
 
+  /** Returns an empty text for a statement that only sets variables. */
   #statement({ command, background }: Statement, values: Values, isAlone: boolean): string | null {
     if (background === true) return null;
-    if (command.type === 'AndOr') {
-      const parts = command.commands.map((one) => this.#pipeline(one, values));
-      return parts.includes(null) ? null : parts.map((part, at) => (at === 0 ? part : `${command.operators[at - 1]} ${part}`)).join(' ');
-    }
+    if (command.type === 'AndOr') return this.#list(command, values);
     if (command.type === 'For') return this.#loop(command, values);
+    if (command.type === 'If') return this.#branch(command, values);
     // A group may enter a folder, and only a subshell leaves it at its end.
     if (isAlone && (command.type === 'Subshell' || command.type === 'BraceGroup')) return this.statements(command.body.commands, values);
-    return this.#pipeline(command, values);
+    return this.#sets(command, values) ? '' : this.#pipeline(command, values);
+  }
+
+  #list({ commands, operators }: AndOr, values: Values): string | null {
+    let first = 0;
+    for (let one = commands[0]; one !== undefined && operators[first] === '&&' && this.#sets(one, values); one = commands[first])
+      first += 1;
+    const parts = commands.slice(first).map((one) => this.#pipeline(one, values));
+    return parts.includes(null) ? null : parts.map((part, at) => (at === 0 ? part : `${operators[first + at - 1]} ${part}`)).join(' ');
+  }
+
+  /** Sets the variables if the command does nothing else. */
+  #sets(command: AndOr['commands'][number], values: Values): boolean {
+    if (command.type !== 'Command' || command.name !== undefined || command.redirects.length > 0) return false;
+    return command.prefix.length > 0 && command.prefix.every((part) => part.type === 'Assignment' && this.#set(part, values));
+  }
+
+  #set({ name, value, append, index }: Assignment, values: Values): boolean {
+    // A variable of the environment would reach the programs.
+    const isOwn = !shellVariable.test(name) && this.#place.environment[name] === undefined && name !== 'PWD';
+    const text = !isOwn || append === true || index !== undefined || value.type !== 'Word' ? null : this.#text(value, values);
+    if (text !== null) values.set(name, text);
+    return text !== null;
   }
 
   #loop({ name, wordlist, body }: Extract<CommandNode, { type: 'For' }>, values: Values): string | null {
@@ -78,12 +102,34 @@ class Writer {
     const rounds: (string | null)[] = [];
     for (const { text } of words.value) {
       if (this.#commands > COMMANDS_MAX) return null;
-      rounds.push(this.statements(body.commands, new Map([...values, [name.value, text]])));
+      rounds.push(this.statements(body.commands, values.set(name.value, text)));
     }
-    return rounds.length === 0 ? null : all(rounds, '; ');
+    return rounds.length === 0 ? null : sequence(rounds);
+  }
+
+  /** Writes the conditions up to the one that holds, and its branch. A line that only reads cannot change what they say. */
+  #branch({ clause, then, elif, else: otherwise }: Extract<CommandNode, { type: 'If' }>, values: Values): string | null {
+    const conditions: string[] = [];
+    for (const one of [{ clause, then }, ...elif]) {
+      const condition = this.#condition(one.clause, values);
+      const holds = condition === null ? null : conditionOf(condition, this.#place.cwd);
+      if (condition === null || holds === null) return null;
+      conditions.push(condition);
+      if (holds) return sequence([...conditions, this.statements(one.then.commands, values)]);
+    }
+    if (otherwise !== undefined) return sequence([...conditions, this.statements(otherwise.commands, values)]);
+    return `${conditions.join('; ')} || true`;
+  }
+
+  #condition({ commands: [statement, ...more] }: CompoundList, values: Values): string | null {
+    if (statement === undefined || more.length > 0 || statement.background === true) return null;
+    const { command } = statement;
+    const isTest = command.type === 'TestCommand' || (command.type === 'Command' && command.redirects.length === 0);
+    return isTest ? this.#pipeline(command, values) : null;
   }
 
   #pipeline(node: Exclude<Statement['command'], { type: 'AndOr' }>, values: Values): string | null {
+    if (node.type === 'TestCommand') return this.#test(node.expression, values);
     if (node.type !== 'Pipeline') return node.type === 'Command' ? this.#command(node, values) : null;
     if (node.prefixes.length > 0 || node.operators.some((operator) => operator !== '|')) return null;
     const [first, second, ...rest] = node.commands;
@@ -101,6 +147,13 @@ class Writer {
     // The shell's own way to ask the same.
     const asked = program === 'command' && flag === '-v' ? ['which', ...names] : words;
     return all([...asked, ...command.redirects.map((redirect) => this.#redirect(redirect, values))]);
+  }
+
+  /** Writes `[[ … ]]` as `[ … ]`, if it is one test. */
+  #test(expression: TestExpression, values: Values): string | null {
+    this.#commands += 1;
+    const words = wordsOfTest(expression)?.map((word) => (typeof word === 'string' ? word : quoted(this.#text(word, values))));
+    return words === undefined ? null : all(['[', ...words, ']']);
   }
 
   #words({ prefix, name, args }: Command, values: Values): readonly string[] | null {
@@ -121,18 +174,19 @@ class Writer {
 
   /** Writes a word without expansions, or as it was if it has none. Patterns remain. */
   #word(word: Word, values: Values): string | null {
-    const isHome = /^~(?:\/|$)/.test(word.text);
-    if (isLiteral(word) && !isHome) return word.text;
+    if (isLiteral(word) && !isInHome(word)) return word.text;
+    const text = this.#text(word, values);
+    if (text === null || word.parts?.some((part) => part.type === 'Glob') !== true) return quoted(text);
+    return plainText.test(text.replace(/[*?]/g, '')) ? text : null;
+  }
+
+  /** Returns the text of a word, with its patterns, or null if it is not known. */
+  #text(word: Word, values: Values): string | null {
     const parts = (word.parts ?? [{ type: 'Literal', value: word.value, text: word.text, pos: word.pos, end: word.end } as const]).map(
       (part) => textOf(part, values, false),
     );
-    if (parts.includes(null)) return null;
-    const home = isHome ? values.get('HOME') : '';
-    if (home === undefined) return null;
-    const text = `${home}${parts.join('').slice(isHome ? 1 : 0)}`;
-    const hasPattern = word.parts?.some((part) => part.type === 'Glob') === true;
-    if (!hasPattern) return quote(text);
-    return plainText.test(text.replace(/[*?]/g, '')) ? text : null;
+    const home = isInHome(word) ? values.get('HOME') : '';
+    return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
   }
 
   /** `find … | xargs READER` as `find … -exec READER {} +`, which passes each name as it is. */
@@ -201,10 +255,25 @@ function valueOf(name: string, values: Values, isQuoted: boolean): string | null
   return value !== undefined && (isQuoted || plainText.test(value)) ? value : null;
 }
 
+const isInHome = (word: Word): boolean => /^~(?:\/|$)/.test(word.text);
+
+function quoted(text: string | null): string | null {
+  return text === null ? null : quote(text);
+}
+
 function unquoted(word: string): string {
   return /^'[^']*'$|^"[^"$`\\]*"$/.test(word) ? word.slice(1, -1) : word;
 }
 
+/** Statements that only set variables are empty. */
+function sequence(texts: readonly (string | null)[]): string | null {
+  return all(
+    texts.filter((text) => text !== ''),
+    '; ',
+  );
+}
+
+/** Returns null if one of them is null. */
 function all(texts: readonly (string | null)[], joint = ' '): string | null {
   return texts.includes(null) ? null : texts.join(joint);
 }

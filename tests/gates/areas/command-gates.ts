@@ -216,8 +216,16 @@ export const commandGates: readonly Gate[] = [
     name: 'command/ignore-exceptions',
     prevents: 'an ignore file of the project brings hidden keys back into a search',
     file: 'core/guard/command/protected-walk.ts',
-    text: 'if (walk.entersHidden || !hasExceptions(root, found.ignoreFiles)) return found;',
+    text: 'if ((walk.entersHidden && left.length === 0) || !hasExceptions(root, found.ignoreFiles)) return found;',
     instead: 'if (found !== null) return found;',
+    suites: ['core/guard/command/command.test.ts'],
+  },
+  {
+    name: 'command/git-credential',
+    prevents: 'a search shows a password that is written into the settings of a repository',
+    file: 'core/guard/command/protected-walk.ts',
+    text: "return typeof text !== 'string' || credential.test(text);",
+    instead: 'return false;',
     suites: ['core/guard/command/command.test.ts'],
   },
   {
