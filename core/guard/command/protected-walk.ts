@@ -116,7 +116,7 @@ class Walker {
   #isProtected(path: string, isFolder: boolean): boolean {
     if (this.#protectionOf(path) === null) return false;
     if (!gitRuns.test(path)) return true;
-    // The files in the folder are looked at one by one.
+    // Each file in the folder is checked separately.
     if (isFolder || path.endsWith('.sample')) return false;
     const text = readSmall(path, GIT_FILE_BYTES_MAX);
     return typeof text !== 'string' || credential.test(text);

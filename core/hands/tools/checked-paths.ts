@@ -25,7 +25,7 @@ export class CheckedPaths {
   }
 
   fact(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
-    const fact = this.#facts.of(given, access, context);
+    const fact = this.#facts.forOneLook().of(given, access, context);
     this.remember(args, fact);
     return fact;
   }
@@ -47,9 +47,10 @@ export class CheckedPaths {
 
   /** Returns the real path to act on now. Fails with `tool_failed` if it is not the one in the facts. */
   confirm(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
-    const problem = this.#facts.problemOf(given, context);
+    const facts = this.#facts.forOneLook();
+    const problem = facts.problemOf(given, context);
     if (problem !== null) throw new AppError('tool_failed', `Cannot use this path: ${problem}.`);
-    const now = this.#facts.of(given, access, context);
+    const now = facts.of(given, access, context);
     const shown = this.#shown.get(args);
     if (shown !== undefined && shown.real !== now.real) {
       throw new AppError('tool_failed', `${given} leads to ${now.real} now; it led to ${shown.real} when the call was checked.`, {

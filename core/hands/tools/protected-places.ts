@@ -189,7 +189,8 @@ export function protectionOf(real: string, folders: ProtectedFolders): string | 
 
 /** A workspace below such a root (a service's folder in /var/lib) does not belong to the system. */
 function isUnderRoot(plainReal: string, root: string, workspace: string): boolean {
-  if (!isInside(plainReal, root) || isInside(plainReal, '/run/media')) return false;
+  // Most paths are settled by their beginning.
+  if (!plainReal.startsWith(root) || !isInside(plainReal, root) || isInside(plainReal, '/run/media')) return false;
   return !(isInside(workspace, root) && isInside(plainReal, workspace));
 }
 
