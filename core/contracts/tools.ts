@@ -60,6 +60,8 @@ export const plainCommandSchema = z.object({
   argv: z.array(z.string()).min(1),
   /** Describes what it reads ("lists files"), if program and arguments are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
+  /** Describes how it changes files ("copies files"), if it is known to change those among the paths of the call and to do nothing else. */
+  writes: z.string().optional(),
   /** The words that name its effect (`git status`), if the rest is known not to change that; otherwise null. */
   family: z.array(z.string()).min(1).nullable(),
   /**
@@ -97,6 +99,12 @@ export type CommandFact = z.infer<typeof commandFactSchema>;
 /** Describes what a command reads, if it is known to do nothing else; otherwise null. */
 export function readsOf({ plain, joined }: CommandFact): string | null {
   return plain?.reads ?? joined?.reads ?? null;
+}
+
+/** Returns whether a call only changes the files among its paths, and reads others: a tool, or a command that is known to do no more. */
+export function onlyChangesFiles({ class: kind, command, hosts, paths }: CallFacts): boolean {
+  const isKnown = command === null ? kind === 'write' : kind === 'exec' && command.plain?.writes !== undefined;
+  return isKnown && hosts.length === 0 && paths.some(({ access }) => access === 'write');
 }
 
 /** Returns whether the words that name a command are those of git. Only git commands that read have such words. */

@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
+import { needs } from '../needs.ts';
 import { TestHome } from './test-home.ts';
 
 let home: TestHome;
@@ -119,4 +120,26 @@ test('invalid targets and versions are refused with an explanation', async () =>
   await expect(reviewed({ turnId: 'trn_none' })).rejects.toMatchObject({ code: 'not_found' });
   await claw.op('panic.engage', {});
   await expect(claw.op('checkpoint.undo', { sessionId })).rejects.toMatchObject({ code: 'panic_engaged' });
+});
+
+test('commands that make, copy and move files need no question in this mode, and are undone', needs('a Unix system'), async () => {
+  const run = async (command: string): Promise<{ command: string; callId: string; outcome: string }> => {
+    const { callId, outcome } = await claw.op('tool.run', { tool: 'exec', args: { command }, sessionId });
+    return { command, callId, outcome };
+  };
+  writeFileSync(at('a.md'), 'a\n');
+  writeFileSync(at('.env'), 'KEY=1\n');
+  const done: string[] = [];
+  for (const command of ['mkdir -p new/er', 'cp a.md new/er/', 'mv a.md b.md']) {
+    const { callId, outcome } = await run(command);
+    expect({ command, outcome }).toEqual({ command, outcome: 'ok' });
+    done.unshift(callId);
+  }
+  expect([existsSync(at('a.md')), read('b.md'), read('new/er/a.md')]).toEqual([false, 'a\n', 'a\n']);
+  for (const callId of done) await claw.op('checkpoint.restore', { callId });
+  expect([read('a.md'), existsSync(at('b.md')), existsSync(at('new'))]).toEqual(['a\n', false, false]);
+  for (const command of ['cp .env c.md', 'cp a.md ../c.md', 'rm a.md', 'mkdir x && touch x/y']) {
+    const { decision } = await claw.op('policy.explain', { tool: 'exec', args: { command } });
+    expect({ command, isFree: decision === 'allow' }).toEqual({ command, isFree: false });
+  }
 });

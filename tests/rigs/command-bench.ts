@@ -2,7 +2,9 @@
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
+import { realPathFileSystem } from '../../core/hands/tools/file-system-port.ts';
+import { resolveRealPath } from '../../core/hands/tools/real-path.ts';
 import { CommandAnalyst, type CommandAnalysis, type CommandPlaces } from '../../core/guard/command/command.ts';
 
 const environment = { PATH: '/usr/bin:/bin' };
@@ -19,7 +21,8 @@ export function commandBench(secret: RegExp) {
     userHome: root,
     protectionOf,
     fact(given, cwd, access) {
-      const real = realOr(resolve(cwd, given));
+      const resolved = resolveRealPath(isAbsolute(given) ? given : `${cwd}/${given}`, cwd, root, realPathFileSystem);
+      const real = resolved.ok ? resolved.value.real : given;
       return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
     },
   };

@@ -91,7 +91,8 @@ export class CommandAnalyst {
       ...about,
       hosts: hostsOf(about, look.plain),
       fact: { line, cwd, plain: look.plain },
-      paths: withoutRepeats([...look.paths, ...about.paths]),
+      // The words alone say less about a command whose files are known.
+      paths: withoutRepeats(look.plain.writes === undefined ? [...look.paths, ...about.paths] : look.paths),
       risks: [...about.risks, ...look.risks],
       launch: { kind: 'plain', file: program.file, argv: plain.value, environment: look.environment },
     };

@@ -14,6 +14,7 @@ import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
 import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
 import { unwrap } from './wrappers.ts';
+import { readWriter } from './write-command.ts';
 
 export interface PlainLook {
   readonly plain: PlainCommand;
@@ -34,6 +35,7 @@ export interface PlainSubject {
 
 interface Known {
   readonly reads: string | null;
+  readonly writes?: string;
   readonly family: readonly string[] | null;
   readonly paths: readonly PathFact[];
   readonly configs: readonly string[];
@@ -57,6 +59,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
       reads: program.isTrusted ? known.reads : null,
       family,
       sayable: family !== null || isUnprofiled(argv),
+      ...(known.writes !== undefined && program.isTrusted && isAtHome ? { writes: known.writes } : {}),
       bindings: bindingsOf({ program: program.real, argv, cwd, configs: known.configs, environment }, hashes),
     },
     paths: known.paths,
@@ -85,6 +88,12 @@ function findKnown({ argv, cwd, program: { real }, find }: PlainSubject, places:
     const paths = task.operands.map((operand) => places.fact(operand, cwd, 'read'));
     const risks = task.remark === null ? [] : [task.remark];
     return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
+  }
+  const writing = readWriter(program, args, cwd);
+  if (writing !== null) {
+    const read = writing.read.map((file) => places.fact(file, cwd, 'read'));
+    const paths = [...read, ...writing.changed.map((file) => places.fact(file, cwd, 'write'))];
+    return paths.length <= PATHS_MAX && paths.every(isOpen) ? { ...unknown, paths, writes: writing.writes } : { ...unknown, paths };
   }
   const reading = readReader(program, args);
   const startsKnown = reading?.starts?.every((name) => find(name)?.isTrusted !== false) !== false;

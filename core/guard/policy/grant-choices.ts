@@ -3,7 +3,7 @@
 
 import { basename, dirname } from 'node:path';
 import type { GrantChoice } from '../../contracts/policy.ts';
-import { bindingsOf, needsOf, readsRepository, type CallFacts, type CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, onlyChangesFiles, readsRepository, type CallFacts, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
 import { exactMatch, sameWords, type GrantableCall } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
@@ -56,6 +56,10 @@ function commandChoices(call: GrantableCall, command: CommandFact): readonly [Gr
     match: { kind: 'command', tool, line, cwd, bindingsHash: bound },
     covers: `run exactly \`${shorten(line)}\` in ${place}`,
   };
+  const written = onlyChangesFiles(facts)
+    ? writtenFolder({ ...facts, paths: facts.paths.filter(({ access }) => access === 'write') })
+    : null;
+  if (written !== null) return [exact, writesChoice(call, written)];
   const needs = needsOf(command) ?? [];
   const [first] = needs;
   const program = basename(plain?.argv[0] ?? '');
@@ -86,12 +90,14 @@ function writtenFolder(facts: CallFacts): string | null {
   return alike ? folder : null;
 }
 
-function folderChoices({ tool, workspace }: GrantableCall, folder: string): readonly [GrantChoice, ...GrantChoice[]] {
-  const place = showFolder(folder, workspace);
-  return [
-    { match: { kind: 'folder', tool, folder }, covers: `${tool} for files in ${place}` },
-    { match: { kind: 'writes', tool: '*', folder }, covers: `write files under ${place}` },
-  ];
+function folderChoices(call: GrantableCall, folder: string): readonly [GrantChoice, ...GrantChoice[]] {
+  const { tool, workspace } = call;
+  const covers = `${tool} for files in ${showFolder(folder, workspace)}`;
+  return [{ match: { kind: 'folder', tool, folder }, covers }, writesChoice(call, folder)];
+}
+
+function writesChoice({ workspace }: GrantableCall, folder: string): GrantChoice {
+  return { match: { kind: 'writes', tool: '*', folder }, covers: `write files under ${showFolder(folder, workspace)}` };
 }
 
 function shorten(text: string): string {

@@ -45,6 +45,25 @@ test('a folder grant covers no outside path, other tool, class, host, command or
   ]).toEqual(Array.from({ length: 8 }, () => false));
 });
 
+test('a grant to write under a folder covers a command that is known to only change files there', () => {
+  const copy = (real: string, changes: object = {}, more: CallFacts['paths'] = []): CallFacts => ({
+    ...plainCommand('cp a b', { reads: null, family: null, writes: 'copies files', ...changes }),
+    paths: [path('/ws', { access: 'read' }), path('/ws/a', { access: 'read' }), path(real), ...more],
+  });
+  const match = { kind: 'writes', tool: '*', folder: '/ws/notes' } as const;
+  expect(covers(match, copy('/ws/notes/a'), 'exec')).toBe(true);
+  expect([
+    covers(match, copy('/ws/a'), 'exec'),
+    covers(match, copy('/ws/notes/a', { writes: undefined }), 'exec'),
+    covers(match, copy('/ws/notes/a', {}, [path('/etc/x', { access: 'read', insideWorkspace: false })]), 'exec'),
+    covers(match, copy('/ws/notes/a', {}, [path('/ws/notes/b', { access: 'read', protectedBy: 'keys' })]), 'exec'),
+    covers(match, { ...copy('/ws/notes/a'), hosts: ['a.example'] }, 'exec'),
+    covers(match, { ...copy('/ws/notes/a'), class: 'destructive' }, 'exec'),
+  ]).toEqual(Array.from({ length: 6 }, () => false));
+  expect(offered(copy('/ws/notes/a'))).toEqual(['run exactly `cp a b` in the workspace', 'write files under notes/']);
+  expect(offered(copy('/ws/notes/a', {}, [path('/ws/b')]))).toEqual(['run exactly `cp a b` in the workspace']);
+});
+
 test('an approval of typed input reaches no other running command, and one of a line no input', () => {
   const typed = (id: string, command = 'cat'): CallFacts => ({ ...facts('exec', [], { line: 'yes', cwd: '/ws' }), input: { id, command } });
   const [choice, ...more] = choicesFor(call(typed('cmd-1')));

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { isOver } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
-import { needsOf, readsRepository, type CallFacts } from '../../contracts/tools.ts';
+import { needsOf, onlyChangesFiles, readsRepository, type CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash, callBindings } from './bindings.ts';
 import { isBelow, isInside } from '../../base/inside-folder.ts';
 
@@ -89,13 +89,12 @@ function onlyFetches(facts: CallFacts, host: string): boolean {
   return isRequest && facts.request?.reads === true && sameWords(facts.hosts, [host]);
 }
 
+/** A command may also read other files of the workspace. */
 function writesBelow(facts: CallFacts, folder: string): boolean {
+  const mayRead = facts.command !== null;
   return (
-    facts.class === 'write' &&
-    facts.command === null &&
-    facts.hosts.length === 0 &&
-    facts.paths.length > 0 &&
-    facts.paths.every((path) => path.insideWorkspace && isBelow(path.real, folder))
+    onlyChangesFiles(facts) &&
+    facts.paths.every((path) => path.insideWorkspace && ((mayRead && path.access === 'read') || isBelow(path.real, folder)))
   );
 }
 

@@ -39,6 +39,10 @@ const outside = path('/etc/hosts', { access: 'read' });
 const note = facts('write', [path('/ws/a')]);
 const look = facts('read', [path('/ws/a', { access: 'read' })]);
 const ls = plainCommand('ls', { reads: 'lists files', family: ['ls'] });
+const copy = (...paths: CallFacts['paths']): CallFacts => ({
+  ...plainCommand('cp a b', { reads: null, family: null, writes: 'copies files' }),
+  paths: [path('/ws/a', { access: 'read' }), path('/ws/b'), ...paths],
+});
 const threeWay = { taint: { ...fromWeb('evil.example'), sensitive: true } };
 const web = { taint: fromWeb('evil.example') };
 const message = (recipient: Partial<NonNullable<CallFacts['recipient']>> = {}, paths: CallFacts['paths'] = []): CallFacts => ({
@@ -108,6 +112,14 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['taint.unseen', 'ask', input(fetchFrom('a.example'), { domainsAllowed: true, ...web })],
   ['write.workspace', 'allow', input(note, { mode: 'workspace-free' })],
   ['ask.exec', 'ask', input(npmTest('1'), { mode: 'workspace-free' })],
+  ['write.workspace', 'allow', input(copy(), { mode: 'workspace-free' })],
+  ['ask.exec', 'ask', input(copy())],
+  ['ask.exec', 'ask', input(copy(outside), { mode: 'workspace-free' })],
+  ['path.protected', 'ask', input(copy(guarded), { mode: 'workspace-free' })],
+  ['ask.exec', 'ask', input({ ...copy(), hosts: ['a.example'] }, { mode: 'workspace-free' })],
+  ['taint.unseen', 'ask', input(copy(), { mode: 'workspace-free', ...web })],
+  ['mode.locked-down', 'deny', input(copy(), { mode: 'locked-down' })],
+  ['bounds.folder', 'deny', input(copy(), { mode: 'workspace-free', ...within({ folders: ['/ws'] }) })],
   ['ask.destructive', 'ask', input(facts('destructive', [path('/ws/a')]), { mode: 'workspace-free' })],
   ['ask.write-outside-workspace', 'ask', input(facts('write', [path('/ws/a'), path('/etc/x')]), { mode: 'workspace-free' })],
   ['taint.unseen', 'ask', input(note, { mode: 'workspace-free', ...web })],

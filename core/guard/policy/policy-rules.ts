@@ -4,7 +4,7 @@
 import { counted } from '../../base/counted.ts';
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
-import { ownDataProtection, readsOf, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import { onlyChangesFiles, ownDataProtection, readsOf, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
 import { exclusionOf, type JudgedBounds } from './bounds-rules.ts';
 import { nameSources, type CallTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
@@ -303,13 +303,7 @@ function isOutward(input: RuleInput): boolean {
 }
 
 function isWorkspaceWrite(facts: CallFacts): boolean {
-  return (
-    facts.class === 'write' &&
-    facts.command === null &&
-    facts.hosts.length === 0 &&
-    facts.paths.length > 0 &&
-    facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)
-  );
+  return onlyChangesFiles(facts) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);
 }
 
 function unseen(sources: readonly TaintSource[], why: string): RuleDecision {

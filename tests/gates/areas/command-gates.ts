@@ -221,6 +221,22 @@ export const commandGates: readonly Gate[] = [
     suites: ['core/guard/command/command.test.ts'],
   },
   {
+    name: 'command/writes-open',
+    prevents: 'a copy of a secret, or to a place outside, counts as a change of files in the workspace',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'return paths.length <= PATHS_MAX && paths.every(isOpen) ? {',
+    instead: 'return paths.length <= PATHS_MAX ? {',
+    suites: ['core/guard/command/write-command.test.ts'],
+  },
+  {
+    name: 'command/writes-links',
+    prevents: 'a command that moves a file replaces a link that was not named',
+    file: 'core/guard/command/write-command.ts',
+    text: 'if (targets.some((path) => isAnythingElse(resolve(cwd, path)))) return null;',
+    instead: '',
+    suites: ['core/guard/command/write-command.test.ts'],
+  },
+  {
     name: 'command/git-credential',
     prevents: 'a search shows a password that is written into the settings of a repository',
     file: 'core/guard/command/protected-walk.ts',

@@ -7,7 +7,7 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/folder',
     prevents: 'a grant for one folder writes into another',
     file: 'core/guard/policy/grant-match.ts',
-    text: 'facts.paths.every((path) => path.insideWorkspace && isBelow(path.real, folder))',
+    text: "facts.paths.every((path) => path.insideWorkspace && ((mayRead && path.access === 'read') || isBelow(path.real, folder)))",
     instead: 'true',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },

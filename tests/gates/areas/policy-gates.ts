@@ -279,8 +279,8 @@ export const policyGates: readonly Gate[] = [
     name: 'policy/free-writes-inside',
     prevents: 'the mode workspace-free writes outside the workspace',
     file: 'core/guard/policy/policy-rules.ts',
-    text: 'facts.paths.length > 0 &&\n    facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)',
-    instead: 'facts.paths.length > 0',
+    text: 'onlyChangesFiles(facts) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)',
+    instead: 'onlyChangesFiles(facts)',
     suites: ['core/guard/policy/policy-rules.test.ts'],
   },
   {
