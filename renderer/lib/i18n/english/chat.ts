@@ -192,7 +192,7 @@ export const chat = {
 
   undo: {
     undo: 'Undo',
-    turn: 'Undo all changes of this turn',
+    turn: 'Undo changes',
     turnChanges: 'Changes of this turn',
     preview: 'Preview',
     filesChanged: (count: number) => `${counted(count, 'file')} changed`,
