@@ -25,7 +25,7 @@ test('servers and doors are listed, and a browser cannot approve', { timeout: 12
   const list = page.getByRole('list', { name: 'MCP servers' });
   await list.getByText('waits for your approval').waitFor();
   await list.getByText('switched off').waitFor();
-  await page.getByText('In a browser this is only shown').first().waitFor();
+  await page.getByText('In a browser this list is only shown').first().waitFor();
   expect(await list.getByRole('button').count()).toBe(0);
   await looksGood(page, 'mcp-servers');
   await page.evaluate("location.hash = '#/settings/doors'");

@@ -13,7 +13,7 @@ export const programs = {
     decline: 'Decline',
   },
   /** A browser cannot prove that a person is using it. */
-  inApp: 'In a browser this is only shown. Changes are made in the app or in a terminal.',
+  inApp: 'In a browser this list is only shown. It is changed in the app or in a terminal.',
   servers: {
     about:
       'Servers of the Model Context Protocol give the agent more tools. None runs, and none of its tools is offered, before you have looked at it and approved it.',
