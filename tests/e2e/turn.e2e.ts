@@ -190,8 +190,8 @@ test('a failed turn is retried with another model', async () => {
   const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
   await window.send('What is 2340 * 17.5 / 100?');
   const alert = window.page.getByRole('alert');
-  await alert.getByRole('button', { name: 'Try with another model' }).click();
-  await alert.getByRole('list', { name: 'Try with another model' }).getByRole('button', { name: 'demo/offline' }).click();
+  await alert.getByRole('button', { name: 'Another model' }).click();
+  await alert.getByRole('list', { name: 'Another model' }).getByRole('button', { name: 'demo/offline' }).click();
   await window.conversation.getByText(/= 409\.5/).waitFor();
   expect(await window.page.getByRole('button', { name: /^Calculated 2340/ }).count()).toBe(1);
 });
