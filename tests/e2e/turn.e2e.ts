@@ -89,6 +89,10 @@ test('a turn shows phase, time, calls and context share, and its cost at the end
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   await window.conversation.getByText('Kept: 1 finished call.').waitFor();
+  // The words stay where they were read, and can be copied.
+  await window.conversation.locator('.answer').getByText('word word').waitFor();
+  expect(await strip.getByText('word word').count()).toBe(0);
+  await window.conversation.getByRole('button', { name: 'Copy the answer' }).waitFor();
   expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k? tokens/);
 });
 
