@@ -60,7 +60,7 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
   await page.unrouteAll({ behavior: 'wait' });
 }
 
-/** Until it is told to stop, the code that is requested does not arrive. */
+/** The server refuses this code until the returned function is called. */
 async function withhold(page: Page, address: string): Promise<() => Promise<void>> {
   await page.route(address, (route) => route.fulfill({ status: 503 }));
   return () => page.unroute(address);

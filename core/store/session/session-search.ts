@@ -96,7 +96,7 @@ function searchText(event: AnyEvent): string {
     case 'assistant.message':
       return event.body.text;
     case 'model.failed':
-      // What another attempt replaces is not shown either.
+      // A text that another attempt replaces is not shown in the conversation.
       return event.body.again === true || event.body.failover !== undefined ? '' : event.body.partialText;
     case 'tool.finished':
       return event.body.silent ? '' : event.body.forModel;
