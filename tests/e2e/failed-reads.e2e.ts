@@ -85,7 +85,7 @@ test('a part of the window whose code could not be loaded is loaded when the per
   };
   await arrives('**/inspector-*.js', () => page.keyboard.press('Alt+Shift+I'), page.getByRole('complementary', { name: 'Inspector' }));
   await arrives('**/memory-view-*.js', () => window.go('Memory'), page.getByText('Nothing is remembered yet.'));
-  await arrives('**/turns-*.js', () => page.goto('about:blank').then(window.openAddress), window.conversation.getByText('Here.'));
+  await arrives('**/turns-*.js', () => page.goto('about:blank').then(() => window.openAddress()), window.conversation.getByText('Here.'));
 });
 
 test('lists that all fail for the same reason say it once, in the page', async () => {

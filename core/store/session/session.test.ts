@@ -14,7 +14,7 @@ afterEach(async () => {
   bench.dispose();
 });
 
-const cut = (partialText: string, more: Pick<EventBodies['model.failed'], 'again'> = {}): AnyDraft => ({
+const interrupted = (partialText: string, more: Pick<EventBodies['model.failed'], 'again'> = {}): AnyDraft => ({
   type: 'model.failed',
   body: { requestId: 'r', error: { code: 'cancelled', message: 'Stopped.' }, partialText, tookMs: 1, ...more },
 });
@@ -296,7 +296,7 @@ test('finds words, prefixes and accents, in batches; a query cannot contain synt
   log.append('a', [said('fresh words')]);
   expect(find('fresh')).toEqual([1204]);
   // The words of an answer that ended early stay in the conversation; those that another attempt replaced do not.
-  log.append('a', [cut('interrupted elephant'), cut('replaced giraffe', { again: true })]);
+  log.append('a', [interrupted('lost elephant'), interrupted('replaced giraffe', { again: true })]);
   expect([find('elephant'), find('giraffe')]).toEqual([[1205], []]);
   expect(log.search.catchUp()).toBe(false);
 });

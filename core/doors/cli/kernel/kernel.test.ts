@@ -87,7 +87,7 @@ test('suggests a correction for a wrong choice, number or command', async () => 
 
 test('an error names the typed arguments and options and ends with the next step', async () => {
   const refuses =
-    (code: 'invalid_params' | 'not_found', message: string, data = {}) =>
+    (code: 'invalid_params' | 'not_found' | 'unknown_tool', message: string, data = {}) =>
     () => {
       throw new AppError(code, message, { data });
     };

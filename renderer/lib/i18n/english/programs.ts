@@ -62,7 +62,8 @@ export const programs = {
     args: 'Arguments, one on each line',
     url: 'Address',
     confined: 'Run it in the sandbox of commands',
-    startsNothing: 'This writes it into config.yaml and starts nothing. Variables and headers are edited below, under All fields of the servers.',
+    startsNothing:
+      'This writes it into config.yaml and starts nothing. Variables and headers are edited below, under All fields of the servers.',
     fromLink: 'A link wants this server added. Nothing was added or started. Add it only if you know where the link came from.',
     wouldRun: 'It would run:',
     wouldReach: 'It would reach:',
