@@ -198,5 +198,5 @@ export function noTurn(turnId: string): AppError {
 }
 
 export function noSession(sessionId: string): AppError {
-  return new AppError('not_found', `There is no session ${sessionId}.`);
+  return new AppError('not_found', `There is no session ${sessionId}.`, { data: { sessionId } });
 }

@@ -81,6 +81,6 @@ test('the policy in force is shown, and one of its rules refuses a call', async 
   await window.page.getByRole('navigation', { name: 'Approval pages' }).getByRole('link', { name: 'Policy' }).click();
   await window.page.getByRole('list', { name: 'Policy rules' }).getByText('The archive is finished').waitFor();
   await window.page.getByText('git status').waitFor();
-  await window.page.getByText('exec: 60 a minute').waitFor();
+  await window.page.getByText('Commands: 60 a minute').waitFor();
   expect(window.incidents).toEqual([]);
 });

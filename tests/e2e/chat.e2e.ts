@@ -153,6 +153,17 @@ test('a turn that exceeded the budget gets more in its card and continues', asyn
   expect(window.incidents).toEqual([]);
 });
 
+test('an earlier failure keeps its first line and gives no outdated advice', async () => {
+  const window = await openWindow(browser, { replies: [{ refuse: 'unauthorized' }, { text: 'Two.' }] });
+  await window.send('First');
+  const advice = window.conversation.getByText(/^It needs a key/);
+  await advice.waitFor();
+  await window.send('Second');
+  await window.conversation.getByText('Two.', { exact: true }).waitFor();
+  await window.conversation.getByText('lab did not accept the key.').waitFor();
+  expect(await advice.count()).toBe(0);
+});
+
 test('a draft survives while the host is away; its new address is enough to continue', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');

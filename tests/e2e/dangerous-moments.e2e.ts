@@ -152,8 +152,8 @@ test('a destructive call names the loss and needs a second action, without a key
   await window.send('Clean up and publish');
   await approval.getByRole('heading', { name: 'Deletes build and dist and everything inside, and force-pushes to origin/main' }).waitFor();
   await isReady(window);
-  const names = await approval.getByRole('button').allInnerTexts();
-  expect(names).toEqual(['Approve once', 'Deny', 'Add a note…', 'Edit…']);
+  const names = await approval.getByRole('button').evaluateAll((all) => all.map((one) => one.ariaLabel ?? one.textContent.trim()));
+  expect(names).toEqual(['Approve once', 'Deny', 'Other answers']);
   await looksGood(page, 'destructive', async () =>
     expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced', 'target-size'] })).toEqual([]),
   );
@@ -273,10 +273,12 @@ test('a denial may have a note for the agent; typing it answers nothing', { time
   const { page, approval } = window;
   await window.send('Write a plan');
   await isReady(window);
-  await approval.getByRole('button', { name: 'Add a note…' }).click();
+  await approval.getByRole('button', { name: 'Other answers' }).click();
+  await approval.getByRole('menuitem', { name: 'Deny with a note…' }).click();
+  await page.keyboard.press('Enter');
   await page.keyboard.type('add it to draft.md instead');
   expect(await pending(window)).toBe(1);
-  await approval.getByRole('button', { name: 'Deny' }).click();
+  await page.keyboard.press('Enter');
   await window.conversation.getByText('I asked for another way.', { exact: true }).waitFor();
   const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
   const { events } = (await window.host.op('session.get', { sessionId: sessions[0]?.sessionId })) as {

@@ -12,23 +12,27 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const patience = { timeout: 15_000, interval: 20 };
+const others = ({ approval }: WindowUnderTest) => approval.getByRole('button', { name: 'Other answers' });
 const approve = ({ approval }: WindowUnderTest) => approval.getByRole('button', { name: 'Approve edited call' });
 const isReady = (window: WindowUnderTest): Promise<void> => expect.poll(() => approve(window).isEnabled(), patience).toBe(true);
+
+async function openEditor(window: WindowUnderTest): Promise<void> {
+  await others(window).press('Enter');
+  await window.approval.getByRole('menuitem', { name: 'Edit the call…' }).press('Enter');
+}
 
 test('a person changes a text and a path by keyboard, and the changed call is written', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one\ntwo\n' } };
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { page, approval, conversation } = window;
   await window.send('Write a plan');
-  const edit = approval.getByRole('button', { name: 'Edit…' });
-  await edit.focus();
-  await page.keyboard.press('Enter');
+  await openEditor(window);
   const path = approval.getByRole('textbox', { name: 'Path' });
   await expect.poll(() => path.evaluate((field) => field === field.ownerDocument.activeElement), patience).toBe(true);
   await page.keyboard.press('Escape');
   await path.waitFor({ state: 'detached' });
-  await expect.poll(() => edit.evaluate((button) => button === button.ownerDocument.activeElement), patience).toBe(true);
-  await page.keyboard.press('Enter');
+  await expect.poll(() => others(window).evaluate((button) => button === button.ownerDocument.activeElement), patience).toBe(true);
+  await openEditor(window);
   await path.fill('better.md');
   await approval.getByRole('textbox', { name: 'content' }).fill('three\n');
   // The card's keys type text in a field, and Enter approves nothing.
@@ -52,7 +56,7 @@ test('a command changed into a destructive one needs another approval, in red', 
   const window = await openWindow(browser, { files: { 'out/a.txt': 'a' }, replies: [{ calls: [run] }, { text: 'Ran.' }] });
   const { approval } = window;
   await window.send('Build it');
-  await approval.getByRole('button', { name: 'Edit…' }).click();
+  await openEditor(window);
   await approval.getByRole('textbox', { name: 'Command' }).fill('rm -rf out');
   await isReady(window);
   await approve(window).click();
@@ -69,7 +73,7 @@ test('an invalid change is explained, and the approval stays open', { timeout: 1
   const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { approval, page } = window;
   await window.send('Write a plan');
-  await approval.getByRole('button', { name: 'Edit…' }).click();
+  await openEditor(window);
   await approval.getByRole('textbox', { name: 'content' }).fill('key AKIAIOSFODNN7EXAMPLE');
   await isReady(window);
   await approve(window).click();

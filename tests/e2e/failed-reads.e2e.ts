@@ -1,6 +1,6 @@
 // A list that cannot be loaded: each view shows the error in its place and loads it when the person tries again.
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
@@ -59,6 +59,34 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
   expect({ place, focus: await page.evaluate('document.activeElement.localName') }).not.toEqual({ place, focus: 'body' });
   await page.unrouteAll({ behavior: 'wait' });
 }
+
+/** The server refuses this code until the returned function is called. */
+async function withhold(page: Page, address: string): Promise<() => Promise<void>> {
+  await page.route(address, (route) => route.fulfill({ status: 503 }));
+  return () => page.unroute(address);
+}
+
+test('a part of the window whose code could not be loaded is loaded when the person tries again', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Here.' }] });
+  const { page } = window;
+  await window.send('Hello');
+  await window.conversation.getByText('Here.', { exact: true }).waitFor();
+  const failed = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
+  const tryAgain = failed.getByRole('button', { name: 'Try again' });
+  const arrives = async (address: string, open: () => Promise<unknown>, part: Locator): Promise<void> => {
+    const release = await withhold(page, address);
+    await open();
+    await tryAgain.waitFor();
+    await release();
+    await tryAgain.press('Enter');
+    await part.waitFor();
+    expect({ address, left: await failed.count() }).toEqual({ address, left: 0 });
+    expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
+  };
+  await arrives('**/inspector-*.js', () => page.keyboard.press('Alt+Shift+I'), page.getByRole('complementary', { name: 'Inspector' }));
+  await arrives('**/memory-view-*.js', () => window.go('Memory'), page.getByText('Nothing is remembered yet.'));
+  await arrives('**/turns-*.js', () => page.goto('about:blank').then(() => window.openAddress()), window.conversation.getByText('Here.'));
+});
 
 test('lists that all fail for the same reason say it once, in the page', async () => {
   const window = await openWindow(browser);

@@ -173,8 +173,8 @@ test('a dead server is reported within seconds, and another model is two clicks 
   const said = window.conversation.getByText(/could not be reached|does not answer|nothing answers|refused/i).first();
   await said.waitFor();
   await looksGood(page, 'first-start-dead');
-  await steps.click(page.getByRole('button', { name: 'Try with another model' }));
-  await steps.click(page.getByRole('list', { name: 'Try with another model' }).getByRole('button', { name: 'demo/offline' }));
+  await steps.click(page.getByRole('button', { name: 'Another model' }));
+  await steps.click(page.getByRole('list', { name: 'Another model' }).getByRole('button', { name: 'demo/offline' }));
   await window.conversation
     .getByText(/oak shelf/)
     .first()

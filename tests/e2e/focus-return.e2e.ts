@@ -92,13 +92,15 @@ test('Escape closes the note of an approval, keeps its words, and returns to its
   const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] }] });
   const { approval } = window;
   await window.send('Write it');
-  await approval.getByRole('button', { name: 'Add a note…' }).press('Enter');
+  await approval.getByRole('button', { name: 'Other answers' }).press('Enter');
+  await approval.getByRole('menuitem', { name: 'Deny with a note…' }).press('Enter');
   const note = approval.getByRole('textbox');
   await note.fill('Not there');
   await note.press('Escape');
-  await expect.poll(() => focused(window.page)).toBe('Add a note…');
+  await expect.poll(() => focused(window.page)).toBe('Other answers');
   expect(await note.count()).toBe(0);
   await window.page.keyboard.press('Enter');
+  await approval.getByRole('menuitem', { name: 'Deny with a note…' }).press('Enter');
   expect(await note.inputValue()).toBe('Not there');
 });
 

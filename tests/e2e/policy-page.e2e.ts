@@ -62,7 +62,7 @@ test('the page shows what is in force, and looks right in all themes and widths'
   const { page } = window;
   await toPolicy(window);
   await page.getByText('Reading inside the workspace is free. Everything else asks.').waitFor();
-  await page.getByText('exec: 60 a minute').waitFor();
+  await page.getByText('Commands: 60 a minute').waitFor();
   expect(await page.getByRole('list', { name: 'Order of rules' }).getByRole('listitem').count()).toBe(19);
   await tryCall(window, 'exec', { command: 'npm test' });
   expect(window.incidents).toEqual([]);

@@ -79,6 +79,7 @@ test('a task is created in the form, waits for a person and finishes on the boar
   await waiting.getByRole('button', { name: 'It is not met' }).click();
   await waiting.getByText('attempt 2').waitFor();
   await looksGood(page, 'task-board');
+  expect(await page.getByRole('region', { name: 'Queued' }).count()).toBe(0);
   await waiting.getByRole('button', { name: 'It is met', exact: true }).click();
   const done = page.getByRole('region', { name: 'Done' }).getByRole('article', { name: 'Write a poem about rain' });
   await done.getByText('met:').first().waitFor({ state: 'attached' });

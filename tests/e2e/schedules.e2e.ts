@@ -107,6 +107,17 @@ test('a schedule is run, paused, resumed, changed, and removed after a moment to
   expect(window.incidents).toEqual([]);
 });
 
+test("times in another zone than the schedule's say whose they are", async () => {
+  const window = await openSchedules();
+  const { page, host } = window;
+  await host.op('schedule.create', { ...morning, spec: { ...morning.spec, zone: 'America/New_York' } });
+  await host.op('schedule.create', { ...morning, name: 'Here' });
+  const card = (name: string) => page.getByRole('list', { name: 'Schedules' }).getByRole('region', { name });
+  await card(morning.name).getByText('Times of this computer, Berlin.').waitFor();
+  await card('Here').getByText('every weekday at 08:00, Berlin').waitFor();
+  expect(await page.getByText('Times of this computer').count()).toBe(1);
+});
+
 test('each coming time is below its point, wide and narrow', async () => {
   const window = await openSchedules();
   const { page, host } = window;

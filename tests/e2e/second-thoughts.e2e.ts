@@ -39,6 +39,7 @@ test('the button gets a second opinion, and the disagreement is shown', { timeou
   const opinion = panel.getByRole('article');
   await opinion.waitFor();
   expect(await opinion.innerText()).toMatch(/A better answer is proposed\.\s+Disagreement: 80%/);
+  expect(await opinion.innerText()).toContain('Requested by you, in the window');
   expect(await opinion.innerText()).toContain('Berlin has 3.9 million people.');
   expect(await opinion.innerText()).toContain('About 3.9 million people.');
   await looksGood(window.page, 'second-thoughts', () => opinion.scrollIntoViewIfNeeded());

@@ -25,7 +25,7 @@ test('the tour covers ask, approve, undo and stop', { timeout: 120_000 }, async 
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await expect.poll(() => step.innerText()).toBe('Undo');
   expect(await window.host.readFile('example/notes.md')).toContain('orders.csv');
-  await page.getByRole('button', { name: 'Undo all changes of this turn' }).press('Enter');
+  await page.getByRole('button', { name: 'Undo changes' }).press('Enter');
   await expect.poll(() => step.innerText()).toBe('Stop');
   await looksGood(page, 'tour-stop');
   expect(await window.host.readFile('example/notes.md')).toBe(null);

@@ -89,6 +89,10 @@ test('a turn shows phase, time, calls and context share, and its cost at the end
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   await window.conversation.getByText('Kept: 1 finished call.').waitFor();
+  // The words stay where they were read, and can be copied.
+  await window.conversation.locator('.answer').getByText('word word').waitFor();
+  expect(await strip.getByText('word word').count()).toBe(0);
+  await window.conversation.getByRole('button', { name: 'Copy the answer' }).waitFor();
   expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k? tokens/);
 });
 
@@ -190,8 +194,8 @@ test('a failed turn is retried with another model', async () => {
   const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
   await window.send('What is 2340 * 17.5 / 100?');
   const alert = window.page.getByRole('alert');
-  await alert.getByRole('button', { name: 'Try with another model' }).click();
-  await alert.getByRole('list', { name: 'Try with another model' }).getByRole('button', { name: 'demo/offline' }).click();
+  await alert.getByRole('button', { name: 'Another model' }).click();
+  await alert.getByRole('list', { name: 'Another model' }).getByRole('button', { name: 'demo/offline' }).click();
   await window.conversation.getByText(/= 409\.5/).waitFor();
   expect(await window.page.getByRole('button', { name: /^Calculated 2340/ }).count()).toBe(1);
 });

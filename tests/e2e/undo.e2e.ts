@@ -63,7 +63,7 @@ test('a turn is undone completely, except what a person changed since', async ()
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await changeTwoFiles(window);
-  const all = page.getByRole('button', { name: 'Undo all changes of this turn' });
+  const all = page.getByRole('button', { name: 'Undo changes' });
   await window.host.writeFile('notes.md', `${after}And mine.\n`);
   await all.click();
   await page.getByText('It was changed since.').waitFor();
@@ -83,7 +83,7 @@ test('the difference looks the same light and dark, wide and narrow', async () =
   await page.getByRole('button', { name: /^Edited notes\.md/ }).click();
   await page.getByRole('group', { name: 'Differences in notes.md' }).waitFor();
   await looksGood(page, 'undo-card', () => page.getByRole('button', { name: 'Undo', exact: true }).scrollIntoViewIfNeeded());
-  await page.getByRole('button', { name: 'Undo all changes of this turn' }).click();
+  await page.getByRole('button', { name: 'Undo changes' }).click();
   await window.conversation.getByText('2 files put back.', { exact: true }).waitFor();
   expect([await window.host.readFile('notes.md'), await window.host.readFile('plans/list.md')]).toEqual([before, null]);
 });

@@ -1,8 +1,8 @@
-// The times that the command line prints are in local time.
+// The times that the command line prints are in local time, and a fact without a value is not printed.
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { when } from './table.ts';
+import { facts, when } from './table.ts';
 
 const atMs = Date.UTC(2026, 6, 1, 22, 30, 5);
 /** Runs in a process that starts in the time zone, because a worker that runs many tests may have cached its own zone before. */
@@ -19,4 +19,14 @@ test.each([
 
 test('prints a dash for no time', () => {
   expect(when(null)).toBe('-');
+});
+
+test('a fact without a value is left out', () => {
+  expect(
+    facts([
+      ['agent', 'main'],
+      ['good at', ''],
+      ['tools', 'all'],
+    ]),
+  ).toBe('agent  main\ntools  all');
 });

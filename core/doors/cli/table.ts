@@ -22,10 +22,11 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** Names and values, one pair per line. */
+/** Names and values, one pair per line, without the pairs that have no value. */
 export function facts(pairs: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...pairs.map(([name]) => name.length));
-  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${safeForTerminal(value)}`).join('\n');
+  const told = pairs.filter(([, value]) => value !== '');
+  const width = Math.max(...told.map(([name]) => name.length));
+  return told.map(([name, value]) => `${name.padEnd(width)}  ${safeForTerminal(value)}`).join('\n');
 }
 
 /** The local date and time. */

@@ -7,7 +7,14 @@ import { LogCursor, type SqlDatabase, type Storage } from '../storage/storage.ts
 import { excerptOf, RANKED_MAX, toMatch, wordsOf } from './search-words.ts';
 import type { SessionReads } from './session-reads.ts';
 
-const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
+const searched: readonly EventType[] = [
+  'user.message',
+  'assistant.message',
+  'model.failed',
+  'tool.finished',
+  'session.created',
+  'session.renamed',
+];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
 /** The weight of a word in a title. */
@@ -88,6 +95,9 @@ function searchText(event: AnyEvent): string {
     case 'user.message':
     case 'assistant.message':
       return event.body.text;
+    case 'model.failed':
+      // A text that another attempt replaces is not shown in the conversation.
+      return event.body.again === true || event.body.failover !== undefined ? '' : event.body.partialText;
     case 'tool.finished':
       return event.body.silent ? '' : event.body.forModel;
     case 'session.created':

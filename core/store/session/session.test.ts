@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
 import { SessionIndex } from './session-index.ts';
 import { exportJsonl, exportMarkdown } from './session.ts';
@@ -12,6 +12,11 @@ beforeEach(() => {
 
 afterEach(async () => {
   bench.dispose();
+});
+
+const interrupted = (partialText: string, more: Pick<EventBodies['model.failed'], 'again'> = {}): AnyDraft => ({
+  type: 'model.failed',
+  body: { requestId: 'r', error: { code: 'cancelled', message: 'Stopped.' }, partialText, tookMs: 1, ...more },
 });
 
 const texts = (events: readonly AnyEvent[]): string[] =>
@@ -290,5 +295,8 @@ test('finds words, prefixes and accents, in batches; a query cannot contain synt
   expect([find('zoe_of'), find('resume NOT zoe')]).toEqual([[2], []]);
   log.append('a', [said('fresh words')]);
   expect(find('fresh')).toEqual([1204]);
+  // The words of an answer that ended early stay in the conversation; those that another attempt replaced do not.
+  log.append('a', [interrupted('lost elephant'), interrupted('replaced giraffe', { again: true })]);
+  expect([find('elephant'), find('giraffe')]).toEqual([[1205], []]);
   expect(log.search.catchUp()).toBe(false);
 });

@@ -87,7 +87,7 @@ test('suggests a correction for a wrong choice, number or command', async () => 
 
 test('an error names the typed arguments and options and ends with the next step', async () => {
   const refuses =
-    (code: 'invalid_params' | 'not_found', message: string, data = {}) =>
+    (code: 'invalid_params' | 'not_found' | 'unknown_tool', message: string, data = {}) =>
     () => {
       throw new AppError(code, message, { data });
     };
@@ -117,6 +117,11 @@ test('an error names the typed arguments and options and ends with the next step
     1,
     'There is no turn trn_x.\nSee: trayclaw activity search\n',
   ]);
+  const session = refuses('not_found', 'There is no session x.', { sessionId: 'x' });
+  expect((await failed({ 'session.fork': session }, 'sessions', 'fork', 'x'))[1]).toBe(
+    'There is no session x.\nSee: trayclaw sessions list\n',
+  );
+  expect((await failed({ 'turn.get': refuses('unknown_tool', 'No.') }, 'turns', 'show', 'x'))[1]).toBe('No.\nSee: trayclaw tools\n');
   expect((await failed({ 'grant.revoke': refuses('not_found', 'No.') }, 'grants', 'revoke', 'x'))[1]).toBe(
     'No.\nSee: trayclaw grants list\n',
   );

@@ -45,8 +45,8 @@ function inTermsOf(cause: unknown, entry: Entry, entries: readonly Entry[]): App
         : usageOf(entry);
     return new AppError(code, message, { data, hint: error.hint ?? hint, isRetryable, cause });
   }
-  if (code !== 'not_found' || error.hint !== undefined) return error;
-  const list = listFor(entry, entries);
+  if (error.hint !== undefined) return error;
+  const list = code === 'unknown_tool' ? 'tools' : code === 'not_found' ? listFor(entry, entries, data) : null;
   return list === null ? error : new AppError(code, error.message, { data, hint: `See: trayclaw ${list}`, isRetryable, cause });
 }
 
@@ -67,12 +67,12 @@ function renamed(issue: string, entry: Entry): string {
   return label + (about === '' ? said : said.replace(isMissing, ` is missing: ${about}`));
 }
 
-/** The command that lists the possible values of the first argument. */
-function listFor({ path, form }: Entry, entries: readonly Entry[]): string | null {
+/** The command that lists the possible values of what was not found: by default, of the first argument. */
+function listFor({ path, form }: Entry, entries: readonly Entry[], data: AppError['data']): string | null {
   const [first] = takenBy(form);
+  if ('sessionId' in data || first?.name === 'sessionId') return 'sessions list';
   if (first === undefined) return null;
   if (first.name === 'turnId') return 'activity search';
-  if (first.name === 'sessionId') return 'sessions list';
   const list = `${path[0] ?? ''} list`;
   return entries.some((entry) => entry.path.join(' ') === list) ? list : null;
 }

@@ -78,7 +78,7 @@ async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'k
     return await claw.op('knowledge.add', params, cliCaller);
   } catch (cause) {
     if (!isAppError(cause) || cause.data['needs'] !== 'outside') throw cause;
-    const hint = 'What it holds may then be shown to the agent and its model; --outside says yes to that.';
+    const hint = 'Add --outside to agree. Its content may then be shown to the agent and its model.';
     if (!context.hasPerson) throw new AppError(cause.code, cause.message, { cause, hint });
     const words = `${cause.message}\nIts content may then be shown to the agent and its model, as untrusted content.`;
     if (!(await confirmed(context, words, 'Add it anyway?'))) {

@@ -13,7 +13,10 @@ import { writeNewResult } from '../write-result.ts';
 const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
 
 export const memoryViews: ViewsOf<'memory'> = {
-  'memory.list': { show: ({ memories }) => table(headings, memories.map(row), 'Nothing is remembered.') },
+  'memory.list': {
+    show: ({ memories, counts }) =>
+      table(headings, memories.map(row), counts.kept + counts.candidates > 0 ? 'No memory matches.' : 'Nothing is remembered.'),
+  },
   'memory.get': { show: describe },
   'memory.recall': { show: ({ hits }) => table(headings, hits.map(row), 'Nothing was remembered about that.') },
   'memory.add': { show: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n') },

@@ -192,7 +192,7 @@ export const chat = {
 
   undo: {
     undo: 'Undo',
-    turn: 'Undo all changes of this turn',
+    turn: 'Undo changes',
     turnChanges: 'Changes of this turn',
     preview: 'Preview',
     filesChanged: (count: number) => `${counted(count, 'file')} changed`,
@@ -228,7 +228,7 @@ export const chat = {
     kept: (calls: number, files: number) =>
       `Kept: ${counted(calls, 'finished call')}${files === 0 ? '' : `, ${counted(files, 'changed file')}`}.`,
     goOn: 'Continue',
-    otherModel: 'Try with another model',
+    otherModel: 'Another model',
     settings: 'Open settings',
     allowMore: (amount: string, scope: BudgetScope) =>
       `Allow ${amount} more for ${{ turn: 'this task', session: 'this session', day: 'today' }[scope]} and continue`,

@@ -5,7 +5,6 @@ import { budget } from './budget.ts';
 import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { composer } from './composer.ts';
-import { connect } from './connect.ts';
 import { conversation } from './conversation.ts';
 import { frame } from './frame.ts';
 import { sessions } from './sessions.ts';
@@ -15,7 +14,6 @@ export const english = {
   commands,
   common,
   composer,
-  connect,
   conversation,
   frame,
   sessions,

@@ -13,7 +13,7 @@ export const programs = {
     decline: 'Decline',
   },
   /** A browser cannot prove that a person is using it. */
-  inApp: 'In a browser this is only shown. Changes are made in the app or in a terminal.',
+  inApp: 'In a browser this list is only shown. It is changed in the app or in a terminal.',
   servers: {
     about:
       'Servers of the Model Context Protocol give the agent more tools. None runs, and none of its tools is offered, before you have looked at it and approved it.',
@@ -62,7 +62,8 @@ export const programs = {
     args: 'Arguments, one on each line',
     url: 'Address',
     confined: 'Run it in the sandbox of commands',
-    startsNothing: 'This writes it into config.yaml and starts nothing. Variables and headers are edited below.',
+    startsNothing:
+      'This writes it into config.yaml and starts nothing. Variables and headers are edited below, under All fields of the servers.',
     fromLink: 'A link wants this server added. Nothing was added or started. Add it only if you know where the link came from.',
     wouldRun: 'It would run:',
     wouldReach: 'It would reach:',

@@ -26,6 +26,7 @@ export const schedules = {
     inZone: (when: string, place: string) => `${when}, ${place}`,
   },
   next: 'Next times',
+  localTimes: (place: string) => `Times of this computer, ${place}.`,
   over: 'It is never due again.',
   paused: 'paused',
   byAgent: (agent: string) => `agent ${agent}`,

@@ -7,6 +7,7 @@ export const settings = {
   app: 'Desktop app',
   file: 'Configuration file',
   sections: 'Sections',
+  allFields: 'All fields of the servers',
   groups: {
     general: 'General',
     models: 'Models',

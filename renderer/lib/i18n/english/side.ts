@@ -25,7 +25,7 @@ export const side = {
     steps: {
       ask: { name: 'Ask', about: 'Send a first request. The demo writes a note about the example folder.', act: 'Send it' },
       approve: { name: 'Approve', about: 'TrayClaw asks before it writes. Read what it asks above, then press Approve once.', act: '' },
-      undo: { name: 'Undo', about: 'Press “Undo all changes of this turn” below the answer: the file is gone again.', act: '' },
+      undo: { name: 'Undo', about: 'Press “Undo changes” below the answer: the file is gone again.', act: '' },
       stop: {
         name: 'Stop',
         about: 'Start a command that takes a minute, approve it, and press Stop turn.',

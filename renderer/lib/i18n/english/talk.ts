@@ -3,6 +3,7 @@
 import { approvals } from './approvals.ts';
 import { artifacts } from './artifacts.ts';
 import { chat } from './chat.ts';
+import { connect } from './connect.ts';
 import { folders } from './folders.ts';
 import { markdown } from './markdown.ts';
 import { messages } from './messages.ts';
@@ -14,6 +15,7 @@ export const talk = {
   approvals,
   artifacts,
   chat,
+  connect,
   folders,
   markdown,
   messages,
