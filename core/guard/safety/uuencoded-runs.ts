@@ -3,7 +3,6 @@
 import { gap, WrittenView, type TextView } from './text-view.ts';
 
 const header = /^begin [0-7]{3,4} \S/m;
-const lastHeader = /\n?begin [0-7]{0,4}[^\n]*(?:\n(?!end)[^\n]*)*$/;
 const dataLine = /^[!-M][ -`]{2,80}\r?$/;
 
 export function uuencodedRuns(text: string): TextView[] {
@@ -21,7 +20,9 @@ export function uuencodedRuns(text: string): TextView[] {
 
 /** Returns the start of a file that more text could extend, or the text's length if there is none. */
 export function openUuencoded(text: string): number {
-  return text.includes('begin ') ? (lastHeader.exec(text)?.index ?? text.length) : text.length;
+  const start = text.lastIndexOf('begin ');
+  const rest = start < 0 ? '' : text.slice(start);
+  return header.test(rest) && !rest.includes('\nend') ? start : text.length;
 }
 
 /** Four characters hold three bytes, the highest bits first. */
