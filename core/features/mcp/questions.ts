@@ -123,7 +123,7 @@ export class Questions {
 function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | 'url'> | null {
   if (params.mode === 'url') {
     const url = URL.parse(params.url);
-    // What is before an @ looks like the host.
+    // A name before an @ can be mistaken for the host.
     const isPlain = url?.username === '' && url.password === '';
     if (url === null || !isPlain || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))) return null;
     return { schema: null, url: url.href };

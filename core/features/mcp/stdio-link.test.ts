@@ -17,8 +17,8 @@ test('a message that its reader cannot bear ends the connection, and nothing is 
   };
   const link = new StdioLink({ start: () => Promise.resolve(program), clock: new ManualClock(), onLine: () => undefined });
   let closed = 0;
-  link.onclose = () => (closed += 1);
-  link.onmessage = (message) => void JSON.stringify(message);
+  const onmessage = (message: unknown): void => void JSON.stringify(message);
+  Object.assign(link, { onmessage, onclose: () => (closed += 1) });
   await link.start();
   expect(() => stdout.emit('data', Buffer.from(`{"a":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}\n`))).not.toThrow();
   expect([closed, link.ending, await ended.promise]).toEqual([1, expect.stringContaining('could not be read'), 'it was ended']);

@@ -97,7 +97,7 @@ function readBody(body: string): { text: string; data: string | null } {
   return { text: key === undefined ? '' : String(fields[key]), data: body };
 }
 
-/** For a signed call only what is signed counts, so that a call that somebody repeats is not a new one. */
+/** For a signed call only what is signed counts, so that a replay is a repetition. */
 function keyOf({ body, signature, dedupeKey }: HookCall, form: SignatureForm | undefined): string {
   const signed = form === 'standard' ? signature?.id : undefined;
   return signed ?? (form === undefined ? dedupeKey : undefined) ?? digest(body).toString('hex');

@@ -80,7 +80,7 @@ test('files that a tool finds in a parent folder are bound, and other programs a
   expect([configsOf(['tsc']), configsOf(['python3', '-m', 'json.tool']), configsOf(['node', 'pytest'])]).toEqual([[], [], []]);
 });
 
-/** The existing files below a folder of its own that a command is bound to. */
+/** Writes the files into a new folder. Returns those that bind a command there. */
 function boundIn(folder: string, files: Readonly<Record<string, string>>, argv: readonly string[]): string[] {
   const root = join(cwd, folder);
   for (const [name, text] of Object.entries(files)) {

@@ -12,7 +12,7 @@ const scriptPath = /(?:from|import|require)\s*\(?\s*['"`](\.{1,2}\/[^'"`\n]*)/g;
 const pythonImport = /^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+\(?([\w, \t]*)|import[ \t]+([\w., \t]+))/gm;
 const ends = ['', '.js', '.cjs', '.mjs', '.ts', '/index.js', '/index.ts'];
 
-/** Returns the given files and those they import. Modules are looked for in `folder` as well. */
+/** Returns the given files and those they import. Also searches `folder` for modules. */
 export function withImported(scripts: readonly string[], folder: string): readonly string[] {
   const found = new Set(scripts);
   for (const file of found) {
