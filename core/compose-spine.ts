@@ -118,7 +118,7 @@ export async function composeStore(ground: Ground, features: readonly AnyFeature
   const storage = lifetimes.add(Storage.open({ home, migrations, reachMigration, isThrowaway: options.isThrowaway === true }));
   const rows = new FeatureRows(storage, features);
   const given = options.features ?? [];
-  const pluginFiles = await findPlugins({ home, config, given, approved: (path) => rows.of(plugins).approved(path) });
+  const pluginFiles = await findPlugins({ home, config, given, lifetimes, approved: (path) => rows.of(plugins).approved(path) });
   const tables = {
     policy: new PolicyStore(storage.db),
     marks: new TaintStore(storage.db),

@@ -130,6 +130,9 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'prompts.NAME.url': none('Where new versions of a prompt file come from.'),
   'prompts.NAME.sha256': none('The hash of the only content accepted from there. Such content needs no approval.'),
   'signals.webhooks.NAME.secret': text('A reference. The sender puts the secret into the header `x-trayclaw-secret`.'),
+  'signals.webhooks.NAME.signature': none(
+    'The sender signs with the secret instead: `standard` is Standard Webhooks, `github` the header `x-hub-signature-256`.',
+  ),
   'signals.webhooks.NAME.attention': text('What the signal does; see [schedules and signals](../guide/schedules.md).'),
   'signals.webhooks.NAME.agent': text('The agent it goes to.', '`main`'),
   'signals.webhooks.NAME.session': text('The id of the session it goes to.', 'its own session'),

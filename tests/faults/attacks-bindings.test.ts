@@ -50,6 +50,19 @@ const stories: readonly Story[] = [
   { name: 'the settings of npm', command: 'npm test', person: scripts({ test: 'true' }), agent: { 'package-lock.json': '{}' } },
   { name: 'the Makefile', command: 'make', agent: { Makefile: 'all:\n\tid > ran\n' } },
   { name: 'what a recipe starts', command: 'make', person: { Makefile: 'all:\n\t@sh t.sh\n' }, agent: harm },
+  {
+    name: 'a rule that the Makefile includes',
+    command: 'make',
+    person: { Makefile: 'include rules.mk\n' },
+    agent: { 'rules.mk': 'all:\n\tid\n' },
+  },
+  {
+    name: 'settings of pytest in a folder',
+    command: 'pytest',
+    person: { 'pytest.ini': '' },
+    agent: { 'tests/unit/conftest.py': 'x = 1\n' },
+  },
+  { name: 'a module', command: 'python3 -m job', agent: { 'job.py': 'x = 1\n' } },
   { name: 'the settings of pytest', command: 'pytest', agent: { 'conftest.py': 'x = 1\n' } },
   { name: 'the settings of pytest as a module', command: 'python3 -m pytest', agent: { 'conftest.py': 'x = 1\n' } },
   { name: 'a script by its name', command: 'sh t.sh', agent: harm },
@@ -68,13 +81,6 @@ const stories: readonly Story[] = [
     person: { 't.sh': 'node job.js\n', 'job.js': 'require("./lib.js")' },
     agent: { 'lib.js': '1' },
   },
-  {
-    name: 'a rule of make, unconfined',
-    command: 'make',
-    sandbox: 'off',
-    person: { Makefile: 'include rules.mk\n' },
-    agent: { 'rules.mk': 'all:\n\tid\n' },
-  },
 ];
 
 let home: TestHome;
@@ -86,7 +92,7 @@ afterEach(() => home.dispose());
 function open(sandbox: ConfigInput['sandbox']): Promise<TrayClaw> {
   const policy: ConfigInput['policy'] = {
     mode: 'workspace-free',
-    allowCommands: ['npm test', 'make', 'pytest', 'python3 -m pytest', 'sh t.sh'],
+    allowCommands: ['npm test', 'make', 'pytest', 'python3 -m pytest', 'python3 -m job', 'sh t.sh'],
   };
   return home.open({ config: { models: { default: 'demo/offline' }, policy, ...(sandbox === undefined ? {} : { sandbox }) } });
 }

@@ -68,6 +68,27 @@ const around = (text: string, before: number): Buffer =>
   Buffer.concat([Buffer.alloc(before, 0xff), Buffer.from(text), Buffer.from([0xff, 0xff])]);
 const bigEndian = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
+const uuencoded = (bytes: Buffer): string =>
+  `\nbegin 644 x\n${(bytes.toString('latin1').match(/.{1,45}/gs) ?? []).map((line) => uuencodedLine(Buffer.from(line, 'latin1'))).join('\n')}\n\`\nend`;
+const uuencodedLine = (bytes: Buffer): string => {
+  const digit = (value: number): string => (value === 0 ? '`' : String.fromCharCode(0x20 + value));
+  const groups = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, at) =>
+    [0, 1, 2].reduce((sum, i) => sum * 256 + (bytes[at * 3 + i] ?? 0), 0),
+  );
+  return digit(bytes.length) + groups.flatMap((group) => [18, 12, 6, 0].map((shift) => digit((group >> shift) & 63))).join('');
+};
+const base85 =
+  (digits: string) =>
+  (bytes: Buffer): string => {
+    const padded = Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
+    const groups = Array.from({ length: padded.length / 4 }, (_, at) => padded.readUInt32BE(at * 4));
+    return groups.flatMap((group) => [4, 3, 2, 1, 0].map((place) => digits[Math.floor(group / 85 ** place) % 85])).join('');
+  };
+const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ascii85 = base85(String.fromCharCode(...Array.from({ length: 85 }, (_, at) => 33 + at)));
+const gitBase85 = base85(`${letters}!#$%&()*+-;<=>?@^_\`{|}~`);
+const z85 = base85(`${letters.slice(0, 10)}${letters.slice(36)}${letters.slice(10, 36)}.-:+=^!/*?&<>()[]{}@%$#`);
+
 /** Encodings in which a registered value is found; in these nothing else indicates a secret. */
 export const exact: readonly Encoding[] = [
   ...recognisable,
@@ -99,6 +120,12 @@ export const exact: readonly Encoding[] = [
   { name: 'folded', encode: (text) => folded(text, 9, '\n'), decode: itself },
   { name: 'folded and indented', encode: (text) => folded(text, 9, '\r\n  '), decode: itself },
   { name: 'reversed', encode: (text) => [...text].reverse().join(''), decode: (piece) => [[...piece].reverse().join('')] },
+  ...[0, 1, 2, 3].flatMap((before): Encoding[] => [
+    { name: `Ascii85 at ${before}`, encode: (text) => `<~${ascii85(around(text, before))}~>`, decode: itself },
+    { name: `base85 of git at ${before}`, encode: (text) => gitBase85(around(text, before)), decode: itself },
+    { name: `Z85 at ${before}`, encode: (text) => z85(around(text, before)), decode: itself },
+    { name: `uuencode at ${before}`, encode: (text) => uuencoded(around(text, before)), decode: itself },
+  ]),
   { name: 'SQL', encode: (text) => `'${text.replaceAll("'", "''")}'`, decode: itself },
 ];
 

@@ -1,5 +1,6 @@
 // Unattended automatic turns in the whole program: schedules, the heartbeat, signals and webhooks.
 
+import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -201,7 +202,13 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
   home.configure({
     ...model.config('openai'),
     heartbeat: { everyMinutes: 0 },
-    signals: { webhooks: { build: { secret: 'env:HOOK_SECRET', attention: 'run', tools: ['read_file'] } } },
+    signals: {
+      webhooks: {
+        build: { secret: 'env:HOOK_SECRET', attention: 'run', tools: ['read_file'] },
+        signed: { secret: 'env:HOOK_SECRET', signature: 'standard' },
+        pushed: { secret: 'env:HOOK_SECRET', signature: 'github' },
+      },
+    },
   });
   const other = new TestHome();
   onTestFinished(() => other.dispose());
@@ -227,13 +234,28 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
     { status: 200, json: { result: { repeated: false } } },
     { status: 200, json: { result: { repeated: true } } },
   ]);
+  const hmac = (form: 'base64' | 'hex', text: string): string => createHmac('sha256', right['x-trayclaw-secret']).update(text).digest(form);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signed = { 'webhook-id': 'm1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${hmac('base64', `m1.${timestamp}.ü`)}` };
+  const pushed = { 'x-hub-signature-256': `sha256=${hmac('hex', 'ü')}`, 'x-github-delivery': '1' };
+  expect((await post('/hooks/signed', signed, 'ü')).json).toMatchObject({ result: { repeated: false } });
+  expect((await post('/hooks/signed', signed, 'ü')).json).toMatchObject({ result: { repeated: true } });
+  expect((await post('/hooks/pushed', pushed, 'ü')).json).toMatchObject({ result: { repeated: false } });
+  expect((await post('/hooks/pushed', { ...pushed, 'x-github-delivery': '2' }, 'ü')).json).toMatchObject({ result: { repeated: true } });
+  for (const [path, headers] of [
+    ['/hooks/signed', { ...signed, ...right }],
+    ['/hooks/pushed', right],
+  ] as const)
+    expect((await post(path, headers, 'u')).status).toBe(401);
   const op = async (name: string, params: object): Promise<unknown> => {
     const headers = { authorization: `Bearer ${serving.token}`, 'content-type': 'application/json' };
     const response = await fetch(`${serving.url}/api/ops/${name}`, { method: 'POST', headers, body: JSON.stringify(params) });
     return ((await response.json()) as { result: unknown }).result;
   };
-  const { signals } = (await op('signal.list', {})) as { signals: { turnId: string; sessionId: string }[] };
-  expect(signals).toMatchObject([{ source: 'webhook', disposition: 'run', sessionId: 'signal-build' }]);
+  const { signals } = (await op('signal.list', {})) as { signals: { name: string; turnId: string; sessionId: string }[] };
+  expect(signals.filter(({ name }) => name === 'build')).toMatchObject([
+    { source: 'webhook', disposition: 'run', sessionId: 'signal-build' },
+  ]);
   const { events } = (await op('session.get', { sessionId: 'signal-build', limit: 100 })) as { events: AnyEvent[] };
   expect(events.find(({ type }) => type === 'taint.marked')?.body).toMatchObject({ callId: null, sources: [{ where: 'webhook build' }] });
   const started = events.find((event) => event.type === 'turn.started');

@@ -40,6 +40,23 @@ test('a server whose file changed since its approval does not start', async () =
   expect(await rig.call('own__read', {})).toMatchObject({ outcome: 'ok' });
 });
 
+test('a server whose imported file changed since its approval does not start', async () => {
+  const rig = new McpRig();
+  const { config, file } = serverInWorkspace(rig);
+  const beside = join(file, '..', 'beside.mjs');
+  writeFileSync(beside, '');
+  appendFileSync(file, "\nawait import('./beside.mjs');\n");
+  const claw = await rig.open({ own: config }, {}, freely);
+  await rig.approve('own');
+  expect(await rig.call('own__read', {})).toMatchObject({ outcome: 'ok' });
+  const write = { tool: 'write_file', args: { path: 'beside.mjs', content: 'x' } };
+  expect(await claw.op('policy.explain', write)).toMatchObject({ decision: 'ask', choices: [] });
+  await claw.op('mcp.stop', { name: 'own' });
+  writeFileSync(beside, '// Changed.');
+  expect(await rig.call('own__read', {})).toMatchObject({ outcome: 'error' });
+  expect((await claw.op('mcp.list', {})).servers).toMatchObject([{ state: 'waiting' }]);
+});
+
 test('an approval restarts a server whose file has changed while it ran', async () => {
   const rig = new McpRig();
   const { config, file } = serverInWorkspace(rig);

@@ -28,6 +28,19 @@ test('a question belongs to no call while several run', async () => {
   void running.catch(() => undefined);
 });
 
+test('a question ends with its call, and one that hides its host is not asked', async () => {
+  const rig = new McpRig();
+  const form = { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: {} } };
+  const hidden = { mode: 'url', message: 'Open it', url: 'https://good.example@evil.example/', elicitationId: 'e1' };
+  const results = { leave: { does: 'elicit', params: form, leaves: true }, hide: { does: 'elicit', params: hidden } };
+  const claw = await rig.open({ s: rig.server('s', { tools: [toolOf('leave'), toolOf('hide')], results }) });
+  await rig.approve('s');
+  expect(await rig.call('s__leave', {})).toMatchObject({ outcome: 'ok', forModel: 'not waiting' });
+  await vi.waitFor(async () => expect((await claw.op('mcp.list', {})).questions).toEqual([]), WAIT);
+  void rig.call('s__hide', {}).catch(() => undefined);
+  await vi.waitFor(() => expect(rig.received('s')).toContainEqual(expect.objectContaining({ result: { action: 'decline' } })), WAIT);
+});
+
 test('the grants for a server end with its approval and with its removal', async () => {
   const rig = new McpRig();
   const script = { tools: [read] };

@@ -160,6 +160,7 @@ test('a server that hangs, exits or floods fails its call and nothing else', asy
     exit: { does: 'exit' },
     flood: { does: 'flood' },
     large: { does: 'large', bytes: 3_000_000 },
+    deep: { does: 'raw', line: `{"jsonrpc":"2.0","method":"x","params":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}` },
   };
   const tools = [...Object.keys(results), 'fine'].map((name) => toolOf(name));
   const server = { tools, results, stderr: 'hello from the server' };
@@ -185,6 +186,10 @@ test('a server that hangs, exits or floods fails its call and nothing else', asy
   await expect.poll(askedAtOnce).toContain('started again in');
   await claw.op('mcp.test', { name: 's' });
   expect(await rig.call('s__fine', {})).toMatchObject({ outcome: 'ok' });
+  // The client that reads it fails, and not the program.
+  expect((await rig.call('s__deep', {})).outcome).toBe('error');
+  expect((await claw.op('mcp.list', {})).servers[0]?.problem).toContain('could not be read');
+  await claw.op('mcp.test', { name: 's' });
   expect((await rig.call('s__flood', {})).outcome).toBe('error');
   expect((await claw.op('mcp.list', {})).servers[0]?.problem).toContain('floods');
 });

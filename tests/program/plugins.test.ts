@@ -1,8 +1,9 @@
 // Features from an embedding program or an approved file: what they add, and that nothing of them runs before a person approved it.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createTrayClaw, defineFeature, defineTool, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
@@ -204,6 +205,51 @@ test('a folder is loaded only if its scripts import nothing outside of it', asyn
   expect(await states("import '../index.js';\n")).toEqual(['waiting']);
   for (const named of ['../../x.js', '../../wide-x/a.js', '/etc/x.js', 'file:///etc/x.js'])
     expect(await states(`const x = await import('${named}');\n`)).toEqual(['failed']);
+});
+
+/** A package with files that its operation imports when it is called; approved, and running. */
+async function lateImports(place: Place, files: Readonly<Record<string, string>>) {
+  Object.assign(globalThis, { trayclawTestZod: z });
+  // Below node_modules, Node itself imports the files; elsewhere the test runner does.
+  const folder = join(place.folder, 'node_modules', 'late');
+  mkdirSync(folder, { recursive: true });
+  const sources = { 'package.json': '{"type":"module"}', 'index.js': lateIndex, ...files };
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
+  const sha256 = (await only(await place.start([folder])))?.sha256 ?? '';
+  await place.start([folder]).then((claw) => claw.op('plugin.approve', { path: folder, sha256 }));
+  const claw = await place.start([folder]);
+  expect(await only(claw)).toMatchObject({ state: 'loaded', problem: null });
+  return { folder, load: (name: string) => claw.call('late.load', { name }) };
+}
+const lateIndex = `import { createRequire } from 'node:module';
+  const z = globalThis.trayclawTestZod;
+  const load = async ({ name }) => /node$|cjs$/.test(name) ? createRequire(import.meta.url)(name).said : (await import(name)).said;
+  export const feature = {
+    name: 'late',
+    operations: { load: { about: 'Loads.', params: z.strictObject({ name: z.string() }), result: z.string() } },
+    create: () => ({ handlers: { load } }),
+  };`;
+
+test('a file that an approved plugin imports later has the approved content', async () => {
+  const place = new Place();
+  const files = { 'a.js': "export const said = 'a';", 'b.js': '', 'c.cjs': "exports.said = 'c';", 'd.cjs': '', 'e.node': 'no program' };
+  const { folder, load } = await lateImports(place, files);
+  expect([await load('./a.js'), await load('./c.cjs')]).toEqual(['a', 'c']);
+  for (const name of ['b.js', 'd.cjs', 'e.node', 'new.js', 'new.cjs']) {
+    writeFileSync(join(folder, name), name.endsWith('.cjs') ? "exports.said = 'evil';" : "export const said = 'evil';");
+    await expect(load(`./${name}`)).rejects.toThrow('is not as it was when the plugin was approved');
+  }
+});
+
+test('an approved plugin imports by path only what was approved', async () => {
+  const place = new Place();
+  const { folder, load } = await lateImports(place, { 'a.js': '' });
+  const outside = join(folder, '..', 'outside.js');
+  writeFileSync(outside, "export const said = 'evil';");
+  rmSync(join(folder, 'a.js'));
+  symlinkSync(outside, join(folder, 'a.js'));
+  for (const name of ['./a.js', '../outside.js', outside, pathToFileURL(outside).href])
+    await expect(load(name)).rejects.toThrow('is not part of what was approved');
 });
 
 /** A feature whose only part is a channel. */

@@ -60,7 +60,15 @@ export const signalsConfigSchema = z
   .strictObject({
     /** Keyed by name: POST /hooks/NAME. */
     webhooks: z
-      .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRefSchema }))
+      .record(
+        z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/),
+        z.strictObject({
+          ...target,
+          secret: secretRefSchema,
+          /** Without it, the sender sends the secret itself. */
+          signature: z.enum(['standard', 'github']).optional(),
+        }),
+      )
       .default({}),
     /** Files and folders. A folder covers its direct entries. */
     watch: z
@@ -90,6 +98,12 @@ export const signalsConfigSchema = z
       .prefault({}),
   })
   .prefault({});
+
+/** The headers `webhook-id`, `webhook-timestamp`, `webhook-signature` and `x-hub-signature-256`. */
+const hookSignatureSchema = z
+  .strictObject({ id: z.string().max(200), timestamp: z.string().max(20), standard: z.string().max(2000), github: z.string().max(200) })
+  .partial();
+export type HookSignature = z.infer<typeof hookSignatureSchema>;
 
 const signalViewSchema = signalReceivedSchema.extend({ seq: z.number().int(), atMs: z.number().int() });
 
@@ -144,6 +158,7 @@ export const signalOps = defineOps({
       secret: z.string().max(1000),
       body: z.string().max(300_000),
       contentType: z.string().max(200).optional(),
+      signature: hookSignatureSchema.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ signalId: z.string(), repeated: z.boolean() }),

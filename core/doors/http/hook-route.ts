@@ -1,4 +1,4 @@
-// POST /hooks/NAME: a signal from another program on this computer. Needs no token, because the runtime checks the webhook's own secret.
+// POST /hooks/NAME: a signal from another program on this computer. Needs no token, because the runtime checks the webhook's own secret or signature.
 // Handles sizes and headers; the body is untrusted content.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -26,7 +26,13 @@ export async function receiveHook(claw: Claw, request: IncomingMessage, response
     if (body === null) throw new AppError('payload_too_large', `A webhook takes up to ${BODY_BYTES_MAX / 1024} KB, not encoded.`);
     const dedupeKey = KEY_HEADERS.map((name) => one(request, name)).find((value) => value !== undefined && value !== '');
     const secret = one(request, SECRET_HEADER) ?? '';
-    const params = { name: path.slice(hookPrefix.length), secret, body: body.toString('utf8') };
+    const signature = {
+      id: one(request, 'webhook-id'),
+      timestamp: one(request, 'webhook-timestamp'),
+      standard: one(request, 'webhook-signature'),
+      github: one(request, 'x-hub-signature-256'),
+    };
+    const params = { name: path.slice(hookPrefix.length), secret, signature, body: body.toString('utf8') };
     const result = await claw.op('signal.hook', dedupeKey === undefined ? params : { ...params, dedupeKey: dedupeKey.slice(0, 200) }, {
       channel: 'http',
       actor: 'webhook',

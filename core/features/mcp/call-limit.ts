@@ -1,4 +1,4 @@
-// The time limit of one call. The clock is paused while a person is asked.
+// The time limit of one call, whose clock is paused while a person is asked, and the end of several.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -11,6 +11,7 @@ export class CallLimit {
   #sinceMs = 0;
   #callOff: (() => void) | null = null;
   #pauses = 0;
+  #isOver = false;
 
   constructor(clock: Clock, later: Later, limitMs: number) {
     this.#clock = clock;
@@ -27,14 +28,19 @@ export class CallLimit {
   pause(): void {
     if (this.#pauses++ > 0) return;
     this.#leftMs -= this.#clock.monotonicMs() - this.#sinceMs;
-    this.end();
+    this.#stop();
   }
 
   resume(): void {
-    if (--this.#pauses === 0) this.#run();
+    if (--this.#pauses === 0 && !this.#isOver) this.#run();
   }
 
   end(): void {
+    this.#isOver = true;
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#callOff?.();
     this.#callOff = null;
   }
@@ -43,4 +49,14 @@ export class CallLimit {
     this.#sinceMs = this.#clock.monotonicMs();
     this.#callOff = this.#later(this.#leftMs, () => this.#over.abort());
   }
+}
+
+/** Aborts when all of them have. */
+export function allOver(signals: readonly AbortSignal[]): AbortSignal {
+  const all = new AbortController();
+  const look = (): void => {
+    if (signals.every(({ aborted }) => aborted)) all.abort();
+  };
+  for (const signal of signals) signal.addEventListener('abort', look, { once: true });
+  return all.signal;
 }

@@ -53,8 +53,9 @@ export function programOf(config: McpServerConfig, workspace: string, userHome: 
   const { command = '', args = [], cwd, confined = false } = config;
   const argv = [command, ...args];
   const folder = resolve(workspace, cwd ?? '');
-  const files = codeFiles(argv, folder);
-  if (cwd !== undefined || confined) return { argv, cwd: folder, files };
+  const isThere = cwd !== undefined || confined;
+  const files = codeFiles(argv, folder, isThere ? folder : userHome);
+  if (isThere) return { argv, cwd: folder, files };
   const isOfWorkspace = (path: string, word: string): boolean =>
     /^\.{1,2}(?:[\\/]|$)/.test(word) || (files.includes(realOf(path)) && existsSync(path));
   const absolute = argv.map((word, at) => {

@@ -123,7 +123,9 @@ export class Questions {
 function formOf(params: ElicitRequest['params']): Pick<McpQuestion, 'schema' | 'url'> | null {
   if (params.mode === 'url') {
     const url = URL.parse(params.url);
-    if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))) return null;
+    // A name before an @ can be mistaken for the host.
+    const isPlain = url?.username === '' && url.password === '';
+    if (url === null || !isPlain || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))) return null;
     return { schema: null, url: url.href };
   }
   const schema = params.requestedSchema;

@@ -10,7 +10,7 @@ import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../cont
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
-import { CallLimit } from './call-limit.ts';
+import { allOver, CallLimit } from './call-limit.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
 import { boundedFetch, type SendElsewhere } from './http-link.ts';
@@ -44,6 +44,8 @@ interface RunningCall {
   readonly tool: string;
   readonly limit: CallLimit;
   readonly context: ToolContext;
+  /** Aborts when the call has ended in whatever way. */
+  readonly over: AbortController;
 }
 
 type Health = 'idle' | 'starting' | 'connected' | 'sign-in' | 'failed';
@@ -163,7 +165,7 @@ export class McpServer {
     const connection = await this.connect(context.signal);
     if (!this.offered.some(({ sha256 }) => sha256 === tool.sha256)) throw withheld(this.name, tool);
     const limit = new CallLimit(this.#deps.clock, this.#deps.later, this.config.timeoutMs ?? callMsDefault);
-    const running: RunningCall = { tool: tool.name, limit, context };
+    const running: RunningCall = { tool: tool.name, limit, context, over: new AbortController() };
     this.#calls.add(running);
     const progress = connection.watchProgress((step) => context.onOutput(progressLine(step)));
     const called = { tool: { name: tool.name, inputSchema: tool.schema as { type: 'object' } }, args, progressToken: progress.token };
@@ -174,6 +176,7 @@ export class McpServer {
     } finally {
       progress.end();
       limit.end();
+      running.over.abort();
       this.#calls.delete(running);
     }
     if (this.#connection === connection) await this.close();
@@ -364,7 +367,7 @@ export class McpServer {
     if (++this.#logged <= LOG_LINES_PER_START) this.#deps.logger.log('info', 'an MCP server said', { server: this.name, line: text });
   }
 
-  /** A server may ask only during a call. A request does not say which call it belongs to, so with several it belongs to none of them. */
+  /** Only during a call, with which the question ends. A request does not say which call it is for, so with several it belongs to none. */
   async #elicit(params: ElicitRequest['params'], called: AbortSignal): Promise<ElicitResult> {
     const calls = [...this.#calls];
     const [only] = calls;
@@ -372,7 +375,7 @@ export class McpServer {
     for (const { limit } of calls) limit.pause();
     try {
       const { tool, context: call } = calls.length === 1 ? only : { tool: '', context: noCall };
-      const signal = AbortSignal.any([called, ...(calls.length === 1 ? [only.context.signal] : [])]);
+      const signal = AbortSignal.any([called, allOver(calls.map(({ over }) => over.signal))]);
       return await this.#deps.questions.ask({ server: this.name, tool, call, signal }, params);
     } finally {
       for (const { limit } of calls) limit.resume();

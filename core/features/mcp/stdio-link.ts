@@ -104,7 +104,16 @@ export class StdioLink implements Transport {
     const message = parseJson(text);
     // Many servers print a greeting on standard output although the protocol forbids it.
     if (!message.ok || !isPlainObject(message.value)) this.#deps.onLine(text.slice(0, LINE_MAX));
-    else this.onmessage?.(message.value as unknown as JSONRPCMessage);
+    else this.#receive(message.value as unknown as JSONRPCMessage);
+  }
+
+  /** The client fails on a message that is nested too deep. Thrown here, its error would end the whole program. */
+  #receive(message: JSONRPCMessage): void {
+    try {
+      this.onmessage?.(message);
+    } catch (cause) {
+      this.#fail(`it sent a message that could not be read (${cause instanceof Error ? cause.message : String(cause)})`);
+    }
   }
 
   #isWithinRate(): boolean {

@@ -3,12 +3,14 @@
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Lifetimes } from '../../base/disposable.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { isPlainObject } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';
 import type { Plugin } from '../../contracts/plugin.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
+import { holdImports } from './approved-imports.ts';
 import { assertPlugin } from './check-plugin.ts';
 import { readPluginContent, type PluginContent } from './plugin-content.ts';
 
@@ -21,6 +23,7 @@ export interface PluginWish {
   /** Supplied by the host program. */
   readonly given: readonly Plugin[];
   readonly config: Pick<Config, 'plugins' | 'workspace'>;
+  readonly lifetimes: Pick<Lifetimes, 'add'>;
   /** The content a person approved at a path. */
   approved(path: string): string | null;
 }
@@ -44,7 +47,7 @@ export async function findPlugins(wish: PluginWish): Promise<PluginFile[]> {
   return found;
 }
 
-interface LoadWish extends Pick<PluginWish, 'approved'> {
+interface LoadWish extends Pick<PluginWish, 'approved' | 'lifetimes'> {
   readonly written: readonly string[];
 }
 
@@ -64,6 +67,7 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
     const what = approved === null ? 'It is not approved yet.' : 'It has changed since it was approved.';
     return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
   }
+  wish.lifetimes.add(holdImports(content));
   try {
     // The content hash is part of the address, so that a changed file is loaded as a different module.
     const module: unknown = await import(`${pathToFileURL(content.entry).href}?${content.sha256.slice(0, 16)}`);

@@ -11,6 +11,8 @@ export interface PluginContent {
   /** The file that is loaded. */
   readonly entry: string;
   readonly sha256: string;
+  /** The hash of each file, by its path. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 const BYTES_MAX = 50_000_000;
@@ -21,10 +23,10 @@ const isScript = /\.[cm]?[jt]sx?$/;
 export function readPluginContent(given: string): PluginContent {
   const path = realpathSync(given);
   const isFolder = statSync(path).isDirectory();
-  const files = isFolder ? filesBelow(path) : [path];
+  const hashes = new Map<string, string>();
   const hash = createHash('sha256');
   let bytes = 0;
-  for (const file of files) {
+  for (const file of isFolder ? filesBelow(path) : [path]) {
     const content = readFileSync(file);
     const name = relative(path, file).split(sep).join('/');
     bytes += content.length;
@@ -38,8 +40,9 @@ export function readPluginContent(given: string): PluginContent {
       );
     // Each text is preceded by its length, so that two different trees never hash the same bytes.
     hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
+    hashes.set(file, hashOf(content));
   }
-  return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };
+  return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex'), files: hashes };
 }
 
 /** Sorted. Refuses links, which could lead to unhashed files. */
@@ -68,4 +71,8 @@ function fileOutside(source: string, file: string, covered: string): string | nu
     if (!named.startsWith('.') || !`${resolve(dirname(file), named)}${sep}`.startsWith(covered + sep)) return named;
   }
   return null;
+}
+
+export function hashOf(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }

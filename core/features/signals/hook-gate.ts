@@ -1,14 +1,15 @@
-// Webhooks: their list, the check of a caller, and the content of a call. The secret is compared in constant time, wrong guesses are
-// rate-limited, and the whole body is untrusted content.
+// Webhooks: their list, the check of a caller, and the content of a call. The secret or the signature is compared in constant time, wrong
+// guesses are rate-limited, and the whole body is untrusted content.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { Attention } from '../../contracts/features/signals.ts';
+import type { Attention, HookSignature } from '../../contracts/features/signals.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
+import { isSigned, type SignatureForm } from './hook-signature.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';
 
 export interface SignalTarget {
@@ -22,7 +23,7 @@ export interface SignalTarget {
 export interface HookGateDeps {
   readonly hub: Pick<SignalHub, 'receive'>;
   readonly clock: Clock;
-  readonly webhooks: Readonly<Record<string, SignalTarget & { readonly secret: string }>>;
+  readonly webhooks: Readonly<Record<string, SignalTarget & { readonly secret: string; readonly signature?: SignatureForm | undefined }>>;
   /** Fails if the secret is missing. */
   secret(ref: string): Promise<string>;
   boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
@@ -31,6 +32,7 @@ export interface HookGateDeps {
 export interface HookCall {
   readonly name: string;
   readonly secret: string;
+  readonly signature?: HookSignature | undefined;
   readonly body: string;
   readonly dedupeKey?: string | undefined;
 }
@@ -48,19 +50,24 @@ export class HookGate {
     this.#deps = deps;
   }
 
-  /** Fails with unauthorized for a wrong name or a wrong secret, with rate_limited, and with the errors of a signal. */
+  /** Fails with unauthorized for a wrong name, secret or signature, with rate_limited, and with the errors of a signal. */
   async call(call: HookCall): Promise<SignalResult> {
     const hook = Object.hasOwn(this.#deps.webhooks, call.name) ? this.#deps.webhooks[call.name] : undefined;
     const expected = hook === undefined ? '' : await this.#deps.secret(hook.secret);
+    const { signature: form } = hook ?? {};
+    const given = call.signature ?? {};
     // Compared for an unknown name as well, so that the timing does not reveal which names exist.
-    const isRight = timingSafeEqual(digest(call.secret), digest(expected)) && expected !== '';
+    const isRight =
+      form === undefined
+        ? timingSafeEqual(digest(call.secret), digest(expected)) && expected !== ''
+        : expected !== '' && isSigned(form, given, call.body, { secret: expected, nowMs: this.#deps.clock.nowMs() });
     if (hook === undefined || !isRight) throw this.#refuse();
     const { text, data } = readBody(call.body);
     const { attention, agent = 'main', session = ownSessions.signal + call.name } = hook;
     return this.#deps.hub.receive({
       source: 'webhook',
       name: call.name,
-      dedupeKey: call.dedupeKey ?? createHash('sha256').update(call.body).digest('hex'),
+      dedupeKey: keyOf(call, form),
       text,
       data,
       attention,
@@ -75,9 +82,9 @@ export class HookGate {
   #refuse(): AppError {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#guesses = this.#guesses.filter((atMs) => nowMs - atMs < MINUTE_MS);
-    if (this.#guesses.length >= GUESSES_MAX) return new AppError('rate_limited', 'Too many calls with a wrong name or secret.');
+    if (this.#guesses.length >= GUESSES_MAX) return new AppError('rate_limited', 'Too many calls with a wrong name, secret or signature.');
     this.#guesses.push(nowMs);
-    return new AppError('unauthorized', 'There is no such webhook, or its secret is wrong.');
+    return new AppError('unauthorized', 'There is no such webhook, or its secret is wrong, or the signature is wrong or too old.');
   }
 }
 
@@ -88,6 +95,12 @@ function readBody(body: string): { text: string; data: string | null } {
   const fields = parsed.value as Readonly<Record<string, unknown>>;
   const key = TEXT_KEYS.find((name) => typeof fields[name] === 'string');
   return { text: key === undefined ? '' : String(fields[key]), data: body };
+}
+
+/** For a signed call only what is signed counts, so that a replay is a repetition. */
+function keyOf({ body, signature, dedupeKey }: HookCall, form: SignatureForm | undefined): string {
+  const signed = form === 'standard' ? signature?.id : undefined;
+  return signed ?? (form === undefined ? dedupeKey : undefined) ?? digest(body).toString('hex');
 }
 
 function digest(text: string): Buffer {

@@ -114,6 +114,70 @@ test('a webhook needs its secret; wrong guesses slow down only the guesser', asy
   expect(await call('build', 'right secret', 'not json')).toMatchObject({ text: 'not json', data: null });
 });
 
+/** The published examples of both forms. */
+const signedCalls = {
+  standard: {
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    body: '{"test": 2432232314}',
+    signature: { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: '1614265330', standard: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=' },
+  },
+  github: {
+    secret: "It's a Secret to Everybody",
+    body: 'Hello, World!',
+    signature: { github: 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+  },
+} as const;
+
+function signedGate(form: keyof typeof signedCalls, secret: string = signedCalls[form].secret) {
+  const { hub, clock } = openHub({ perMinute: 100 });
+  clock.advance(1614265330_000 - clock.nowMs());
+  const webhooks = { build: { secret: 'env:S', signature: form, attention: 'observe' as const } };
+  const gate = new HookGate({ hub, clock, webhooks, secret: () => Promise.resolve(secret), boundsOf: () => wholeBounds });
+  const { body, signature } = signedCalls[form];
+  const call = (more: Partial<Parameters<HookGate['call']>[0]> = {}) => gate.call({ name: 'build', secret: '', body, signature, ...more });
+  return { clock, call, signature };
+}
+
+test.each(['standard', 'github'] as const)('a webhook with %s signatures takes the published example, once', async (form) => {
+  const { call } = signedGate(form);
+  expect(await call()).toMatchObject({ repeated: false });
+  expect(await call({ dedupeKey: 'another delivery' })).toMatchObject({ repeated: true });
+});
+
+test.each(['standard', 'github'] as const)('a webhook with %s signatures refuses everything else', async (form) => {
+  const { call, signature } = signedGate(form);
+  const other = form === 'standard' ? 'github' : 'standard';
+  const odd = [
+    { body: 'x' },
+    { signature: undefined },
+    { signature: {} },
+    { signature: signedCalls[other].signature },
+    { signature: undefined, secret: signedCalls[form].secret },
+    { signature: { ...signature, [form]: '' } },
+  ];
+  for (const more of odd) await expect(call(more)).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('a Standard Webhooks call is refused without its id, with another time, or late', async () => {
+  const { call, clock, signature } = signedGate('standard');
+  for (const more of [{ id: 'msg_2' }, { id: '' }, { timestamp: '1614265331' }, { timestamp: '' }, { timestamp: 'soon' }])
+    await expect(call({ signature: { ...signature, ...more } })).rejects.toMatchObject({ code: 'unauthorized' });
+  clock.advance(-300_001);
+  await expect(call()).rejects.toMatchObject({ code: 'unauthorized' });
+  clock.advance(600_002);
+  await expect(call()).rejects.toMatchObject({ code: 'unauthorized' });
+  clock.advance(-1);
+  expect(await call({ signature: { ...signature, standard: `v1a,x v1,AAAA ${signedCalls.standard.signature.standard}` } })).toMatchObject({
+    repeated: false,
+  });
+});
+
+test('an empty key signs nothing', async () => {
+  const emptyKey = { id: 'a', timestamp: '1614265330', standard: 'v1,PBa2OGQATz8F+6d05XNRtAQfsu8L7rNgiXr24nvumUc=' };
+  for (const secret of ['', 'whsec_'])
+    await expect(signedGate('standard', secret).call({ signature: emptyKey })).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
 test('a watched folder reports each change once, also after a move; links are ignored', async () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-watch-')));
   const inbox = join(root, 'workspace', 'inbox');

@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
 import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
+import { moduleRun } from './imported-files.ts';
 import { isInterpreter } from './program-names.ts';
 import { filesNamedIn } from './named-scripts.ts';
 import { startFilesOf } from './start-files.ts';
@@ -44,6 +45,9 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
   return [
     file('program', parts.program),
     ...withCalled(scriptsOf(parts, hashes), parts.cwd).map((path) => file('script', path)),
+    ...moduleRun(parts.argv, parts.cwd)
+      .filter((path) => hashes.of(path) !== null)
+      .map((path) => file('script', path)),
     ...unique([...parts.configs, ...startFilesOf(parts.argv, parts.cwd)]).map((path) => file('config', path)),
     { kind: 'environment', name: 'environment', sha256: hash('sha256', canonicalJson(parts.environment), 'hex') },
   ];

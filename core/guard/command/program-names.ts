@@ -19,6 +19,10 @@ export function isInterpreter(program: string): boolean {
   return interpreters.test(nameOf(program));
 }
 
+export function isPython(program: string): boolean {
+  return /^(?:python[\d.]*|pythonw|pyw?|pypy\d*)$/i.test(nameOf(program));
+}
+
 /** Returns whether a command only shows its help or its version. */
 export function asksForHelp(args: readonly string[]): boolean {
   return args.length === 1 && /^(?:--help|--version)$/.test(args[0] ?? '');

@@ -1,6 +1,6 @@
 // The files of a project that determine what its commands run: their paths, and the content of small ones. Reads only; changes nothing.
 
-import { existsSync, lstatSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A command that runs code defined by the project. */
@@ -26,6 +26,31 @@ export function foldersAbove(folder: string): readonly string[] {
     folders.push(above);
   }
   return folders;
+}
+
+const BELOW_MAX = 200;
+const DEPTH_MAX = 5;
+const hasNoTests = /^(?:\.|node_modules$|__pycache__$|venv$|site-packages$)/;
+
+/** Returns the nearest folders below, without hidden ones, links and installed packages. */
+export function foldersBelow(folder: string): readonly string[] {
+  const found: string[] = [];
+  let level: readonly string[] = [folder];
+  for (let depth = 0; depth < DEPTH_MAX && level.length > 0 && found.length < BELOW_MAX; depth++) {
+    level = level.flatMap(foldersIn).slice(0, BELOW_MAX - found.length);
+    found.push(...level);
+  }
+  return found;
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && !hasNoTests.test(entry.name)).map(({ name }) => join(folder, name));
+  } catch {
+    // Unreadable, so a program of this user does not read it either.
+    return [];
+  }
 }
 
 /**

@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { flagTables, readArguments } from './argument-reader.ts';
 import { projectTools, type ProjectTool } from './command-table.ts';
-import { filesNamedBy } from './named-scripts.ts';
 import { readPackageTask } from './package-tasks.ts';
 import { foldersAbove, isInOrAbove, readSmall, type TaskForm } from './project-files.ts';
 
@@ -51,15 +50,14 @@ function toolTask(words: readonly string[], operands: readonly string[] | null, 
   return { family, bindings: [...bindings, ...above], remark: null, operands: [...(operands ?? []), ...above] };
 }
 
-/** Binds the files that the recipes of the first Makefile start; make reads no other Makefile. An unreadable Makefile needs approval. */
+/** Make reads only the first Makefile of the folder. An unreadable one needs approval. */
 function makeTask(operands: readonly string[] | null, { bindings }: ProjectTool, cwd: string): TaskForm {
   const makefile = bindings.map((name) => join(cwd, name)).find((path) => existsSync(path));
   const recipes = makefile === undefined ? null : readSmall(makefile, MAKEFILE_BYTES_MAX);
   const isTarget = operands !== null && operands.length <= 1 && operands.every((target) => targetName.test(target));
-  const started = typeof recipes === 'string' ? filesNamedBy(recipes, cwd, 'recipes') : [];
   return {
     family: isTarget && recipes !== undefined ? ['make', ...operands] : null,
-    bindings: [...bindings, ...started],
+    bindings,
     remark: null,
     operands: [],
   };

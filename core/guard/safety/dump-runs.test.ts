@@ -16,6 +16,9 @@ const dumps: [string, (text: string) => string][] = [
   ['xxd -e', (text) => dump(text, { address: ': ', width: 4, isSwapped: true, gap: '  ', around: '' })],
   ['od -b', (text) => rows(text, (bytes) => bytes.map((byte) => ` ${byte.toString(8).padStart(3, '0')}`).join(''))],
   ['od -c', (text) => rows(text, (bytes) => bytes.map(cell).join(''))],
+  ['xxd -b', bitRows],
+  ['od -tu1', (text) => rows(text, decimalRow)],
+  ['od -An -tu1', (text) => rows(text, decimalRow).replaceAll(/^\d{7}/gm, '')],
   [
     'od',
     (text) =>
@@ -26,6 +29,19 @@ const dumps: [string, (text: string) => string][] = [
       ),
   ],
 ];
+
+/** In rows of six bytes, with a column of text. */
+function bitRows(text: string): string {
+  const bytes = Buffer.from(text);
+  const lines = Array.from({ length: Math.ceil(bytes.length / 6) }, (_, at) => {
+    const row = bytes.subarray(at * 6, at * 6 + 6);
+    const digits = [...row].map((byte) => byte.toString(2).padStart(8, '0')).join(' ');
+    return `${(at * 6).toString(16).padStart(8, '0')}: ${digits.padEnd(54)} ${row.toString('latin1').replace(/[^ -~]/g, '.')}`;
+  });
+  return `\n${lines.join('\n')}\n`;
+}
+
+const decimalRow = (bytes: number[]): string => bytes.map((byte) => String(byte).padStart(4)).join('');
 
 const cell = (byte: number): string =>
   byte >= 0x20 && byte < 0x7f ? `   ${String.fromCharCode(byte)}` : ` ${byte.toString(8).padStart(3, '0')}`;

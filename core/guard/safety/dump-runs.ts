@@ -8,23 +8,29 @@ const ROW_BYTES = 16;
 /** A column of `od -c`. A blank has an empty one. */
 const CELL_WIDTH = 4;
 const ADDRESS = String.raw`[0-9A-Fa-f]{7,16}:?(?=[ \t]|$)`;
-/** A row with an address, or with at least four bytes apart. */
-const rowStart = new RegExp(String.raw`^[ \t]*(?:${ADDRESS}|[0-9A-Fa-f]{2}(?:[ \t]{1,2}[0-9A-Fa-f]{2}){3})`);
+/** A row with an address, with at least four bytes apart, or with at least eight as decimal numbers. */
+const rowStart = new RegExp(
+  String.raw`^[ \t]*(?:${ADDRESS}|[0-9A-Fa-f]{2}(?:[ \t]{1,2}[0-9A-Fa-f]{2}){3}|\d{1,3}(?:[ \t]{1,3}\d{1,3}){7})`,
+);
 const anyRow = new RegExp(rowStart.source, 'm');
 const address = new RegExp(String.raw`[ \t]*(?:${ADDRESS})?`, 'y');
 const hexGroup = /[ \t]{0,3}((?:[0-9A-Fa-f]{2}){1,8})(?![^ \t\r])/y;
+/** `xxd -b`. */
+const bits = /[ \t]{1,3}([01]{8})(?![^ \t\r])/y;
 const textColumn = /[ \t]{2,}\|?(.*?)\|?[ \t]*\r?$/y;
 
 interface Views {
   readonly bytes: WrittenView;
   /** With the bytes of each group in the opposite order, as small machines keep numbers. */
   readonly swapped: WrittenView;
+  /** Of rows that can be read as decimal numbers, as `od -tu1` writes them. */
+  readonly decimals: WrittenView;
   readonly texts: WrittenView;
 }
 
 export function dumpRuns(text: string): TextView[] {
   if (!anyRow.test(text)) return [];
-  const views: Views = { bytes: new WrittenView(), swapped: new WrittenView(), texts: new WrittenView() };
+  const views: Views = { bytes: new WrittenView(), swapped: new WrittenView(), decimals: new WrittenView(), texts: new WrittenView() };
   let isInRun = false;
   let at = 0;
   for (const line of text.split('\n')) {
@@ -68,7 +74,13 @@ function addRow(views: Views, line: string, at: number): void {
     .split(/[ \t\r]+/)
     .filter((cell) => cell !== '');
   const are = (form: RegExp): boolean => from > 0 && cells.length > 0 && cells.every((cell) => form.test(cell));
-  if (are(/^[0-7]{6}$/)) addOctalWords(views, line, at, from);
+  const isDecimal = cells.every((cell) => /^\d{1,3}$/.test(cell) && Number(cell) <= 0xff);
+  if (isDecimal) addDecimals(views, line, at, from);
+  // A byte has two digits in hex.
+  if (isDecimal && from === 0 && cells.some(({ length }) => length !== 2)) return;
+  bits.lastIndex = from;
+  if (bits.test(line)) addBits(views, line, at, from);
+  else if (are(/^[0-7]{6}$/)) addOctalWords(views, line, at, from);
   else if (are(/^(?:[^\\]|\\.|[0-7]{3})$/)) addCells(views, line, at, from);
   else addHex(views, line, at, from);
 }
@@ -91,6 +103,21 @@ function addOctalWords({ swapped }: Views, line: string, at: number, from: numbe
   }
 }
 
+function addDecimals({ decimals }: Views, line: string, at: number, from: number): void {
+  for (const { 0: number, index } of line.slice(from).matchAll(/\d+/g))
+    decimals.add(String.fromCharCode(Number(number)), at + from + index, at + from + index + number.length);
+}
+
+function addBits({ bytes, texts }: Views, line: string, at: number, from: number): void {
+  let end = from;
+  bits.lastIndex = from;
+  for (let found = bits.exec(line); found !== null; found = bits.exec(line)) {
+    end = bits.lastIndex;
+    bytes.add(String.fromCharCode(Number.parseInt(found[1] ?? '', 2)), at + end - 8, at + end);
+  }
+  addText(texts, line, at, end);
+}
+
 function addHex({ bytes, swapped, texts }: Views, line: string, at: number, from: number): void {
   let end = from;
   let count = 0;
@@ -105,6 +132,10 @@ function addHex({ bytes, swapped, texts }: Views, line: string, at: number, from
     for (const [index, char] of chars.entries()) bytes.add(char, at + begin + index * 2, at + begin + index * 2 + 2);
     for (const char of chars.toReversed()) swapped.add(char, at + begin, at + end);
   }
+  addText(texts, line, at, end);
+}
+
+function addText(texts: WrittenView, line: string, at: number, end: number): void {
   textColumn.lastIndex = end;
   const column = textColumn.exec(line);
   if (column === null) return;

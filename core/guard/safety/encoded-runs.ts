@@ -8,6 +8,8 @@ const RUN_LENGTH_MIN = 20;
 const PEEK_BYTES = 9;
 /** The maximum number of bytes decoded per text. The rest is checked only in its encoded form. */
 const DECODED_BYTES_MAX = 512 * 1024;
+/** A stream holds back less than this. */
+const OPEN_LENGTH_MAX = 40_000;
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_';
 /** By character code: the value of a base64 digit plus one, or zero for any other character. The two base64url digits come last. */
@@ -16,24 +18,70 @@ for (const [place, digit] of digits.split('').entries()) values[digit.charCodeAt
 
 const isDigit = (code: number): boolean => code < 128 && values[code] !== 0;
 
-/** A run from its first line, which must be long enough, across line breaks and the indents after them. */
-const wholeRun = /[\w+/-]{20,}(?:\r?\n[ \t]*[\w+/-]+)*/y;
-const hexRun = /[0-9A-Fa-f\s]*/y;
-/** In one case. The longer of the two, because a digit fits both. */
-const base32Run = /[2-7\s]*(?:[A-Z2-7\s]+|[a-z2-7\s]+)/y;
+const isHexCode = (code: number): boolean =>
+  isBlank(code) || (code > 0x2f && code < 0x3a) || ((code | 0x20) > 0x60 && (code | 0x20) < 0x67);
+const isUpperCode = (code: number): boolean => isBlank(code) || (code > 0x31 && code < 0x38) || (code > 0x40 && code < 0x5b);
+const isLowerCode = (code: number): boolean => isBlank(code) || (code > 0x31 && code < 0x38) || (code > 0x60 && code < 0x7b);
+const isBlank = (code: number): boolean => code === 0x20 || (code > 0x08 && code < 0x0e);
+
+/** The end of the characters of one kind around a position. Each text is read once, however often it is asked for. */
+class Extent {
+  readonly #text: string;
+  readonly #fits: (code: number) => boolean;
+  #from = 0;
+  #to = 0;
+
+  constructor(text: string, fits: (code: number) => boolean) {
+    this.#text = text;
+    this.#fits = fits;
+  }
+
+  endFrom(start: number): number {
+    if (start >= this.#from && start < this.#to) return this.#to;
+    let at = start;
+    while (at < this.#text.length && this.#fits(this.#text.charCodeAt(at))) at += 1;
+    this.#from = start;
+    return (this.#to = at);
+  }
+}
+
+/** Base32 is in one case; a digit fits both. */
+interface Extents {
+  readonly hex: Extent;
+  readonly upper: Extent;
+  readonly lower: Extent;
+}
+
+/** Regular expressions would run out of memory on a run of some megabytes. */
+function endOfRun(text: string, start: number): number {
+  let end = start;
+  for (let at = start; at < text.length;) {
+    while (at < text.length && isDigit(text.charCodeAt(at))) at += 1;
+    end = at;
+    if (text[at] === '\r') at += 1;
+    if (text[at] !== '\n') break;
+    at += 1;
+    while (text[at] === ' ' || text[at] === '\t') at += 1;
+    if (!isDigit(text.charCodeAt(at))) break;
+  }
+  return end;
+}
+
 /** A run at the end of a text that more text could extend. Matched backwards. */
 const openEnd = /(?<=((?:[\w+/-]{20,}\r?\n[ \t]*(?:[\w+/-]+\r?\n[ \t]*)*)?(?:[\w+/-]+\r|[\w+/-]*={0,2})))/y;
 
 /** Returns the start of a run that more text could extend, or the text's length if there is none. */
 export function openRun(text: string): number {
-  openEnd.lastIndex = text.length;
-  const open = openEnd.exec(text)?.[1] ?? '';
+  const tail = text.slice(-OPEN_LENGTH_MAX);
+  openEnd.lastIndex = tail.length;
+  const open = openEnd.exec(tail)?.[1] ?? '';
   return /[\w+/-]/.test(open) ? text.length - open.length : text.length;
 }
 
 export function encodedRuns(text: string): TextView[] {
   const found: TextView[] = [];
   let budget = DECODED_BYTES_MAX;
+  const extents = { hex: new Extent(text, isHexCode), upper: new Extent(text, isUpperCode), lower: new Extent(text, isLowerCode) };
   // Every character of a run is a digit, so checking one position in twenty is enough to skip words.
   for (let start = 0; start + RUN_LENGTH_MIN <= text.length && budget > 0;) {
     const gap = lastGap(text, start, start + RUN_LENGTH_MIN);
@@ -41,11 +89,10 @@ export function encodedRuns(text: string): TextView[] {
       start = gap + 1;
       continue;
     }
-    wholeRun.lastIndex = start;
-    const end = start + (wholeRun.exec(text)?.[0].length ?? 0);
+    const end = endOfRun(text, start);
     // The letters of a line of words before or after a run look like part of it.
     for (let from = start; end - from >= RUN_LENGTH_MIN;) {
-      const run = decodeRun(text, from, end);
+      const run = decodeRun(text, from, end, extents);
       if (run !== null) {
         found.push(run.view);
         budget -= run.view.text.length;
@@ -69,12 +116,15 @@ function nextLine(text: string, from: number, end: number): number {
   return fold === null ? end : from + fold.index + fold[0].length;
 }
 
-function decodeRun(text: string, start: number, end: number): { view: TextView; end: number } | null {
-  hexRun.lastIndex = start;
-  const hexEnd = Math.min(end, start + (hexRun.exec(text)?.[0].length ?? 0));
+function decodeRun(
+  text: string,
+  start: number,
+  end: number,
+  { hex: hexes, upper, lower }: Extents,
+): { view: TextView; end: number } | null {
+  const hexEnd = Math.min(end, hexes.endFrom(start));
   if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(hexByte, text, start)) return { view: decoded(text, start, hexEnd, hex), end: hexEnd };
-  base32Run.lastIndex = start;
-  const base32End = Math.min(end, start + (base32Run.exec(text)?.[0].length ?? 0));
+  const base32End = Math.min(end, Math.max(upper.endFrom(start), lower.endFrom(start)));
   // The next line may be a word that is not part of the run.
   const isBase32 = base32End - start >= RUN_LENGTH_MIN && (base32End === end || text[base32End - 1] === '\n');
   for (let shift = 0; isBase32 && shift < 8; shift++) {

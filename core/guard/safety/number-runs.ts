@@ -5,6 +5,11 @@ import { gap, WrittenView, type TextView } from './text-view.ts';
 
 /** A shorter list cannot contain a secret. */
 const LENGTH_MIN = 8;
+/** A longer list is read in parts, which are not apart. A regular expression would run out of memory on one of some megabytes. */
+const LENGTH_MAX = 2000;
+const SEPARATOR_LENGTH_MAX = 14;
+/** A stream holds back less than this. */
+const OPEN_LENGTH_MAX = 40_000;
 /** A line break alone separates no list, so that output with one number a line is not delayed. */
 const between = String.raw`(?:[,;]\s{0,12}|[ \t]{1,4})`;
 
@@ -19,7 +24,7 @@ interface Notation {
 function notation(base: 10 | 16, number: string, separator: string, begun: string): Notation {
   return {
     base,
-    list: new RegExp(`(?<![\\w.])${number}(?:${separator}${number}){${LENGTH_MIN - 1},}(?![\\w.])`, 'g'),
+    list: new RegExp(`(?<![\\w.])${number}(?:${separator}${number}){${LENGTH_MIN - 1},${LENGTH_MAX}}(?![\\w.])`, 'g'),
     openList: new RegExp(`(?<=((?:${number}${separator})*(?:${begun})))`, 'y'),
     token: new RegExp(number, 'g'),
   };
@@ -36,16 +41,22 @@ const notations: readonly Notation[] = [
 export function numberRuns(text: string): TextView[] {
   return notations.flatMap((one) => {
     const view = new WrittenView();
-    for (const { 0: list, index } of text.matchAll(one.list)) addList(view, list, index, one);
+    let end = -SEPARATOR_LENGTH_MAX;
+    for (const { 0: list, index } of text.matchAll(one.list)) {
+      if (index - end >= SEPARATOR_LENGTH_MAX) view.add(gap, index, index);
+      addList(view, list, index, one);
+      end = index + list.length;
+    }
     return view.text === '' ? [] : [view];
   });
 }
 
 /** Returns the start of a list that more text could extend, or the text's length if there is none. */
 export function openNumbers(text: string): number {
+  const tail = text.slice(-OPEN_LENGTH_MAX);
   const lengths = notations.map(({ openList }) => {
-    openList.lastIndex = text.length;
-    return openList.exec(text)?.[1]?.length ?? 0;
+    openList.lastIndex = tail.length;
+    return openList.exec(tail)?.[1]?.length ?? 0;
   });
   return text.length - Math.max(...lengths);
 }
@@ -58,6 +69,5 @@ function addList(view: WrittenView, list: string, at: number, { token, base }: N
     length: number.length,
   }));
   if (found.some(({ code }) => code > 0xff)) return;
-  view.add(gap, at, at);
   for (const { code, index, length } of found) view.add(String.fromCharCode(code), at + index, at + index + length);
 }

@@ -368,3 +368,19 @@ test('stays fast for text made to be slow', () => {
   }
   expect(ownNow() - startedMs).toBeLessThan(6000);
 });
+
+test.each([
+  ['one run', 'B'.repeat(8_000_000)],
+  ['lines that are no base64', `${'B'.repeat(76)}\n`.repeat(30_000)],
+  ['words as long as a run', 'abcdefghijklmnopqrst '.repeat(100_000)],
+  ['a list of bytes', '1,'.repeat(2_000_000)],
+  ['a list of bytes in hex', '0x1,'.repeat(1_000_000)],
+])('megabytes of %s are read in time, with a secret at the end', { timeout: 30_000 }, (_, text) => {
+  const safety = open();
+  safety.register('correct horse battery', 'k');
+  const numbers = [...Buffer.from('correct horse battery')].join(',');
+  for (const form of ['correct horse battery', Buffer.from('correct horse battery').toString('base64'), numbers])
+    expect(safety.redact(`${text}\n${form}`).text.slice(-20)).toContain('[redacted:k]');
+  const joined = safety.redact(`${'1,'.repeat(2990)}${numbers}`).text;
+  expect(joined).toContain('[redacted:k]');
+});

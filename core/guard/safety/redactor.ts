@@ -12,6 +12,7 @@ import { findPersonalData, openPersonalData, type PersonalKind } from './persona
 import { createProviderRules } from './provider-rules.ts';
 import { formLengthMin, isRecognizable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
 import { mergeSpans, renderSpans, type Span } from './text-view.ts';
+import { openUuencoded, uuencodedRuns } from './uuencoded-runs.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
 
 export interface Redaction {
@@ -130,7 +131,13 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    for (const view of [unescapedView(whole, this.#reach), ...encodedRuns(whole), ...numberRuns(whole), ...dumpRuns(whole)]) {
+    for (const view of [
+      unescapedView(whole, this.#reach),
+      ...encodedRuns(whole),
+      ...numberRuns(whole),
+      ...dumpRuns(whole),
+      ...uuencodedRuns(whole),
+    ]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;
       const inside = this.#look(view.text, isOpenView, readings - 1);
@@ -159,7 +166,16 @@ export class Redactor {
       if (span !== null) spans.push(span);
       if (isOpen && from < openPattern && reachesEnd(rule, text, at)) openPattern = from;
     });
-    if (isOpen) openPattern = Math.min(openPattern, openTrigger, openRun(text), openNumbers(text), openDump(text), openLead(text));
+    if (isOpen)
+      openPattern = Math.min(
+        openPattern,
+        openTrigger,
+        openRun(text),
+        openNumbers(text),
+        openDump(text),
+        openUuencoded(text),
+        openLead(text),
+      );
     return { spans, openValue, openPattern };
   }
 

@@ -1,4 +1,4 @@
-// The forms of a secret value that cannot be undone in place: base64 and base32 at each offset, hex, reversed, ROT13. Pure. Escapes
+// The forms of a secret value that cannot be undone in place: base64, base32, base85 and uuencode at each offset, hex, reversed, ROT13. Pure. Escapes
 // (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
 import { toBase32 } from './base32.ts';
@@ -52,6 +52,7 @@ export function secretForms(value: string): SecretForm[] {
     for (const text of [...base64Forms(bytes), ...base32Forms(bytes)]) add(text, true);
     add(bytes.toString('latin1'), false);
   }
+  for (const text of [...uuencodeForms(Buffer.from(value)), ...base85Forms(Buffer.from(value))]) add(text, false);
   return [...forms.values()];
 }
 
@@ -86,6 +87,40 @@ function base32Forms(bytes: Buffer): string[] {
     forms.push(own, own.toLowerCase());
   }
   return forms;
+}
+
+/** Base64 with the characters from the space on. A space is written as one or as a grave accent, and is skipped. */
+function uuencodeForms(bytes: Buffer): string[] {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  return base64Forms(bytes)
+    .filter((_, at) => at % 2 === 0)
+    .map((form) => form.replace(/./g, (digit) => String.fromCharCode(0x20 + digits.indexOf(digit))));
+}
+
+const BASE85_BYTES = 4;
+const BASE85_CHARS = 5;
+/** Ascii85, the base85 of git and Python (RFC 1924), and Z85. */
+const base85Digits = [
+  Array.from({ length: 85 }, (_, at) => String.fromCharCode(0x21 + at)).join(''),
+  '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~',
+  '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#',
+];
+
+/** The whole groups of the value at each of the four offsets. Up to three bytes at each end share a group with what is around them. */
+function base85Forms(bytes: Buffer): string[] {
+  const forms: string[] = [];
+  for (let skipped = 0; skipped < BASE85_BYTES; skipped++) {
+    const groups: number[] = [];
+    for (let at = skipped; at + BASE85_BYTES <= bytes.length; at += BASE85_BYTES) groups.push(bytes.readUInt32BE(at));
+    for (const digits of base85Digits) forms.push(groups.map((group) => base85Group(group, digits)).join(''));
+  }
+  return forms;
+}
+
+function base85Group(group: number, digits: string): string {
+  let text = '';
+  for (let left = group, at = 0; at < BASE85_CHARS; at++, left = Math.floor(left / 85)) text = (digits[left % 85] ?? '') + text;
+  return text;
 }
 
 function isTelling(line: string): boolean {

@@ -192,6 +192,7 @@ async function call(id, params) {
     const question = `q${nextId++}`;
     const answered = new Promise((resolve) => asked.set(question, resolve));
     send({ id: question, method: 'elicitation/create', params: todo.params });
+    if (todo.leaves) return send({ id, result: { content: [{ type: 'text', text: 'not waiting' }] } });
     return send({ id, result: { content: [{ type: 'text', text: `answered ${JSON.stringify(await answered)}` }] } });
   }
   if (todo.does === 'error') return fail(id, todo.code ?? -32000, todo.message);

@@ -3,6 +3,9 @@
 
 import type { Gate } from '../gate.ts';
 
+const starts = 'core/guard/command/start-files.ts';
+const bindingTests = 'core/guard/command/bindings.test.ts';
+
 export const commandGates: readonly Gate[] = [
   {
     name: 'command/sayable',
@@ -259,6 +262,47 @@ export const commandGates: readonly Gate[] = [
     text: '...unique([...parts.configs, ...startFilesOf(parts.argv, parts.cwd)])',
     instead: '...unique(parts.configs)',
     suites: ['core/guard/command/bindings.test.ts'],
+  },
+  {
+    name: 'command/start-folders',
+    prevents: 'a grant for a build in another folder holds for another build file there',
+    file: starts,
+    text: 'const folders = [...new Set([cwd, ...named.folders])];',
+    instead: 'const folders = [cwd];',
+    suites: [bindingTests],
+  },
+  {
+    name: 'command/included-files',
+    prevents: 'a grant for a build tool holds for another file that its build file includes',
+    file: starts,
+    text: '...includedBy({ files, folders, names, isMake: called.some((name) => /^g?make$/.test(name)) })',
+    instead: '...includedBy({ files: [], folders, names, isMake: called.length === 0 }), ...files',
+    suites: [bindingTests],
+  },
+  {
+    name: 'command/nested-tests',
+    prevents: 'a grant for tests holds for other code that a folder of tests starts with',
+    file: starts,
+    text: "const nested = called.includes('pytest') ?",
+    instead: 'const nested = called.length === 0 ?',
+    suites: [bindingTests],
+  },
+  {
+    name: 'command/module-run',
+    prevents: 'a grant for a Python module holds for another file of its name',
+    file: 'core/guard/command/bindings.ts',
+    text: '...moduleRun(parts.argv, parts.cwd)',
+    instead: '...moduleRun([], parts.cwd)',
+    suites: [bindingTests],
+  },
+  {
+    name: 'command/imported-files',
+    prevents: 'the approval of a server holds for another file that its script imports',
+    file: 'core/guard/command/program-files.ts',
+    text: 'withImported([...found, ...started, ...modules], runsIn)',
+    instead: '(withImported([], runsIn), [...found, ...started, ...modules])',
+    suites: ['tests/program/approved-files.test.ts'],
+    only: 'imported file changed',
   },
   {
     name: 'command/confirm-before-spawn',

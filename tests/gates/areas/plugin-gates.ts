@@ -6,6 +6,7 @@ import type { Gate } from '../gate.ts';
 const suites = ['tests/program/plugins.test.ts'];
 const load = 'core/features/plugins/load-plugins.ts';
 const ops = 'core/features/plugins/ops.ts';
+const imports = 'core/features/plugins/approved-imports.ts';
 
 export const pluginGates: readonly Gate[] = [
   {
@@ -70,5 +71,32 @@ export const pluginGates: readonly Gate[] = [
     instead: "if (outside === '')",
     suites,
     only: 'a file that imports others|import nothing outside',
+  },
+  {
+    name: 'plugin/imported-later',
+    prevents: 'a file that a running plugin imports later is changed first',
+    file: imports,
+    text: 'if (files.get(file) !== hashOf(source))',
+    instead: 'if (false)',
+    suites,
+    only: 'imports later',
+  },
+  {
+    name: 'plugin/native-later',
+    prevents: 'native code that a running plugin loads later is changed first',
+    file: imports,
+    text: "if (file?.endsWith('.node') === true)",
+    instead: 'if (false)',
+    suites,
+    only: 'imports later',
+  },
+  {
+    name: 'plugin/imported-path',
+    prevents: 'a link or a computed path leads an import out of what was hashed',
+    file: imports,
+    text: 'if (leaves)',
+    instead: 'if (false)',
+    suites,
+    only: 'imports by path only',
   },
 ];

@@ -3,6 +3,7 @@
 import type { Gate } from '../gate.ts';
 
 const hub = 'core/features/signals/signal-hub.ts';
+const signature = 'core/features/signals/hook-signature.ts';
 const signalTests = ['core/features/signals/signals.test.ts'];
 const agenda = 'core/features/schedule/agenda.ts';
 const agendaTests = ['core/features/schedule/agenda.test.ts'];
@@ -16,6 +17,42 @@ export const signalGates: readonly Gate[] = [
     text: 'if (hook === undefined || !isRight)',
     instead: 'if (hook === undefined)',
     suites: signalTests,
+  },
+  {
+    name: 'signal/hook-signature',
+    prevents: 'a webhook takes a call that its sender did not sign',
+    file: signature,
+    text: "standard.split(' ').some((one) => isSame(one, right))",
+    instead: 'right !== standard.repeat(0)',
+    suites: signalTests,
+    only: 'signatures refuses everything else',
+  },
+  {
+    name: 'signal/hook-signature-github',
+    prevents: 'a webhook takes a call that GitHub did not sign',
+    file: signature,
+    text: "if (form === 'github') return isSame(github,",
+    instead: "if (form === 'github') return github !== isSame.name || isSame(github,",
+    suites: signalTests,
+    only: 'signatures refuses everything else',
+  },
+  {
+    name: 'signal/hook-age',
+    prevents: 'a signed call is sent again later',
+    file: signature,
+    text: '!(Math.abs(ageS) <= TOLERANCE_S) ||',
+    instead: '',
+    suites: signalTests,
+    only: 'or late',
+  },
+  {
+    name: 'signal/hook-replay',
+    prevents: 'a signed call is sent again under another key',
+    file: 'core/features/signals/hook-gate.ts',
+    text: 'dedupeKey: keyOf(call, form),',
+    instead: 'dedupeKey: call.dedupeKey ?? keyOf(call, form),',
+    suites: signalTests,
+    only: 'takes the published example',
   },
   {
     name: 'signal/hook-guesses',
