@@ -216,7 +216,7 @@ test('after an answer the focus waits at the next heading, where no key answers'
 });
 
 test('a long change is shown fully, and approving it unread is labelled as such', { timeout: 150_000 }, async () => {
-  const values = (end: string): string => Array.from({ length: 500 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
+  const values = (end: string): string => Array.from({ length: 200 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
   const replies = [
     { calls: [writes('values.ts', values(''))] },
     { text: 'Made.' },
@@ -235,7 +235,7 @@ test('a long change is shown fully, and approving it unread is labelled as such'
   const counts = await Promise.all([change.locator('ins').count(), change.locator('del').count()]);
   expect(Math.min(...counts)).toBeGreaterThan(100);
   expect(await change.locator('[data-line="1"]').count()).toBe(2);
-  await approval.getByRole('button', { name: 'Approve once without reading 700 lines' }).waitFor();
+  await approval.getByRole('button', { name: 'Approve once without reading 100 lines' }).waitFor();
   await looksGood(page, 'long-change');
   await page.setViewportSize({ width: 1000, height: 420 });
   // The frame is as high as the window, and the rail scrolls.

@@ -70,12 +70,12 @@ test('an answer in another session marks it unread', async () => {
 test('a session of 2,000 turns keeps the page small and scrolls without jumps', async () => {
   const window = await openWindow(browser, { historyTurns: 2000 });
   await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
-  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(80, 400));
+  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(160, 200));
   expect(seen.jumps).toEqual([]);
   expect(seen.nodesMax).toBeLessThan(4000);
   // Far more than the fifty turns that were loaded at first.
   expect(seen.oldest).toBeLessThan(1900);
-  const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 150));
+  const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 75));
   expect(fast).toMatchObject({ jumps: [] });
   expect(fast.oldest).toBeLessThan(seen.oldest - 50);
   await window.page.getByRole('button', { name: 'Newest' }).click();
