@@ -26,11 +26,11 @@ const replies = [
 ];
 
 /** The address of the worked turn in a window that has it already. */
-const worked = new WeakMap<WindowUnderTest, string>();
+const addresses = new WeakMap<WindowUnderTest, string>();
 
 /** A turn that read, failed once, asked for approval, got it and wrote; specs that only look at it share it. */
 async function workedTurn(window: WindowUnderTest): Promise<void> {
-  const address = worked.get(window);
+  const address = addresses.get(window);
   if (address !== undefined) return window.page.evaluate(`location.hash = ${JSON.stringify(address)}`);
   await window.send('Make a plan of my notes');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -38,7 +38,7 @@ async function workedTurn(window: WindowUnderTest): Promise<void> {
   await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).last().click();
   await window.page.getByRole('region', { name: 'Turn' }).waitFor();
-  worked.set(window, new URL(window.page.url()).hash);
+  addresses.set(window, new URL(window.page.url()).hash);
 }
 
 test('a turn describes what it did, what it saw, why, and what it cost', { timeout: 150_000 }, async () => {

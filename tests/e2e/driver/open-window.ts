@@ -66,7 +66,7 @@ const shared = new Map<string, Opened>();
 
 interface Opened {
   readonly window: WindowUnderTest;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The browser of this worker. The files that the worker runs share it and its pages. */
