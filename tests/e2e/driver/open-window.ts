@@ -97,7 +97,8 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
 
 /**
  * A window that earlier specs of the file may have used, at an empty session or, with `historyTurns`, at the earlier one: opening a window
- * is most of the work of a short spec. A spec that changes more than a session of its own opens a window of its own.
+ * is most of the work of a short spec. Not for specs that change more than their
+ * session: those use `openWindow`.
  */
 export async function openSession(
   browser: Browser,
@@ -107,7 +108,7 @@ export async function openSession(
   const used = shared.get(key);
   const opened = used ?? (await open(browser, options));
   shared.set(key, opened);
-  // What a failed spec left behind is not known.
+  // A failed spec may leave anything behind.
   onTestFailed(async () => {
     shared.delete(key);
     await opened.close();
