@@ -97,8 +97,7 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
 
 /**
  * A window that earlier specs of the file may have used, at an empty session or, with `historyTurns`, at the earlier one: opening a window
- * is most of the work of a short spec. Not for specs that change more than their
- * session: those use `openWindow`.
+ * is much of the work of a short spec. Specs that change more than their session use `openWindow`.
  */
 export async function openSession(
   browser: Browser,
