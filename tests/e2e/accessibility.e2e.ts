@@ -4,7 +4,7 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 import { placeOptions } from './driver/places.ts';
 
 let browser: Browser;
@@ -79,7 +79,7 @@ test('in a narrow window the field that finds a model takes the whole line', asy
 });
 
 test('in a narrow window the search for sessions is as high as the button next to it', async () => {
-  const { page } = await openWindow(browser, { historyTurns: 1 });
+  const { page } = await openSession(browser, { historyTurns: 1 });
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole('button', { name: 'Session list' }).click();
   const [search, create] = [
@@ -91,7 +91,7 @@ test('in a narrow window the search for sessions is as high as the button next t
 });
 
 test('the keyboard reaches the whole chat, and every stop has a visible focus', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const names = new Set<string>();
   for (let press = 0; press < 40; press++) {
@@ -130,7 +130,7 @@ test('the keyboard reaches the whole chat, and every stop has a visible focus', 
 });
 
 test('forced colours show the current view, session and menu entry', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   await page.emulateMedia({ forcedColors: 'active' });

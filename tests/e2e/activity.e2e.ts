@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 import { watchWork } from './driver/worked-ms.ts';
 import { longSessionId, longTurnId } from './host/one-long-turn.ts';
 
@@ -25,17 +25,24 @@ const replies = [
   { text: 'The plan is written.' },
 ];
 
-/** A turn that read, failed once, asked for approval, got it and wrote. */
+/** The address of the worked turn in a window that has it already. */
+const addresses = new WeakMap<WindowUnderTest, string>();
+
+/** A turn that read, failed once, asked for approval, got it and wrote; specs that only look at it share it. */
 async function workedTurn(window: WindowUnderTest): Promise<void> {
+  const address = addresses.get(window);
+  if (address !== undefined) return window.page.evaluate(`location.hash = ${JSON.stringify(address)}`);
   await window.send('Make a plan of my notes');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('The plan is written.', { exact: true }).waitFor();
   await window.details.click();
   await window.page.getByRole('link', { name: 'What happened and why' }).last().click();
+  await window.page.getByRole('region', { name: 'Turn' }).waitFor();
+  addresses.set(window, new URL(window.page.url()).hash);
 }
 
 test('a turn describes what it did, what it saw, why, and what it cost', { timeout: 150_000 }, async () => {
-  const window = await openWindow(browser, { replies });
+  const window = await openSession(browser, { replies });
   const { page } = window;
   await workedTurn(window);
   const told = page.getByRole('region', { name: 'Turn' });
@@ -62,7 +69,7 @@ test('a turn describes what it did, what it saw, why, and what it cost', { timeo
 });
 
 test('filters by kind and text narrow a turn; a click on an event opens its record', async () => {
-  const window = await openWindow(browser, { replies });
+  const window = await openSession(browser, { replies });
   const { page } = window;
   await workedTurn(window);
   const tree = page.getByRole('tree', { name: 'Tree' });
@@ -91,7 +98,7 @@ test('filters by kind and text narrow a turn; a click on an event opens its reco
 });
 
 test('arrow keys walk the tree, down to the decision about a call', { timeout: 150_000 }, async () => {
-  const window = await openWindow(browser, { replies });
+  const window = await openSession(browser, { replies });
   const { page } = window;
   await workedTurn(window);
   const tree = page.getByRole('tree', { name: 'Tree' });
@@ -153,7 +160,7 @@ test('a search across sessions leads to the event in its turn', { timeout: 150_0
 });
 
 test('a turn is replayed with the same outcome and exported to a file', async () => {
-  const window = await openWindow(browser, { replies });
+  const window = await openSession(browser, { replies });
   const { page } = window;
   await workedTurn(window);
   await page.getByRole('button', { name: 'Replay the decisions' }).click();

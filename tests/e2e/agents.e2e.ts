@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const config = {
 };
 
 test('each agent shows its tools, its subagents, and its identity on request', { timeout: 120_000 }, async () => {
-  const window = await openWindow(browser, { config });
+  const window = await openSession(browser, { config });
   const { page } = window;
   await window.go('Agents');
   const list = page.getByRole('list', { name: 'Agents' });
@@ -51,7 +51,7 @@ test('each agent shows its tools, its subagents, and its identity on request', {
 });
 
 test('agents are reached by a key and by the palette', async () => {
-  const window = await openWindow(browser, { config });
+  const window = await openSession(browser, { config });
   const { page } = window;
   await window.message.waitFor();
   await page.keyboard.press('Alt+Shift+7');
@@ -67,7 +67,7 @@ test('agents are reached by a key and by the palette', async () => {
 
 test('a subagent is below its caller, shows its end, and links to its conversation', { timeout: 120_000 }, async () => {
   const asks = { calls: [{ tool: 'subagent', args: { task: 'Look into the notes', label: 'look', agent_id: 'scout' } }] };
-  const window = await openWindow(browser, { config, replies: [asks, { text: 'Milk is due.' }, { text: 'The helper says: milk.' }] });
+  const window = await openSession(browser, { config, replies: [asks, { text: 'Milk is due.' }, { text: 'The helper says: milk.' }] });
   const { page, host } = window;
   await window.message.waitFor();
   await window.send('What is due?');

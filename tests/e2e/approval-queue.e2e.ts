@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood, shoot, violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function toQueue(window: WindowUnderTest): Promise<void> {
 
 test('the card says effect, risk, change, source, and how far an approval may reach', { timeout: 150_000 }, async () => {
   const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
-  const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
   const { page, approval } = window;
   await window.send('Change my notes');
   await approval.getByRole('region', { name: 'What would change' }).locator('ins').waitFor();
@@ -64,7 +64,7 @@ test('the card says effect, risk, change, source, and how far an approval may re
 });
 
 test('a held key and Enter approve nothing; A approves once and focuses the next card', async () => {
-  const window = await openWindow(browser, { replies: threeQuestions });
+  const window = await openSession(browser, { replies: threeQuestions });
   const { page, approval } = window;
   await toQueue(window);
   await isReady(window);
@@ -104,7 +104,7 @@ test('a held key and Enter approve nothing; A approves once and focuses the next
 });
 
 test('a second click at the same place does not answer the card that appeared there', async () => {
-  const window = await openWindow(browser, { replies: threeQuestions });
+  const window = await openSession(browser, { replies: threeQuestions });
   const { page } = window;
   await toQueue(window);
   await isReady(window);
@@ -140,7 +140,7 @@ test('a new card, or one with a new neighbour, ignores clicks for a moment', asy
 });
 
 test('the queue is walked by mouse and keyboard, and any card can be answered first', async () => {
-  const window = await openWindow(browser, { replies: threeQuestions });
+  const window = await openSession(browser, { replies: threeQuestions });
   const { page, approval } = window;
   await toQueue(window);
   expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
@@ -223,7 +223,7 @@ test('each approval of a turn is announced', async () => {
 });
 
 test('a turn that waits says so once in the conversation', async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [write('a.md')] }] });
+  const window = await openSession(browser, { replies: [{ calls: [write('a.md')] }] });
   await window.send('Write it');
   await window.approval.waitFor();
   const said = window.conversation.getByText(/^waiting for you$/i);

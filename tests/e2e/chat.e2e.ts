@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => browser.close());
 const write = { tool: 'write_file', args: { path: 'hello.md', content: 'Hello from TrayClaw.\n' } };
 
 test('a first message starts a session, and its answer is rendered as a document', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ text: 'It is **409.5**.\n\n```js\n2340 * 0.175\n```\n\n| sum |\n|---:|\n| 409.5 |\n\n3. third' }],
   });
   await window.send('What is 17.5 % of 2340?');
@@ -29,7 +29,7 @@ test('a first message starts a session, and its answer is rendered as a document
 });
 
 test('calls are lines that open to arguments, result, and the decision with its rule', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }] }, { text: 'Milk.' }],
   });
   await window.send('What is in my notes?');
@@ -44,7 +44,7 @@ test('calls are lines that open to arguments, result, and the decision with its 
 });
 
 test('a write waits for approval, then writes exactly what was shown', async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   await window.send('Write hello.md');
   await window.approval.getByRole('button', { name: 'Allow more…' }).click();
   const names = ['Approve once', 'Deny', 'Approve for 15 minutes', 'Approve for this session', 'Approve until revoked'];
@@ -58,21 +58,22 @@ test('a write waits for approval, then writes exactly what was shown', async () 
 });
 
 test('Enter never approves: focus stays in the message field; denial writes nothing', async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Left alone.' }] });
-  await window.send('Write hello.md');
+  const other = { tool: 'write_file', args: { path: 'other.md', content: 'Hello from TrayClaw.\n' } };
+  const window = await openSession(browser, { replies: [{ calls: [other] }, { text: 'Left alone.' }] });
+  await window.send('Write other.md');
   await window.approval.waitFor();
   for (let press = 0; press < 5; press++) await window.page.keyboard.press('Enter');
   expect(await window.message.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
   expect(await window.approval.count()).toBe(1);
-  expect(await window.host.readFile('hello.md')).toBe(null);
+  expect(await window.host.readFile('other.md')).toBe(null);
   await window.approval.getByRole('button', { name: 'Deny' }).click();
   await window.conversation.getByText('Left alone.', { exact: true }).waitFor();
-  expect(await window.host.readFile('hello.md')).toBe(null);
+  expect(await window.host.readFile('other.md')).toBe(null);
 });
 
 test('hidden and look-alike characters in an approval are spelled out', async () => {
   const command = 'echo \u202etxt.exe\u202c p\u0430ypal\u200b';
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }] });
   await window.send('Run it');
   const shown = await window.approval.getByRole('group', { name: 'Command' }).innerText();
   expect(shown).toBe('echo ‹U+202E›txt.exe‹U+202C› pа‹U+0430›ypal‹U+200B›');
@@ -93,7 +94,7 @@ test('an approval given elsewhere updates the card in the chat', async () => {
 });
 
 test('a running turn is steered by a message and ended by Stop turn', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(400), pieceChars: 12, delayMs: 60 }] });
+  const window = await openSession(browser, { replies: [{ text: 'word '.repeat(400), pieceChars: 12, delayMs: 60 }] });
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();
   await window.send('Shorter, please');
@@ -127,7 +128,7 @@ test('panic stop ends everything from any view, gives figures, and needs a relea
 });
 
 test('a failed turn says what happened and what to do', async () => {
-  const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }, { text: 'Back again.' }] });
+  const window = await openSession(browser, { replies: [{ refuse: 'overloaded' }, { text: 'Back again.' }] });
   await window.send('Hello');
   const alert = window.page.getByRole('alert');
   await alert.getByText(/^lab cannot answer at the moment\./).waitFor();

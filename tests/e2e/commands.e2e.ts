@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ function chosen({ message }: WindowUnderTest): Promise<string | null> {
 }
 
 test('commands are suggested while typing, chosen by keys, and explained', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   await window.message.fill('/');
   await list(window).waitFor();
   const names = await list(window).getByRole('option').locator('.label').allInnerTexts();
@@ -57,7 +57,7 @@ test('commands are suggested while typing, chosen by keys, and explained', async
 });
 
 test('a suggestion is chosen with the mouse, a workspace file with Tab', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   await window.message.fill('/re');
   await list(window)
     .getByRole('option', { name: /^\/read/ })
@@ -95,7 +95,7 @@ test("a command's result stays until it is dismissed, and its file is stored", a
 });
 
 test('a wrong command shows its usage, and the typed text stays', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   await window.send('/calc');
   await result(window, '/calc').getByText('Use it like this: /calc EXPRESSION').waitFor();
   expect(await window.message.inputValue()).toBe('/calc');
@@ -106,7 +106,7 @@ test('a wrong command shows its usage, and the typed text stays', async () => {
 });
 
 test('two slashes send a message, and so does a path', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('//help me');
   await window.conversation.getByText('/help me', { exact: true }).waitFor();
   await window.conversation.getByText('One.', { exact: true }).waitFor();
@@ -116,7 +116,7 @@ test('two slashes send a message, and so does a path', async () => {
 });
 
 test('a command that needs approval waits for it like any call', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   await window.send('/run echo by hand > made.txt');
   await window.approval.waitFor();
   await window.page.getByText(/^Waits for your approval/).waitFor();
@@ -167,7 +167,7 @@ test('the key for what waits leads to the card in the open conversation, and fro
 });
 
 test('the keys of the views count the entries of the rail', async () => {
-  const { page } = await openWindow(browser);
+  const { page } = await openSession(browser);
   const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
   await links.first().waitFor();
   const names = await links.allInnerTexts();

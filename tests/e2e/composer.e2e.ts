@@ -4,7 +4,7 @@ import { deflateSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const bringFile = (kind: 'drop' | 'paste', name: string): string => `(() => {
 })()`;
 
 test('files are chosen, dropped, pasted, removed, sent, and shown on the message', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'I see.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'I see.' }] });
   await window.message.waitFor();
   await chosen(window).setInputFiles([notes, picture]);
   await expect.poll(() => attached(window).allInnerTexts()).toEqual(['list.txt\n16 B', `photo.png\n${picture.buffer.length} B`]);
@@ -102,7 +102,7 @@ test('files are chosen, dropped, pasted, removed, sent, and shown on the message
 });
 
 test('rejected files are named with the reason, and the rest is accepted', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   await window.message.waitFor();
   const large = { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_100_000) };
   await chosen(window).setInputFiles([large, notes]);
@@ -115,7 +115,7 @@ test('rejected files are named with the reason, and the rest is accepted', async
 });
 
 test('files sent during a turn go with the next message; text alone steers the turn', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ text: 'word '.repeat(200), pieceChars: 12, delayMs: 60 }, { text: 'Read.' }],
   });
   await window.send('Talk for a while');
@@ -174,7 +174,7 @@ test('ArrowUp in an empty field recalls earlier messages, ArrowDown returns to e
 });
 
 test("a session's model is chosen in the composer and used by the next turn", async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
   const choice = window.page.getByRole('combobox', { name: 'Model of this session' });

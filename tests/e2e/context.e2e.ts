@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ test('a conversation is summarized from the palette, and the summary is shown in
 });
 
 test('the palette says when there is nothing to summarize', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'Hello.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'Hello.' }] });
   await window.send('Hi');
   await window.conversation.getByText('Hello.', { exact: true }).waitFor();
   await runCommand(window, 'Summarize the conversation');
@@ -68,7 +68,7 @@ test('the palette says when there is nothing to summarize', async () => {
 
 test("each section shows its text, its omissions and the server's count, by keyboard", { timeout: 120_000 }, async () => {
   const rule = { text: 'Answer in one word.', agentId: 'main' };
-  const window = await openWindow(browser, { replies: [counted] });
+  const window = await openSession(browser, { replies: [counted] });
   const { page, host } = window;
   await host.op('rule.pin', rule);
   await window.send('What is due?');
@@ -92,7 +92,7 @@ test("each section shows its text, its omissions and the server's count, by keyb
 });
 
 test('content left out of the request is reported at its section', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'Done.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'Done.' }] });
   const { page } = window;
   // More than the context window of an unknown model.
   await window.send('word '.repeat(40_000));

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isSoak } from '../soak.ts';
 import { looksGood, shoot, violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ async function centreOf(page: Page, name: string): Promise<{ x: number; y: numbe
 const gaps = Array.from({ length: 20 }, (_, index) => 50 * (index + 1)).filter((_, index) => isSoak || index % 3 === 0);
 
 test('two clicks on the stop leave it engaged, whatever the time between them', { timeout: 240_000 }, async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page, host } = window;
   await page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();
   const { x, y } = await centreOf(page, 'Panic stop');
@@ -57,7 +57,7 @@ test('two clicks on the stop leave it engaged, whatever the time between them', 
 });
 
 test('by keyboard: the focus moves to the banner, repeats do nothing', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   await page.getByRole('button', { name: 'Panic stop', exact: true }).focus();
   await page.keyboard.press('Enter');
@@ -147,7 +147,7 @@ test('an error message never covers the send or stop button', { timeout: 90_000 
 
 test('a destructive call names the loss and needs a second action, without a key', { timeout: 150_000 }, async () => {
   const command = 'rm -rf build dist && git push --force origin main';
-  const window = await openWindow(browser, { replies: [{ calls: [runs(command)] }, { text: 'Over.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [runs(command)] }, { text: 'Over.' }] });
   const { page, approval } = window;
   await window.send('Clean up and publish');
   await approval.getByRole('heading', { name: 'Deletes build and dist and everything inside, and force-pushes to origin/main' }).waitFor();
@@ -180,7 +180,7 @@ test('a destructive call names the loss and needs a second action, without a key
 
 test('after an answer the focus waits at the next heading, where no key answers', { timeout: 90_000 }, async () => {
   const replies = [{ calls: [writes('one.md'), runs('rm -rf build dist'), writes('three.md')] }, { text: 'Over.' }];
-  const window = await openWindow(browser, { replies });
+  const window = await openSession(browser, { replies });
   const { page, approval } = window;
   await window.send('Do three things');
   await expect.poll(() => pending(window), patience).toBe(3);
@@ -216,7 +216,7 @@ test('after an answer the focus waits at the next heading, where no key answers'
 });
 
 test('a long change is shown fully, and approving it unread is labelled as such', { timeout: 150_000 }, async () => {
-  const values = (end: string): string => Array.from({ length: 500 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
+  const values = (end: string): string => Array.from({ length: 200 }, (_, n) => `export const value${n} = ${n}${end};\n`).join('');
   const replies = [
     { calls: [writes('values.ts', values(''))] },
     { text: 'Made.' },
@@ -235,7 +235,7 @@ test('a long change is shown fully, and approving it unread is labelled as such'
   const counts = await Promise.all([change.locator('ins').count(), change.locator('del').count()]);
   expect(Math.min(...counts)).toBeGreaterThan(100);
   expect(await change.locator('[data-line="1"]').count()).toBe(2);
-  await approval.getByRole('button', { name: 'Approve once without reading 700 lines' }).waitFor();
+  await approval.getByRole('button', { name: 'Approve once without reading 100 lines' }).waitFor();
   await looksGood(page, 'long-change');
   await page.setViewportSize({ width: 1000, height: 420 });
   // The frame is as high as the window, and the rail scrolls.
@@ -269,7 +269,7 @@ async function startsOnScreen({ approval, conversation }: WindowUnderTest): Prom
 }
 
 test('a denial may have a note for the agent; typing it answers nothing', { timeout: 60_000 }, async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [writes('plan.md')] }, { text: 'I asked for another way.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [writes('plan.md')] }, { text: 'I asked for another way.' }] });
   const { page, approval } = window;
   await window.send('Write a plan');
   await isReady(window);
@@ -290,7 +290,7 @@ test('a denial may have a note for the agent; typing it answers nothing', { time
 
 test('the card of a small edit is small', { timeout: 120_000 }, async () => {
   const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
-  const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
   const { page, approval } = window;
   await window.send('Change my notes');
   await approval.locator('ins').waitFor();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Frame, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -17,7 +17,11 @@ const fenced = (source: string): string => `\`\`\`mermaid\n${source}\n\`\`\``;
 const flow = 'flowchart TD\n  A[Read] --> B{Safe?}\n  B -- yes --> C[Draw]\n  B -- no --> D[Show source]';
 
 async function answered(...texts: readonly string[]): Promise<WindowUnderTest> {
-  const window = await openWindow(browser, { replies: [{ text: texts.join('\n\nBetween.\n\n') }] });
+  return answeredIn(openSession, texts);
+}
+
+async function answeredIn(opened: typeof openSession, texts: readonly string[]): Promise<WindowUnderTest> {
+  const window = await opened(browser, { replies: [{ text: texts.join('\n\nBetween.\n\n') }] });
   await window.send('Draw it');
   return window;
 }
@@ -140,7 +144,7 @@ test('a broken, too long or external diagram stays as source and says why', asyn
 
 test('a drawing reaches neither window nor network, and runs only its own script', async () => {
   const { outside, asked } = await listenOutside();
-  const window = await answered(fenced(flow));
+  const window = await answeredIn(openWindow, [fenced(flow)]);
   await pictured(window).waitFor();
   const frame = await drawnFrame(window);
   const tried = (source: string): Promise<string> =>
@@ -189,7 +193,7 @@ test('a drawing reaches neither window nor network, and runs only its own script
 });
 
 test('a drawing that never ends does not block the window', async () => {
-  const window = await answered(fenced(flow));
+  const window = await answeredIn(openWindow, [fenced(flow)]);
   await pictured(window).waitFor();
   const frame = await drawnFrame(window);
   frame.evaluate('for (;;);').catch(() => undefined);

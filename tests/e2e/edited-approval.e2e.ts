@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function openEditor(window: WindowUnderTest): Promise<void> {
 
 test('a person changes a text and a path by keyboard, and the changed call is written', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one\ntwo\n' } };
-  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { page, approval, conversation } = window;
   await window.send('Write a plan');
   await openEditor(window);
@@ -70,7 +70,7 @@ test('a command changed into a destructive one needs another approval, in red', 
 
 test('an invalid change is explained, and the approval stays open', { timeout: 120_000 }, async () => {
   const write = { tool: 'write_file', args: { path: 'plan.md', content: 'one' } };
-  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
   const { approval, page } = window;
   await window.send('Write a plan');
   await openEditor(window);

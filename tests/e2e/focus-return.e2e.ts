@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const focused = (page: Page): Promise<string> =>
   })()`);
 
 test('after a title is changed in the header, the focus is where the change began', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const field = page.getByRole('textbox', { name: 'Session title' });
@@ -55,7 +55,7 @@ test('a session that leaves the list and comes back keeps the focus in the list'
 });
 
 test('Tab leaves a menu and closes it', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await page.getByRole('button', { name: 'Actions for your message' }).press('Enter');
   await expect.poll(() => focused(page)).toBe('Copy');
@@ -69,7 +69,7 @@ test('Tab leaves a menu and closes it', async () => {
 });
 
 test('a letter goes to the next item of a menu that begins with it, Home and End to the ends', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await window.host.op('session.create', { title: 'Garden' });
   const row = page.getByRole('list', { name: 'Sessions' }).getByRole('link', { name: /^Garden/ });
@@ -89,7 +89,7 @@ test('a letter goes to the next item of a menu that begins with it, Home and End
 });
 
 test('Escape closes the note of an approval, keeps its words, and returns to its button', async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] }] });
   const { approval } = window;
   await window.send('Write it');
   await approval.getByRole('button', { name: 'Other answers' }).press('Enter');
@@ -105,7 +105,7 @@ test('Escape closes the note of an approval, keeps its words, and returns to its
 });
 
 test('the form of a provider takes the focus and gives it back, and so does a removed provider', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   await page.goto(`${window.host.origin}/#/settings/models`);
   const add = page.getByRole('button', { name: 'Add a provider' });
@@ -131,7 +131,7 @@ test('a stop from elsewhere is an alert, and what is spent is no news', async ()
 });
 
 test('a retry and an edited message leave the focus in the conversation', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }] });
   const { page, conversation } = window;
   const isInConversation = (): Promise<boolean> => conversation.evaluate((log) => log.contains(log.ownerDocument.activeElement));
   await window.send('Count');
@@ -159,7 +159,7 @@ test('a step of the tour keeps the focus in the tour, and its end gives it to th
 });
 
 test('a schedule that is paused keeps the focus, and one that is removed leaves it nearby', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page, host } = window;
   const spec = { kind: 'cron', expr: '0 8 * * *', zone: 'UTC' };
   await host.op('schedule.create', { name: 'Morning', prompt: 'Read', spec });
@@ -174,7 +174,7 @@ test('a schedule that is paused keeps the focus, and one that is removed leaves 
 
 test('at the end of the queue the focus stays on the button that led there', async () => {
   const calls = ['a.md', 'b.md'].map((path) => ({ tool: 'write_file', args: { path, content: 'x' } }));
-  const window = await openWindow(browser, { replies: [{ calls }] });
+  const window = await openSession(browser, { replies: [{ calls }] });
   const { page } = window;
   await window.send('Write both');
   await window.approval.nth(1).waitFor();
@@ -189,7 +189,7 @@ test('at the end of the queue the focus stays on the button that led there', asy
 
 test('after the last grant is revoked the focus is in the page, under its title', async () => {
   const calls = [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }];
-  const window = await openWindow(browser, { replies: [{ calls }, { text: 'Written.' }] });
+  const window = await openSession(browser, { replies: [{ calls }, { text: 'Written.' }] });
   const { page, approval } = window;
   await window.send('Write it');
   await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ const sections = ['system', 'identity', 'rules', 'task', 'messages', 'about_mate
 const more = ['skill_cards', 'skill_excerpt', 'approvals', 'tools'];
 
 test('neighbouring parts of the drawn context differ in colour, in light and dark', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'Two eggs.' }] });
   const { page } = window;
   await page.route('**/api/ops/pack.get', async (route) => {
     const answer = await route.fetch();
@@ -73,7 +73,7 @@ test('neighbouring parts of the drawn context differ in colour, in light and dar
 });
 
 test('the dot of a session is there in forced colours', async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'a' } }] }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'a' } }] }] });
   const { page } = window;
   await window.send('Write it');
   await window.approval.waitFor();
@@ -88,7 +88,7 @@ test('the dot of a session is there in forced colours', async () => {
 });
 
 test('in forced colours the chosen of several, the key of a chart and the open tab are seen', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'Two eggs.' }] });
   const { page } = window;
   await window.send('How many eggs?');
   await window.conversation.getByText('Two eggs.').waitFor();

@@ -10,8 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
+/** With motion, as most people have it. */
+const context = { reducedMotion: 'no-preference' } as const;
+
 test('a key in the message field causes one layout, and the field grows with its lines', async () => {
-  const { page, message } = await openWindow(browser);
+  const { page, message } = await openWindow(browser, { context });
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable');
   const layouts = async (): Promise<number> => {
@@ -34,6 +37,7 @@ test('a key in the message field causes one layout, and the field grows with its
 
 test('a piece of an answer is scrolled to before it is painted, not a frame later', async () => {
   const window = await openWindow(browser, {
+    context,
     replies: [{ text: 'Some words of a paragraph.\n\n'.repeat(240), pieceChars: 24, delayMs: 10 }],
   });
   const { page, conversation } = window;

@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('each check shows its state and purpose, and a failed one links to the fix', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks', exact: true });
@@ -71,7 +71,7 @@ test('a backup is created and verified, and the restore command is exact', async
 });
 
 test('the log is verified by its button', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   await window.page.goto(`${window.host.origin}/#/health`);
   await window.page.getByRole('button', { name: 'Verify the log' }).click();
   await window.page

@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ function panel(window: WindowUnderTest) {
 const isFocused = (element: { ownerDocument: { activeElement: unknown } }): boolean => element === element.ownerDocument.activeElement;
 
 test('it is closed at first, shows the turn in figures, and returns the focus', async () => {
-  const window = await openWindow(browser, { replies: [read, { text: 'Milk.', usage: { input: 1500, output: 20 } }] });
+  const window = await openSession(browser, { replies: [read, { text: 'Milk.', usage: { input: 1500, output: 20 } }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   expect(await panel(window).count()).toBe(0);
@@ -54,7 +54,7 @@ test('it is closed at first, shows the turn in figures, and returns the focus', 
 });
 
 test("the model's input matches the host's pack: sections, tokens, room, requests", async () => {
-  const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }] });
+  const window = await openSession(browser, { replies: [read, { text: 'Milk.' }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   await window.details.click();
@@ -97,7 +97,7 @@ test("the model's input matches the host's pack: sections, tokens, room, request
 });
 
 test('memories stored by a turn are listed with their size and linked', async () => {
-  const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }] });
+  const window = await openSession(browser, { replies: [print, { text: 'Printed.' }] });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
@@ -113,7 +113,7 @@ test('memories stored by a turn are listed with their size and linked', async ()
 });
 
 test('it follows a running turn, and belongs to its session', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [read, { text: 'word '.repeat(120), pieceChars: 10, delayMs: 50 }, { text: 'Other.' }],
   });
   await window.send('Look and tell');
@@ -135,7 +135,8 @@ test.each([
   [900, 'over'],
   [360, 'instead'],
 ] as const)('at %i px it stands %s the conversation', async (width, place) => {
-  const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }], context: { viewport: { width, height: 800 } } });
+  const window = await openSession(browser, { replies: [read, { text: 'Milk.' }] });
+  await window.page.setViewportSize({ width, height: 800 });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
   const before = await window.conversation.boundingBox();
@@ -155,7 +156,8 @@ test.each([
 });
 
 test.each(['light', 'dark'] as const)('it passes the accessibility rules, %s, wide and narrow', async (colorScheme) => {
-  const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }], context: { colorScheme } });
+  const window = await openSession(browser, { replies: [print, { text: 'Printed.' }] });
+  await window.page.emulateMedia({ colorScheme });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();

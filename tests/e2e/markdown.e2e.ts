@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => browser.close());
 
 test('finished code gets colours, its language and wrapping, and its text is unchanged', async () => {
   const code = 'const sum = (a: number): string => `${a}`; // adds\n\nif (sum(1) !== "1") throw new Error("wrong");';
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ text: `Here:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nolanguage\nplain\n\`\`\`` }],
   });
   await window.send('Code, please');
@@ -33,7 +33,7 @@ test('finished code gets colours, its language and wrapping, and its text is unc
 test('formulas are drawn inline and as blocks; money and other text stay text', async () => {
   const text =
     'It costs $5 and then $10. The sum is $a^2 + b^2$ and \\(c_1\\).\n\n$$\n\\frac{1}{2} \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}\n$$\n\nBroken: $\\frac{1}{$ end. \\fcolorbox: $\\fcolorbox{red}{blue}{x}$';
-  const window = await openWindow(browser, { replies: [{ text }] });
+  const window = await openSession(browser, { replies: [{ text }] });
   await window.send('Maths, please');
   await window.conversation.getByRole('group', { name: 'Formula' }).locator('math').waitFor();
   expect(await window.conversation.locator('.markup .formula math').count()).toBe(3);
@@ -48,7 +48,7 @@ test('formulas are drawn inline and as blocks; money and other text stay text', 
 test('links show their target, images are chips, task lists and wide tables render', async () => {
   const cells = (cell: string): string => `|${` ${cell} |`.repeat(30)}`;
   const text = `See [the page](https://example.org/a) and https://example.com/b.\n\n![A cat](https://cats.invalid/cat.png)\n\n- [x] done\n- [ ] open\n\n${cells('heading')}\n${cells('---')}\n${cells('2026-03-02')}`;
-  const window = await openWindow(browser, { replies: [{ text }] });
+  const window = await openSession(browser, { replies: [{ text }] });
   await window.send('Links, please');
   await window.conversation.getByText('Image “A cat” at cats.invalid, not loaded').waitFor();
   expect(await window.conversation.locator('.link-host').allInnerTexts()).toEqual(['example.org']);
@@ -83,7 +83,7 @@ test('a screen reader hears an answer once, in complete sentences', async () => 
 test('a footnote is shown under its mark, with its content', async () => {
   const text =
     'A claim[^1] and another[^src].\n[^1]: See [the page](https://example.org/a)\n   and `code`.\n\n[^src]: <b>Second</b>\n\nThe end [^none\n';
-  const window = await openWindow(browser, { replies: [{ text }] });
+  const window = await openSession(browser, { replies: [{ text }] });
   await window.send('Sources, please');
   await window.conversation.getByText('The end [^none').waitFor();
   expect(await window.conversation.locator('.footnote').allInnerTexts()).toEqual([
@@ -97,7 +97,7 @@ test('a footnote is shown under its mark, with its content', async () => {
 test('a collapsed section opens to its markdown, and its tags never show', { timeout: 60_000 }, async () => {
   const text =
     'Summary.\n\n<details>\n<summary>The <b>log</b></summary>\n\n- first\n- **second**\n\n```sh\nls\n```\n\n</details>\n\nAfter it.';
-  const window = await openWindow(browser, { replies: [{ text, pieceChars: 9, delayMs: 5 }] });
+  const window = await openSession(browser, { replies: [{ text, pieceChars: 9, delayMs: 5 }] });
   await window.send('Fold it');
   await window.conversation.getByText('After it.').waitFor();
   const folded = window.conversation.locator('.document details');

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ async function choose(window: WindowUnderTest, text: string, menu: string, ...ac
 }
 
 test('messages and answers offer what applies: only the last can be run again', async () => {
-  const window = await openWindow(browser, { historyTurns: 2 });
+  const window = await openSession(browser, { historyTurns: 2 });
   await turn(window, 'Question 2').waitFor();
   const rest = ['Pin as a rule', 'Open in Activity', 'Export this turn'];
   const branches = ['Edit', 'Fork here', 'Go back to here…'];
@@ -56,7 +56,7 @@ test('an answer is copied as it was written', async () => {
 });
 
 test('a retry replaces the turn, and its versions can be browsed in place', { timeout: 120_000 }, async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'First go.' }, { text: 'Second go.' }, { text: 'Third go.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'First go.' }, { text: 'Second go.' }, { text: 'Third go.' }] });
   await window.send('Say something');
   await turn(window, 'First go.').waitFor();
   await choose(window, 'First go.', ofMessage, 'Retry');
@@ -112,7 +112,7 @@ test('editing the last message replaces its answer, and the old version is kept'
 });
 
 test('a message is edited by keyboard and starts a branch; Escape changes nothing', async () => {
-  const window = await openWindow(browser, { historyTurns: 2, replies: [{ text: 'From the branch.' }] });
+  const window = await openSession(browser, { historyTurns: 2, replies: [{ text: 'From the branch.' }] });
   const menu = turn(window, 'Question 2').getByRole('button', { name: ofMessage });
   await menu.focus();
   const { keyboard } = window.page;
@@ -146,7 +146,7 @@ test('a message is edited by keyboard and starts a branch; Escape changes nothin
 });
 
 test('an unsent edit of a message is kept when its view is left, and after a reload, without taking the focus', async () => {
-  const window = await openWindow(browser, { historyTurns: 2 });
+  const window = await openSession(browser, { historyTurns: 2 });
   await turn(window, 'Question 1').waitFor();
   await choose(window, 'Question 1', ofMessage, 'Edit');
   const field = window.page.getByRole('textbox', { name: 'Edited message' });
@@ -178,7 +178,7 @@ test('a fork ends with the turn it was made at', async () => {
 });
 
 test('a turn is opened in Activity and exported as a file', async () => {
-  const window = await openWindow(browser, { historyTurns: 2 });
+  const window = await openSession(browser, { historyTurns: 2 });
   await turn(window, 'Question 1').waitFor();
   const download = window.page.waitForEvent('download');
   await choose(window, 'Question 1', ofAnswer, 'Export this turn', 'As Markdown');
@@ -192,7 +192,7 @@ test('a turn is opened in Activity and exported as a file', async () => {
 });
 
 test('a running turn can be copied and opened, but not forked or run again', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(300), pieceChars: 12, delayMs: 60 }] });
+  const window = await openSession(browser, { replies: [{ text: 'word '.repeat(300), pieceChars: 12, delayMs: 60 }] });
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();
   expect(await items(window, 'Talk for a while', ofMessage)).toEqual([

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -92,7 +92,7 @@ test('what is written and sent while a folder is opened goes to the session in t
 });
 
 test('what was written in an empty session goes along to the folder it is opened in', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   const folder = await trusted(window);
   await page.getByRole('button', { name: 'New session', exact: true }).click();
@@ -127,7 +127,7 @@ test('a session made while the person opens another one leaves that one in view'
 });
 
 test('what is typed while a message is on its way is the next message', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'Two eggs.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'Two eggs.' }] });
   await window.page.getByText('What can I do for you?').waitFor();
   const sending = await hold(window, 'message.send');
   await window.message.focus();

@@ -57,7 +57,10 @@ export function oddMessages(count: number, seed: number): OddMessage[] {
     ...links.map((body) => ({ way: 'openLink' as const, channel: askChannels.openLink, name: null, body })),
     ...follows.map((body) => ({ way: 'follow' as const, channel: askChannels.follow, name: null, body })),
   ];
-  const unknown = fc.sample(fc.record({ name: fc.oneof(fc.string(), anyValue), params: anyValue }), { numRuns: count, seed });
+  const unknown = fc.sample(fc.record({ name: fc.oneof(fc.string(), anyValue), params: anyValue }), {
+    numRuns: 2 * (count - found.length),
+    seed,
+  });
   const rest = unknown.filter(({ name }) => !opNames.includes(String(name))).slice(0, count - found.length);
   return [...found, ...rest.map(({ name, params }) => ({ way: 'op' as const, channel: askChannels.op, name, body: params }))];
 }

@@ -2,7 +2,7 @@
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -16,8 +16,8 @@ const expectSoon = <T>(look: () => Promise<T>) => expect.poll(look);
 const palette = (page: Page): Locator => page.getByRole('combobox', { name: 'Commands' });
 const lines = (page: Page): Locator => page.getByRole('dialog').getByRole('listbox', { name: 'Commands' }).getByRole('option');
 
-async function open(options: OpenOptions = {}): Promise<WindowUnderTest> {
-  const window = await openWindow(browser, { historyTurns: 2, ...options });
+async function open(opened = openSession): Promise<WindowUnderTest> {
+  const window = await opened(browser, { historyTurns: 2 });
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();
   return window;
 }
@@ -45,7 +45,7 @@ test('a few letters find a command, Enter runs it, and the focus follows', async
 });
 
 test('Escape, a click outside and the same keys close the palette; the focus returns', async () => {
-  const { page, message } = await open();
+  const { page, message } = await open(openWindow);
   const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(30, 700), () => page.keyboard.press('Control+k')];
   for (const close of closings) {
     await message.focus();
@@ -60,7 +60,7 @@ test('Escape, a click outside and the same keys close the palette; the focus ret
 });
 
 test('recent commands come first the next time, and the arrow keys wrap around', async () => {
-  const { page } = await open();
+  const { page } = await open(openWindow);
   await command(page, 'go to health');
   await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
   await command(page, 'go to chat');
@@ -78,7 +78,7 @@ test('recent commands come first the next time, and the arrow keys wrap around',
 });
 
 test('the panic stop needs a second press, and its release is found by name', async () => {
-  const { page, host } = await open();
+  const { page, host } = await open(openWindow);
   await page.keyboard.press('Control+k');
   await palette(page).fill('panic stop');
   await page.keyboard.press('Enter');
@@ -150,7 +150,7 @@ test('a slash command with parameters starts a line, others run at once', async 
 });
 
 test('theme, density and contrast are changed by name', async () => {
-  const { page } = await open();
+  const { page } = await open(openWindow);
   const looks = (): Promise<unknown> => page.evaluate('({ ...document.documentElement.dataset })');
   await command(page, 'theme dark');
   await command(page, 'compact');
@@ -159,7 +159,7 @@ test('theme, density and contrast are changed by name', async () => {
 });
 
 test('keys do what the sheet says; single-letter keys only if enabled and outside text', async () => {
-  const { page, host, message } = await open();
+  const { page, host, message } = await open(openWindow);
   await host.op('session.create', { title: 'Newest' });
   await page.getByRole('list', { name: 'Sessions' }).getByText('Newest').waitFor();
   const title = (name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor();

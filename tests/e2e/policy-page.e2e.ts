@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function tryCall(window: WindowUnderTest, tool: string, values: Readonly<R
 }
 
 test('a call is tried: allowed, asked or refused, with rule, reason and position', async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   const rules = [{ when: { paths: ['archive'] }, then: 'deny', reason: 'The archive is finished' }];
   await window.host.op('config.set', { key: 'policy.rules', value: rules });
@@ -58,7 +58,7 @@ test('a call is tried: allowed, asked or refused, with rule, reason and position
 });
 
 test('the page shows what is in force, and looks right in all themes and widths', { timeout: 150_000 }, async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   await toPolicy(window);
   await page.getByText('Reading inside the workspace is free. Everything else asks.').waitFor();

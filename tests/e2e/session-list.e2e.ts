@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -68,7 +68,7 @@ test('a long title that is read from the right loses its end and not its beginni
 });
 
 test('an unread session says so in words, and the host stores when it was seen', async () => {
-  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
+  const window = await openSession(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
   await window.conversation.getByText('Question 1', { exact: true }).waitFor();
   const sessionId = await make(window, 'Garden');
   await window.host.op('message.send', { sessionId, text: 'Grow' });
@@ -82,7 +82,7 @@ test('an unread session says so in words, and the host stores when it was seen',
 });
 
 test('a session shows what it waits for, and where it came from', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     historyTurns: 1,
     replies: [{ calls: [{ tool: 'write_file', args: { path: 'hello.md', content: 'x' } }] }],
   });
@@ -215,7 +215,7 @@ test('the search lists a session once and shows its other hits on demand', async
 });
 
 test('a window that becomes narrow keeps the draft and the focus', async () => {
-  const window = await openWindow(browser, { historyTurns: 1 });
+  const window = await openSession(browser, { historyTurns: 1 });
   const { page } = window;
   await rowsOf(window).getByText('Earlier work').waitFor();
   await window.message.focus();

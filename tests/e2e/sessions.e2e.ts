@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -70,12 +70,12 @@ test('an answer in another session marks it unread', async () => {
 test('a session of 2,000 turns keeps the page small and scrolls without jumps', async () => {
   const window = await openWindow(browser, { historyTurns: 2000 });
   await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
-  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(80, 400));
+  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(160, 200));
   expect(seen.jumps).toEqual([]);
   expect(seen.nodesMax).toBeLessThan(4000);
   // Far more than the fifty turns that were loaded at first.
   expect(seen.oldest).toBeLessThan(1900);
-  const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 150));
+  const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 75));
   expect(fast).toMatchObject({ jumps: [] });
   expect(fast.oldest).toBeLessThan(seen.oldest - 50);
   await window.page.getByRole('button', { name: 'Newest' }).click();
@@ -192,7 +192,7 @@ test('a call interrupted by a crash waits until a person reports its outcome', a
 });
 
 test("activity shows a logged turn with decisions, reasons and the model's input", async () => {
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
   await window.send('Look around');
   await window.conversation.getByText('One file.', { exact: true }).waitFor();
   await window.details.click();
@@ -260,7 +260,7 @@ test('settings store a secret by name only', async () => {
 
 test('health verifies the log, and a long output opens as an artifact', async () => {
   const command = 'for i in $(seq 1 30000); do printf "line %s with a hidden \\342\\200\\213 space\\n" "$i"; done';
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();

@@ -3,7 +3,7 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood, shoot, violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -19,8 +19,8 @@ async function toSection({ page }: WindowUnderTest, section: string): Promise<vo
   await page.evaluate(`location.hash = '#/settings/${section}'`);
 }
 
-async function openSettings(section: string, options: Parameters<typeof openWindow>[1] = {}): Promise<WindowUnderTest> {
-  const window = await openWindow(browser, options);
+async function openSettings(section: string, opened = openSession): Promise<WindowUnderTest> {
+  const window = await opened(browser);
   await window.page
     .getByRole('navigation', { name: /^(Main|Hauptnavigation)$/ })
     .locator('a[href="#/settings"]')
@@ -35,7 +35,7 @@ const rowOf = ({ page }: WindowUnderTest, key: string): Locator => page.locator(
 const fileOf = async ({ host }: WindowUnderTest): Promise<Read['file']> => ((await host.op('config.get', {})) as Read).file;
 
 test('a number is saved with a note about the next start, undone, and reset', async () => {
-  const window = await openSettings('limits');
+  const window = await openSettings('limits', openWindow);
   const row = rowOf(window, 'limits.steps');
   // The default is said only where it is not in use.
   expect(await row.getByText('Default: 50').count()).toBe(0);
@@ -179,7 +179,7 @@ test('saving, here or elsewhere, moves neither the focus nor the scroll position
 });
 
 test('times and sizes are edited in human units', async () => {
-  const window = await openSettings('limits');
+  const window = await openSettings('limits', openWindow);
   const turn = rowOf(window, 'limits.turnMs');
   expect([await turn.getByRole('spinbutton').inputValue(), await turn.getByRole('combobox', { name: 'Unit' }).inputValue()]).toEqual([
     '1',

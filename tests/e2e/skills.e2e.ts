@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ test('a folder is imported by keyboard, with a report of each skill', { timeout:
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, 'SKILL.md'), text);
   }
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page, host } = window;
   await window.message.waitFor();
   await window.go('Skills');
@@ -91,7 +91,7 @@ test('a folder is imported by keyboard, with a report of each skill', { timeout:
 });
 
 test('skills are reached by a key', { timeout: 120_000 }, async () => {
-  const window = await openWindow(browser);
+  const window = await openSession(browser);
   const { page } = window;
   await window.message.waitFor();
   await page.keyboard.press('Alt+Shift+8');

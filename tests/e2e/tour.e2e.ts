@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('the tour covers ask, approve, undo and stop', { timeout: 120_000 }, async () => {
-  const window = await openWindow(browser, { usesDemo: true });
+  // With motion, as most people have it.
+  const window = await openWindow(browser, { usesDemo: true, context: { reducedMotion: 'no-preference' } });
   const { page } = window;
   await page.getByRole('button', { name: 'Take the one-minute tour' }).press('Enter');
   const tour = page.getByRole('region', { name: 'One-minute tour' });

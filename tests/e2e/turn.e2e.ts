@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ test('calls planned together form a plan, and each is ticked off as it ends', as
 });
 
 test('a single call needs no plan, and a plan is shown again after a reload', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'One.' }, { calls: [read('notes.md'), read('notes.md')] }, { text: 'Two.' }],
   });
   await window.send('First');
@@ -75,7 +75,7 @@ test('a finished long turn shows only its failed calls, and all of them when ope
 });
 
 test('a turn shows phase, time, calls and context share, and its cost at the end', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(2_000), pieceChars: 10, delayMs: 40 }],
   });
   await window.send('Look and tell');
@@ -123,7 +123,7 @@ test('a card is used by keyboard: it has the answer, difference, check and undo'
 
 test('output is shown while a command runs, and afterwards once, in the result', async () => {
   const command = 'echo first; sleep 1; echo second';
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Ran.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Ran.' }] });
   await window.send('Run it');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   const live = window.page.getByLabel('Live output');
@@ -137,7 +137,7 @@ test('output is shown while a command runs, and afterwards once, in the result',
 });
 
 test('a failed turn says what was kept and is retried in place', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ calls: [read('notes.md')] }, { refuse: 'overloaded' }, { text: 'Back again.' }],
   });
   await window.send('What is in my notes?');
@@ -169,7 +169,7 @@ test('a missing key leads to the secrets, and a failure that is past asks for no
 });
 
 test('a failure is an alert when it happens, and text when its session is opened again', async () => {
-  const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
+  const window = await openSession(browser, { replies: [{ refuse: 'overloaded' }] });
   const { page } = window;
   await window.send('Hello');
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
@@ -191,7 +191,7 @@ test('a failure is an alert when it happens, and text when its session is opened
 });
 
 test('a failed turn is retried with another model', async () => {
-  const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
+  const window = await openSession(browser, { replies: [{ refuse: 'overloaded' }] });
   await window.send('What is 2340 * 17.5 / 100?');
   const alert = window.page.getByRole('alert');
   await alert.getByRole('button', { name: 'Another model' }).click();

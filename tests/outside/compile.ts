@@ -1,18 +1,18 @@
-// `compile.ts SETTINGS FILE…`: type-checks the files in the working folder with the package's types, once for each setting, and prints the
-// errors. One process for all settings: the compiler is warm after the first, and files that two settings parse alike are parsed once. The
+// `compile.ts SETTINGS`: type-checks files in the working folder with the package's types, for each setting its own, and prints the errors.
+// One process for all settings: the compiler is warm after the first, and files that two settings parse alike are parsed once. The
 // long run also checks the types of other packages, which takes half the time.
 
 import { argv, cwd, env, exit, stdout } from 'node:process';
 import ts from 'typescript';
 import * as z from 'zod';
 
-const settingsSchema = z.array(z.tuple([z.string(), z.record(z.string(), z.unknown())]));
+const settingsSchema = z.array(z.tuple([z.string(), z.record(z.string(), z.unknown()), z.array(z.string())]));
 
-const [, , settings = '[]', ...files] = argv;
+const [, , settings = '[]'] = argv;
 /** Parsed files by module system, because that determines how a file is parsed. */
 const readSoFar = new Map<ts.ModuleKind | undefined, Map<string, ts.SourceFile>>();
 
-const lines = settingsSchema.parse(JSON.parse(settings)).flatMap(([name, setting]) => {
+const lines = settingsSchema.parse(JSON.parse(settings)).flatMap(([name, setting, files]) => {
   const { options, errors } = ts.convertCompilerOptionsFromJson(setting, cwd());
   const program = ts.createProgram({ rootNames: files, options, host: hostFor(options) });
   return [...errors, ...(env['TRAYCLAW_SOAK'] === undefined ? ownProblems(program) : ts.getPreEmitDiagnostics(program))].map((found) => {

@@ -25,7 +25,14 @@ interface FreePage {
   readonly port: number;
 }
 
-const usualViewport = { width: 1280, height: 800 };
+/** Without motion: while something moves, the whole window is drawn again for each frame. The specs of motion ask for it. */
+const usual = {
+  viewport: { width: 1280, height: 800 },
+  colorScheme: 'light',
+  reducedMotion: 'reduce',
+  forcedColors: 'none',
+  contrast: 'no-preference',
+} as const;
 /** Each free page is a process. */
 const FREE_MAX = 4;
 /** The most recently returned page is last. */
@@ -33,7 +40,7 @@ const freePages = new WeakMap<Browser, FreePage[]>();
 
 /** Takes a free page that was opened with the same options, or opens a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
-  const options = { viewport: usualViewport, ...context };
+  const options: BrowserContextOptions = { ...usual, ...context };
   const key = JSON.stringify([options, initScript]);
   const { page, port } = (await takeFree(browser, key)) ?? {
     page: await newPage(await browser.newContext(options), initScript),
@@ -88,17 +95,17 @@ async function isReset(page: Page, origin: string, options: BrowserContextOption
     await page.goto(`${origin}/nothing`);
     await page.evaluate('localStorage.clear(); sessionStorage.clear()');
     await page.context().clearCookies();
-    await page.mouse.move(-1, -1);
-    await page.emulateMedia({
-      media: null,
-      colorScheme: options.colorScheme ?? 'light',
-      reducedMotion: options.reducedMotion ?? 'no-preference',
-      forcedColors: options.forcedColors ?? 'none',
-      contrast: options.contrast ?? 'no-preference',
-    });
-    await page.setViewportSize(options.viewport ?? usualViewport);
+    await resetPage(page, options);
     return true;
   } catch {
     return false;
   }
+}
+
+/** Resets what a test can change around the document. */
+export async function resetPage(page: Page, context: BrowserContextOptions = {}): Promise<void> {
+  const { viewport, colorScheme, reducedMotion, forcedColors, contrast } = { ...usual, ...context };
+  await page.mouse.move(-1, -1);
+  await page.emulateMedia({ media: null, colorScheme, reducedMotion, forcedColors, contrast });
+  if (viewport !== null) await page.setViewportSize(viewport);
 }

@@ -11,12 +11,13 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFailed, onTestFinished } from 'vitest';
 import type { ViewName } from '../../../core/contracts/views.ts';
 import { frame } from '../../../renderer/lib/i18n/english/frame.ts';
+import { earlierSessionId } from '../host/earlier-turns.ts';
 import { startServedHost } from '../host/served-host.ts';
 import type { HostOptions, WindowHost } from '../host/window-host.ts';
-import { closeOthers, takePage, type PageOptions } from './kept-page.ts';
+import { closeOthers, resetPage, takePage, type PageOptions } from './kept-page.ts';
 
 const launchArguments = [
   '--headless',
@@ -59,11 +60,18 @@ export interface WindowUnderTest {
   openAddress(): Promise<void>;
 }
 
-let shared: Browser | undefined;
+let running: Browser | undefined;
+/** The windows that specs of the running file share, by their options. */
+const shared = new Map<string, Opened>();
+
+interface Opened {
+  readonly window: WindowUnderTest;
+  readonly close: () => Promise<void>;
+}
 
 /** The browser of this worker. The files that the worker runs share it and its pages. */
 export async function launchBrowser(): Promise<Browser> {
-  if (shared?.isConnected() === true) return shared;
+  if (running?.isConnected() === true) return running;
   const browser = await chromium.launch({
     executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium',
     args: launchArguments,
@@ -72,30 +80,84 @@ export async function launchBrowser(): Promise<Browser> {
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
-  browser.close = () => closeOthers(browser);
-  return (shared = browser);
+  browser.close = async () => {
+    for (const { close } of shared.values()) await close();
+    shared.clear();
+    await closeOthers(browser);
+  };
+  return (running = browser);
 }
 
 /** The host closes at the end of the test, and the page is given to the next test. */
 export async function openWindow(browser: Browser, options: OpenOptions = {}): Promise<WindowUnderTest> {
+  const { window, close } = await open(browser, options);
+  onTestFinished(close);
+  return window;
+}
+
+/**
+ * A window that earlier specs of the file may have used, at an empty session or, with `historyTurns`, at the earlier one: opening a window
+ * is much of the work of a short spec. Specs that change more than their session use `openWindow`.
+ */
+export async function openSession(
+  browser: Browser,
+  { replies = [], ...options }: Omit<OpenOptions, 'before' | 'withoutToken'> = {},
+): Promise<WindowUnderTest> {
+  const key = JSON.stringify(options);
+  const used = shared.get(key);
+  const opened = used ?? (await open(browser, options));
+  shared.set(key, opened);
+  // A failed spec may leave anything behind.
+  onTestFailed(async () => {
+    shared.delete(key);
+    await opened.close();
+  });
+  opened.window.host.reply(replies);
+  if (used !== undefined) await goToSession(opened.window, options);
+  return opened.window;
+}
+
+async function goToSession({ page, host, incidents }: WindowUnderTest, { context, historyTurns }: OpenOptions): Promise<void> {
+  expect({ earlier: incidents }).toEqual({ earlier: [] });
+  const { approvals } = (await host.op('approval.list', {})) as { approvals: { turnId: string }[] };
+  for (const turnId of new Set(approvals.map((approval) => approval.turnId))) await host.op('turn.cancel', { turnId });
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await resetPage(page, context);
+  const made = historyTurns === undefined ? await host.op('session.create', {}) : { sessionId: earlierSessionId };
+  await page.evaluate(`location.hash = '#/chat/${(made as { sessionId: string }).sessionId}'`);
+  await page
+    .getByText(historyTurns === undefined ? 'What can I do for you?' : `Answer ${historyTurns}.`)
+    .first()
+    .waitFor();
+}
+
+async function open(browser: Browser, options: OpenOptions): Promise<Opened> {
   const kept = await takePage(browser, options);
   const host = await startServedHost(options, kept.port);
-  onTestFinished(() => host.close());
   const { page } = kept;
   page.setDefaultTimeout(actionWithinMs);
   const watched = watch(page, host.origin);
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     watched.stop();
     await kept.giveBack(host.origin);
-  });
+    await host.close();
+  };
   const openAddress = async (): Promise<void> => void (await page.goto(`${host.origin}/#token=${host.token}`));
-  if (options.withoutToken) await page.goto(host.origin + '/');
-  else await openAddress();
+  try {
+    if (options.withoutToken) await page.goto(host.origin + '/');
+    else await openAddress();
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  return { window: windowOf({ page, host, incidents: watched.incidents, openAddress }), close };
+}
+
+function windowOf(parts: Pick<WindowUnderTest, 'page' | 'host' | 'incidents' | 'openAddress'>): WindowUnderTest {
+  const { page } = parts;
   const message = page.getByRole('textbox', { name: 'Message', exact: true });
   return {
-    page,
-    host,
-    incidents: watched.incidents,
+    ...parts,
     message,
     conversation: page.getByRole('log', { name: 'Conversation' }),
     approval: page.getByRole('group', { name: 'Approval needed' }),
@@ -108,7 +170,6 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
       const name = frame.views[view.toLowerCase() as ViewName];
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
     },
-    openAddress,
   };
 }
 

@@ -9,7 +9,7 @@ import { Storage } from '../../../core/store/storage/storage.ts';
 import { usageMigrations } from '../../../core/features/usage/usage.ts';
 import { policyMigrations, PolicyStore } from '../../../core/guard/policy/policy.ts';
 
-const sessionId = 'ses_earlier';
+export const earlierSessionId = 'ses_earlier';
 const turnMs = 60_000;
 
 export function writeEarlierTurns(home: string, turns: number): void {
@@ -21,8 +21,8 @@ export function writeEarlierTurns(home: string, turns: number): void {
     const startMs = Date.now() - (turns + 2) * turnMs;
     const created = { title: 'Earlier work', agentId: 'main', channel: 'window', forkedFrom: null };
     log.transact(() => {
-      log.append(sessionId, [{ type: 'session.created', atMs: startMs, body: created }]);
-      for (let index = 1; index <= turns; index++) log.append(sessionId, turnDrafts(index, startMs + index * turnMs));
+      log.append(earlierSessionId, [{ type: 'session.created', atMs: startMs, body: created }]);
+      for (let index = 1; index <= turns; index++) log.append(earlierSessionId, turnDrafts(index, startMs + index * turnMs));
     }, true);
   } finally {
     storage.dispose();

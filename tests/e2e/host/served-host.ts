@@ -18,7 +18,9 @@ const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
 /** Starts on the given port, or on a free one. */
 export async function startServedHost(options: HostOptions = {}, givenPort?: number): Promise<WindowHost> {
   const home = mkdtempSync(join(tmpdir(), 'tce-'));
-  const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);
+  const model = await ScriptedModel.start();
+  const reply = (replies: readonly Answer[]): void => model.script([{ answer: inOrder(replies) }]);
+  reply(options.replies ?? []);
   prepareFolder(home, options, { ...(options.usesDemo ? demoConfig : scriptedConfig(model)), ...options.config });
   await options.before?.(home);
   const port = givenPort ?? (await freePort());
@@ -44,6 +46,7 @@ export async function startServedHost(options: HostOptions = {}, givenPort?: num
       server = await begin();
       isOn = true;
     },
+    reply,
     op: (name, params) => runOp(server, name, params),
     close: async () => {
       if (isOn) await server.stop('SIGTERM');

@@ -36,6 +36,8 @@ export interface WindowHost {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Starts it again with the same folder and port. `later`: so long after its end that the token changes. */
   start(when?: { readonly later?: boolean }): Promise<void>;
+  /** Replaces the answers of the model. */
+  reply(replies: readonly Answer[]): void;
   /** Runs an operation through another door and resolves to its result. */
   op(name: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   close(): Promise<void>;
