@@ -109,7 +109,8 @@ const count = `
   import { writeFileSync } from 'node:fs';
   const seen = { files: 0, schemas: 0 };
   registerHooks({ load: (url, context, next) => (/[/]dist[/]/.test(url) && (seen.files += 1), next(url, context)) });
-  globalThis.__zod_globalConfig = { memoizer: { attach: () => (seen.schemas += 1), alloc: (schema, payload, empty) => empty, guard: () => {} } };
+  const memoizer = { attach: () => (seen.schemas += 1), alloc: (schema, payload, empty) => empty, guard: () => {} };
+  globalThis.__zod_globalConfig = Object.defineProperty({}, 'memoizer', { get: () => memoizer, set: () => {} });
   process.on('exit', () => writeFileSync(process.env.SEEN_FILE, JSON.stringify(seen)));`;
 
 test('a start loads few files and builds few schemas', () => {
@@ -122,7 +123,7 @@ test('a start loads few files and builds few schemas', () => {
   const { files, schemas } = JSON.parse(readFileSync(env.SEEN_FILE, 'utf8')) as { files: number; schemas: number };
   expect(files).toBeLessThan(45);
   expect(schemas).toBeGreaterThan(20);
-  expect(schemas).toBeLessThan(330);
+  expect(schemas).toBeLessThan(300);
 });
 
 test.each(['cli.js', 'daemon.js'])('%s starts on a Node without a compile cache, to report that it is too old', (entry) => {
