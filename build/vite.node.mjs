@@ -204,19 +204,17 @@ const slimBuiltins = {
   load: (id) => {
     const name = /^\0node-(http|process|util)$/.exec(id)?.[1];
     if (name === undefined) return null;
-    const names = exportsOf(process.getBuiltinModule(`node:${name}`));
-    return `const own = process.getBuiltinModule('node:${name}');\nexport default own;\nexport const { ${names.join(', ')} } = own;`;
+    const names = Object.keys(process.getBuiltinModule(`node:${name}`)).filter((key) => /^\w+$/.test(key));
+    // Only names that something imports stay in the bundle and are read.
+    const reads = names.map((key) => `export const ${key} = /* @__PURE__ */ read('${key}');`);
+    return [
+      `const own = process.getBuiltinModule('node:${name}');`,
+      'const read = (key) => own[key];',
+      'export default own;',
+      ...reads,
+    ].join('\n');
   },
 };
-
-/**
- * The names of a module except those whose getters load something. The default agent of node:http has a getter that does not.
- * @param {object} module
- */
-function exportsOf(module) {
-  const all = Object.entries(Object.getOwnPropertyDescriptors(module));
-  return all.flatMap(([name, descriptor]) => (/^\w+$/.test(name) && ('value' in descriptor || name === 'globalAgent') ? [name] : []));
-}
 
 /**
  * Names a chunk that consists of one package after the package, so that stack traces are readable.

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 
-/** Makes containers as they come. Zod's own follows cycles, and for this looks through every schema before its first use. */
+/** Follows no cycles. Zod's own memoizer does, and looks through every schema for them before its first use. */
 const noMemory: z.core.$ZodMemoizer = { attach: () => undefined, guard: () => undefined, alloc: (_schema, _payload, empty) => empty };
 
 /**
@@ -11,7 +11,7 @@ const noMemory: z.core.$ZodMemoizer = { attach: () => undefined, guard: () => un
  * and would fill each larger space too, 13 MB in the end.
  */
 export function startFrugally(): void {
-  // What the program parses is JSON and YAML, which have no cycles.
+  // No schema of the program contains itself, so each ends a cycle in a value at its own depth.
   z.config({ jitless: true, memoizer: noMemory });
   growNewSpaceBy(1);
 }
