@@ -204,7 +204,7 @@ const slimBuiltins = {
   load: (id) => {
     const name = /^\0node-(http|process|util)$/.exec(id)?.[1];
     if (name === undefined) return null;
-    const names = Object.keys(process.getBuiltinModule(`node:${name}`)).filter((key) => /^\w+$/.test(key));
+    const names = Object.keys(process.getBuiltinModule(`node:${name}`) ?? {}).filter((key) => /^\w+$/.test(key));
     // Only names that something imports stay in the bundle and are read.
     const reads = names.map((key) => `export const ${key} = /* @__PURE__ */ read('${key}');`);
     return [
