@@ -4,18 +4,18 @@
 import { join } from 'node:path';
 
 /**
- * The files of each part of a start. The early files run before the command line, or in processes and threads that need little else. The
- * single commands are a further part, which is read from the module graph.
+ * The files of each part of a start, and those that other processes, threads and single commands load without the rest. The single commands
+ * are a further part, which is read from the module graph.
  */
 const parts = {
-  early: [
-    'main/cli.ts',
-    'main/daemon.ts',
-    'main/complete.ts',
+  early: ['main/cli.ts', 'main/daemon.ts', 'main/complete.ts'],
+  threads: [
     'core/hands/tools/web-page-worker.ts',
     'core/features/memory/documents/document-worker.ts',
     'core/mind/llm/embedded/engine-child.ts',
   ],
+  store: ['core/store/storage/storage.ts'],
+  yaml: ['node_modules/yaml/dist/index.js'],
   shell: ['main/cli-process.ts'],
   server: ['core/doors/http/http.ts'],
   host: ['core/compose.ts'],
