@@ -12,8 +12,10 @@ const BUILD_INPUTS = [
   'tsconfig.json',
   'build/build.mjs',
   'build/framed-pages.mjs',
+  'build/lazy-zod.mjs',
   'build/license-notices.mjs',
   'build/one-byte.mjs',
+  'build/start-chunks.mjs',
   'build/vite.node.mjs',
   'build/vite.renderer.config.ts',
 ];

@@ -1,8 +1,9 @@
 // Bundles everything that runs under Node: ES modules with lazily loaded chunks; only native addons and Electron stay external.
 
-import http from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { lazyZod } from './lazy-zod.mjs';
+import { startChunks } from './start-chunks.mjs';
 
 /**
  * Native addons and packages that start other programs cannot be bundled. These are the dependencies in package.json; everything else is
@@ -22,7 +23,7 @@ export function nodeBundle(root, input, format) {
     configFile: false,
     publicDir: false,
     logLevel: 'warn',
-    plugins: [formsAsData(root), sharedZod(root), withoutUnused(root), httpWithoutFetch],
+    plugins: [formsAsData(root), lazyZod, sharedZod(root), withoutUnused(root), slimBuiltins],
     ssr: { noExternal: true },
     build: {
       ssr: true,
@@ -34,9 +35,14 @@ export function nodeBundle(root, input, format) {
       sourcemap: true,
       rolldownOptions: {
         input,
-        external: [/^node:(?!http$)/, /^electron(\/|$)/, ...externalPackages],
+        external: [/^node:(?!(?:http|process|util)$)/, /^electron(\/|$)/, ...externalPackages],
         output: {
           format,
+          codeSplitting: {
+            // The parts are whole: what a module of one needs is in it, or in one that it shares.
+            includeDependenciesRecursively: false,
+            groups: format === 'es' ? [{ name: startChunks(root), debugName: 'start' }] : [],
+          },
           minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } },
           entryFileNames: format === 'es' ? '[name].js' : '[name].cjs',
           chunkFileNames: (chunk) => `chunks/${chunkName(chunk)}-[hash].js`,
@@ -181,31 +187,34 @@ function withoutUnused(root) {
   };
 }
 
-const HTTP = '\0node-http';
-
 /**
- * Replaces imports of node:http. A normal import reads each exported name, and some of these load Node's fetch and WebSocket: 50 ms and 13
- * MB for a program that uses neither. getBuiltinModule loads none of that. `require` reads no names, so it is left unchanged.
+ * Replaces imports of some modules of Node. A normal import reads each exported name, and some of these load what the program does not use:
+ * node:http loads fetch and WebSocket (50 ms and 13 MB), node:process and node:util take 6 ms each. getBuiltinModule loads none of that.
+ * `require` reads no names, so it is left unchanged.
  * @type {import('vite').Plugin}
  */
-const httpWithoutFetch = {
-  name: 'http-without-fetch',
+const slimBuiltins = {
+  name: 'slim-builtins',
   enforce: 'pre',
   resolveId: (id, _importer, { kind }) => {
-    if (!/^(?:node:)?http$/.test(id)) return null;
-    return kind === 'require-call' ? { id: 'node:http', external: true } : HTTP;
+    const name = /^(?:node:)?(http|process|util)$/.exec(id)?.[1];
+    if (name === undefined) return null;
+    return kind === 'require-call' ? { id: `node:${name}`, external: true } : `\0node-${name}`;
   },
-  load: (id) => (id === HTTP ? `const http = process.getBuiltinModule('node:http');\nexport default http;\n${exportsOf(http)}` : null),
+  load: (id) => {
+    const name = /^\0node-(http|process|util)$/.exec(id)?.[1];
+    if (name === undefined) return null;
+    const names = Object.keys(process.getBuiltinModule(`node:${name}`) ?? {}).filter((key) => /^\w+$/.test(key));
+    // Only names that something imports stay in the bundle and are read.
+    const reads = names.map((key) => `export const ${key} = /* @__PURE__ */ read('${key}');`);
+    return [
+      `const own = process.getBuiltinModule('node:${name}');`,
+      'const read = (key) => own[key];',
+      'export default own;',
+      ...reads,
+    ].join('\n');
+  },
 };
-
-/**
- * Exports the names of a module except those whose getters load something.
- * @param {object} module
- */
-function exportsOf(module) {
-  const names = Object.entries(Object.getOwnPropertyDescriptors(module)).filter(([, descriptor]) => 'value' in descriptor);
-  return `export const { ${names.map(([name]) => name).join(', ')}, globalAgent } = http;`;
-}
 
 /**
  * Names a chunk that consists of one package after the package, so that stack traces are readable.

@@ -15,28 +15,30 @@ function keyOf(args: readonly unknown[]): string | null {
   return args.every((arg) => typeof arg === 'string' || typeof arg === 'boolean' || Number.isFinite(arg)) ? JSON.stringify(args) : null;
 }
 
+/** The results of each shared schema, by method and arguments. */
+const results = new WeakMap<object, Map<string, object>>();
+
+/** By method. Zod defines its methods on the schema in the same way when they are first read. */
+const remembering = methods.map((method) => {
+  const property = { value: remember, writable: true, enumerable: true, configurable: true };
+  function remember(this: object, ...args: readonly unknown[]): object {
+    const key = keyOf(args);
+    const known = results.get(this) ?? new Map<string, object>();
+    const before = key === null ? undefined : known.get(method + key);
+    if (before !== undefined) return before;
+    const make: unknown = Reflect.get(Object.getPrototypeOf(this) as object, method, this);
+    Object.defineProperty(this, method, property);
+    const next = (make as Make)(...args);
+    if (key !== null) results.set(this, known.set(method + key, shared(next)));
+    return next;
+  }
+  return { method, property };
+});
+
 /** Makes the schema return cached results of its methods. */
 function shared<S extends object>(schema: S): S {
-  for (const method of methods) if (method in schema) share(schema, method);
+  for (const { method, property } of remembering) if (method in schema) Object.defineProperty(schema, method, property);
   return schema;
-}
-
-function share(schema: object, method: string): void {
-  const known = new Map<string, object>();
-  const remember: Make = (...args) => {
-    const key = keyOf(args);
-    const before = key === null ? undefined : known.get(key);
-    if (before !== undefined) return before;
-    // Deleting this property exposes Zod's own method, which binds itself to the schema when it is read.
-    Reflect.deleteProperty(schema, method);
-    const make: unknown = Reflect.get(schema, method);
-    Object.defineProperty(schema, method, property);
-    const next = (make as Make)(...args);
-    if (key !== null) known.set(key, shared(next));
-    return next;
-  };
-  const property = { value: remember, configurable: true };
-  Object.defineProperty(schema, method, property);
 }
 
 const plain = { string: shared(zod.string()), number: shared(zod.number()), boolean: shared(zod.boolean()), never: zod.never() };

@@ -76,12 +76,17 @@ function mayName(schema: z.core.$ZodType): boolean {
   if (known !== undefined) return known;
   // Ends the walk of a schema that contains itself.
   hasNames.set(schema, true);
-  const names = namings.has(schema) || keyNamings.has(schema) || innerOf(schema as z.core.$ZodTypes).some(mayName);
+  const names = namings.has(schema) || keyNamings.has(schema) || innerOf(schema as unknown as Defined).some(mayName);
   hasNames.set(schema, names);
   return names;
 }
 
-function innerOf({ _zod: { def } }: z.core.$ZodTypes): readonly z.core.$ZodType[] {
+/** The definition alone, which does not build the schema. */
+interface Defined {
+  readonly def: z.core.$ZodTypes['_zod']['def'];
+}
+
+function innerOf({ def }: Defined): readonly z.core.$ZodType[] {
   if (def.type === 'array') return [def.element];
   if (def.type === 'union') return def.options;
   if (def.type === 'object') return Object.values(def.shape);

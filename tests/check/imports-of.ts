@@ -12,6 +12,6 @@ export function staticImportsOf(text: string): string[] {
  * generates.
  */
 export function importsOf(text: string): string[] {
-  const calls = String.raw`(?<![\`"'])\b(?:import|__require|require)\(["\`]([^"\`$]+)["\`]\)`;
+  const calls = String.raw`(?<![\`"'])\b(?:import|__require|require|createRequire\(import\.meta\.url\))\(["\`]([^"\`$]+)["\`]\)`;
   return [...text.matchAll(new RegExp(`${declared}|${calls}`, 'gm'))].map(([, stated, called]) => stated ?? called ?? '');
 }

@@ -35,7 +35,9 @@ export async function buildProgram({ version, run, output = {}, words }: Program
   const entries = allEntries();
   const named = entries.filter((entry) => isNamed(entry, words));
   const fieldsOf = named.some(({ source }) => 'op' in source) ? (await import('./fields.ts')).fieldsOf : null;
-  for (const entry of entries) {
+  // A line that begins with a command needs no other one.
+  const family = entries.filter(({ path }) => path[0] === words?.[0]);
+  for (const entry of family.length > 0 ? family : entries) {
     const command = commandAt(program, entry);
     command.description(entry.about);
     if (entry.form.alias !== undefined) command.alias(entry.form.alias);
