@@ -3,8 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { realPathFileSystem } from '../../core/hands/tools/file-system-port.ts';
-import { resolveRealPath } from '../../core/hands/tools/real-path.ts';
+import { createCheckedPaths } from '../../core/hands/tools/tools.ts';
 import { CommandAnalyst, type CommandAnalysis, type CommandPlaces } from '../../core/guard/command/command.ts';
 
 const environment = { PATH: '/usr/bin:/bin' };
@@ -15,14 +14,15 @@ export function commandBench(secret: RegExp) {
   const workspace = join(root, 'workspace');
   mkdirSync(workspace);
   const protectionOf = (real: string): string | null => (secret.test(real) ? 'secret' : null);
+  const paths = createCheckedPaths(root);
   const places: CommandPlaces = {
     opened: [workspace],
     home: join(root, 'data'),
     userHome: root,
     protectionOf,
     fact(given, cwd, access) {
-      const resolved = resolveRealPath(isAbsolute(given) ? given : `${cwd}/${given}`, cwd, root, realPathFileSystem);
-      const real = resolved.ok ? resolved.value.real : given;
+      const path = isAbsolute(given) ? given : `${cwd}/${given}`;
+      const { real } = paths.fact({}, path, access, { workspace, extraFolders: [], home: places.home });
       return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
     },
   };

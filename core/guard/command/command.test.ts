@@ -6,11 +6,10 @@ import { configProblem } from '../../base/git-settings.ts';
 import { needs } from '../../../tests/needs.ts';
 import { literalWords } from './command.ts';
 import { commandBench, realOr } from '../../../tests/rigs/command-bench.ts';
-import { findProtected } from './protected-walk.ts';
 import { readTask } from './project-tasks.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
-const { root, workspace, environment, protectionOf, look, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/(?:config|hooks))(?:\/|$)/);
+const { root, workspace, look, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/config)(?:\/|$)/);
 
 const taskOf = (line: string) => plainOf(line, process.env['PATH'])?.family ?? null;
 const plainOf = (line: string, path?: string) => look(line, path).fact.plain;
@@ -78,64 +77,6 @@ test('a search by rg skips protected places', needs('ripgrep'), () => {
   expect(plainOf('rg x')?.family).toEqual(['rg']);
 });
 
-test('hidden places count if an ignore file includes them again', () => {
-  const walk = { shows: 'content', entersHidden: false } as const;
-  const folder = join(root, 'project');
-  mkdirSync(join(folder, 'deep'), { recursive: true });
-  writeFileSync(join(folder, 'deep', '.env'), '');
-  expect(findProtected(folder, walk, protectionOf)).toMatchObject({ places: [], isComplete: true });
-  writeFileSync(join(folder, '.ignore'), 'x\n!.env\n');
-  expect(findProtected(folder, walk, protectionOf)).toMatchObject({ places: [join(folder, 'deep', '.env')] });
-  rmSync(join(folder, '.ignore'));
-  writeFileSync(join(root, '.gitignore'), '!.env\n');
-  expect(findProtected(folder, walk, protectionOf)).toMatchObject({ places: [join(folder, 'deep', '.env')] });
-  rmSync(join(root, '.gitignore'));
-});
-
-test('a search reads the settings of a repository, but not a password in them', () => {
-  const folder = join(workspace, 'searched');
-  mkdirSync(join(folder, '.git', 'hooks'), { recursive: true });
-  const config = join(folder, '.git', 'config');
-  const places = (line: string): string[] =>
-    look(line, environment.PATH, folder)
-      .paths.filter(({ protectedBy }) => protectedBy !== null)
-      .map(({ real }) => real.slice(folder.length + 1));
-  const lines = ['grep -rn x .', 'find . -type f -exec grep -l x {} +'];
-  writeFileSync(config, '[remote "origin"]\n\turl = git@example.org:a/b.git\n\turl = ssh://git@example.org/a\n');
-  writeFileSync(join(folder, '.git', 'hooks', 'update.sample'), 'token');
-  expect(lines.map(places)).toEqual([[], []]);
-  for (const secret of ['url = https://a:b@example.org/', 'url = https://ghp@example.org/', 'extraheader = x', 'smtpPass = x']) {
-    writeFileSync(config, `[remote "origin"]\n\t${secret}\n`);
-    expect(lines.map(places)).toEqual([['.git/config'], ['.git/config']]);
-  }
-  expect(places('grep -rn --exclude-dir=.git x .')).toEqual([]);
-  expect(places('cat .git/config')).toEqual(['.git/config']);
-  rmSync(config);
-  symlinkSync(join(root, 'secret.txt'), config);
-  expect(look('grep -rn x .', environment.PATH, folder).paths.at(-1)).toMatchObject({ given: config, insideWorkspace: false });
-  rmSync(config);
-  writeFileSync(join(folder, '.git', 'hooks', 'update'), 'TOKEN=x');
-  expect(places('grep -rn x .')).toEqual(['.git/hooks/update']);
-  rmSync(folder, { recursive: true });
-});
-
-test('a search leaves out what the ignore files of the repository leave out', () => {
-  const folder = join(root, 'ignoring');
-  const below = join(folder, 'app');
-  mkdirSync(join(below, 'node_modules', 'keys'), { recursive: true });
-  writeFileSync(join(below, 'node_modules', 'keys', '.env'), '');
-  const found = (walk: object = {}): readonly string[] =>
-    findProtected(below, { shows: 'content', entersHidden: true, obeysIgnoreFiles: true, ...walk }, protectionOf).places;
-  const secret = [join(below, 'node_modules', 'keys', '.env')];
-  writeFileSync(join(folder, '.gitignore'), 'dist\nnode_modules/\n');
-  expect(found()).toEqual(secret);
-  mkdirSync(join(folder, '.git'));
-  expect([found(), found({ obeysIgnoreFiles: undefined })]).toEqual([[], secret]);
-  writeFileSync(join(below, '.ignore'), '!keys\n');
-  expect(found()).toEqual(secret);
-  rmSync(folder, { recursive: true });
-});
-
 test('trusts a program only if no other user could have put it there', () => {
   expect(plainOf('ls')?.family).toEqual(['ls']);
   expect(plainOf('ls', `${workspace}/bin:/usr/bin`)).toMatchObject({ reads: null, family: null });
@@ -163,81 +104,6 @@ test('a reader needs approval for a folder that is too deep to check', () => {
     risks: ['It walks more folders than could be checked in advance.'],
   });
   rmSync(deepest, { recursive: true });
-});
-
-test('allows git to show only tracked content', () => {
-  const repository = join(workspace, 'repository');
-  mkdirSync(join(repository, 'src'), { recursive: true });
-  execFileSync('git', ['init', '-q'], { cwd: repository });
-  const family = (line: string, cwd = repository) => look(line, environment.PATH, cwd).fact.plain?.family ?? null;
-  expect([family('git diff src'), family('git status')]).toEqual([
-    ['git', 'diff'],
-    ['git', 'status'],
-  ]);
-  // Git compares two folders outside a repository file by file, tracked or not.
-  expect([family('git diff ../hidden ../src'), family('git diff hidden src', workspace)]).toEqual([null, null]);
-  writeFileSync(join(repository, '.env'), 'S=1');
-  expect(family('git diff')).toEqual(['git', 'diff']);
-  execFileSync('git', ['add', '.env'], { cwd: repository });
-  expect([family('git diff'), family('git show'), family('git grep S'), family('git status')]).toEqual([
-    null,
-    null,
-    null,
-    ['git', 'status'],
-  ]);
-  expect(family('git -C repository grep S', workspace)).toBe(null);
-});
-
-test('git needs no approval for names and present content, only for content that was removed', () => {
-  const repository = join(workspace, 'past');
-  mkdirSync(join(repository, 'src'), { recursive: true });
-  execFileSync('git', ['init', '-q'], { cwd: repository });
-  for (const name of ['a.txt', 'main']) writeFileSync(join(repository, name), 'x');
-  const isFree = (line: string, cwd = repository): boolean => {
-    const { fact, hosts } = look(line, environment.PATH, cwd);
-    return fact.plain?.reads === 'reads this repository' && hosts.length === 0;
-  };
-  const free = [
-    'status',
-    'log --stat',
-    'diff',
-    'diff a.txt src',
-    'diff HEAD -- a.txt',
-    'show HEAD:a.txt',
-    'blame a.txt',
-    'stash list',
-    'grep -n x',
-    'grep x a.txt src',
-    "grep /x -- '*.md'",
-    '-C src status',
-    '-C .. -C past grep x',
-  ];
-  const asked = [
-    'log -p',
-    'diff HEAD',
-    'diff --cached',
-    'diff HEAD -- src',
-    'diff HEAD -- gone',
-    'show HEAD',
-    'show HEAD:.env',
-    'blame .env',
-    'grep x HEAD',
-    'grep x .env',
-    'grep x ../hidden',
-    'grep x -- ../hidden',
-    '-C ../.. status',
-    '-C gone status',
-    '-C a.txt status',
-    '-C .git status',
-    '-C .. status',
-  ];
-  expect([...free, ...asked].filter((line) => isFree(`git ${line}`))).toEqual(free);
-  expect([isFree('git status', workspace), look('git status', environment.PATH, repository).launch.environment]).toEqual([
-    false,
-    expect.objectContaining({ GIT_OPTIONAL_LOCKS: '0' }),
-  ]);
-  execFileSync('git', ['config', 'core.fsmonitor', './evil'], { cwd: repository });
-  expect(isFree('git status')).toBe(false);
 });
 
 test('project tasks show the line they run and are bound to its files', () => {

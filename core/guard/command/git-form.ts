@@ -39,12 +39,18 @@ export function readGit(args: readonly string[]): GitForm | null {
   if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
   const end = words.indexOf('--');
   const limits = end < 0 ? [] : words.slice(end + 1);
-  const form = { family: ['git', ...family], folders, showsContent: known.shows === 'content' };
-  if (name !== 'grep') return { ...form, operands: given.operands.flatMap(pathsIn), reach: reachOf(name, known, given, limits) };
-  // Git refuses a word before `--` that could be a file as well as a commit.
-  const named = given.operands.slice(given.has('-e') ? 0 : 1, given.operands.length - limits.length);
-  if (!given.has('-e') && given.operands.length === limits.length) return null;
-  return { ...form, operands: [...named, ...limits].flatMap(pathsIn), reach: { kind: 'exist', paths: named } };
+  const shown = name === 'grep' ? grepped(given, limits) : { paths: given.operands, reach: reachOf(name, known, given, limits) };
+  if (shown === null) return null;
+  const { paths, reach } = shown;
+  return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach };
+}
+
+/** The first word is the pattern, unless a flag gives it. Git refuses a word before `--` that could be a file as well as a commit. */
+function grepped(given: GivenArguments, limits: readonly string[]): { readonly paths: readonly string[]; readonly reach: GitReach } | null {
+  const before = given.operands.slice(0, given.operands.length - limits.length);
+  const named = given.has('-e') ? before : before.slice(1);
+  if (!given.has('-e') && before.length === 0) return null;
+  return { paths: [...named, ...limits], reach: { kind: 'exist', paths: named } };
 }
 
 function withoutPlace(args: readonly string[]): { readonly folders: readonly string[]; readonly words: readonly string[] } {

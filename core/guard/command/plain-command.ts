@@ -142,8 +142,7 @@ function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlace
 
 function gitKnown(args: readonly string[], startedIn: string, places: CommandPlaces): Known {
   const form = readGit(args);
-  const entered: PathFact[] = [];
-  for (const folder of form?.folders ?? []) entered.push(places.fact(folder, entered.at(-1)?.real ?? startedIn, 'read'));
+  const entered = enteredFolders(form?.folders ?? [], startedIn, places);
   if (!entered.every((folder) => isOpen(folder) && isFolder(folder.real))) return { ...unknown, paths: entered };
   const cwd = entered.at(-1)?.real ?? startedIn;
   const repository = lookAtRepository(cwd, places.opened);
@@ -158,11 +157,18 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
-  const reads = repository.root !== null && showsOnlyPresent(form, cwd) ? 'reads this repository' : null;
+  const reads = showsOnlyPresent(form, cwd, repository.root) ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
 }
 
-function showsOnlyPresent({ reach }: GitForm, cwd: string): boolean {
+function enteredFolders(folders: readonly string[], startedIn: string, places: CommandPlaces): readonly PathFact[] {
+  const entered: PathFact[] = [];
+  for (const folder of folders) entered.push(places.fact(folder, entered.at(-1)?.real ?? startedIn, 'read'));
+  return entered;
+}
+
+function showsOnlyPresent({ reach }: GitForm, cwd: string, root: string | null): boolean {
+  if (root === null) return false;
   if (!('paths' in reach)) return reach.kind === 'present';
   const real = reach.paths.map((path) => resolve(cwd, path));
   return real.every((path) => existsSync(path) && (reach.kind === 'exist' || !isFolder(path)));

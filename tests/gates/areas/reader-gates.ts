@@ -1,4 +1,4 @@
-// Commands that need no approval because they only read. Data: each gate with its removal and the tests that must fail without it.
+// Commands that need no approval because they only read, and those known to only change files. Data: each gate with its removal and the tests that must fail without it.
 
 import type { Gate } from '../gate.ts';
 
@@ -7,9 +7,9 @@ export const readerGates: readonly Gate[] = [
     name: 'command/git-past',
     prevents: 'git shows a key that was removed from the repository without approval',
     file: 'core/guard/command/plain-command.ts',
-    text: 'const reads = repository.root !== null && showsOnlyPresent(form, cwd) ?',
+    text: 'const reads = showsOnlyPresent(form, cwd, repository.root) ?',
     instead: 'const reads = repository.root !== null ?',
-    suites: ['core/guard/command/command.test.ts'],
+    suites: ['core/guard/command/command.test.ts', 'core/guard/command/git-repository.test.ts'],
   },
   {
     name: 'command/git-objects',
@@ -83,5 +83,37 @@ export const readerGates: readonly Gate[] = [
     text: 'return readsOf(analysis.fact) === null ? null :',
     instead: 'return false ? null :',
     suites: ['core/guard/command/rewritten-line.test.ts', 'core/guard/command/pattern-words.test.ts'],
+  },
+  {
+    name: 'command/ignore-exceptions',
+    prevents: 'an ignore file of the project brings hidden keys back into a search',
+    file: 'core/guard/command/protected-walk.ts',
+    text: 'if ((walk.entersHidden && left.length === 0) || !hasExceptions(root, found.ignoreFiles)) return found;',
+    instead: 'if (found !== null) return found;',
+    suites: ['core/guard/command/protected-walk.test.ts'],
+  },
+  {
+    name: 'command/writes-open',
+    prevents: 'a copy of a secret, or to a place outside, counts as a change of files in the workspace',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'return paths.length <= PATHS_MAX && paths.every(isOpen) ? {',
+    instead: 'return paths.length <= PATHS_MAX ? {',
+    suites: ['core/guard/command/write-command.test.ts'],
+  },
+  {
+    name: 'command/writes-links',
+    prevents: 'a command that moves a file replaces a link that was not named',
+    file: 'core/guard/command/write-command.ts',
+    text: 'if (targets.some((path) => isAnythingElse(resolve(cwd, path)))) return null;',
+    instead: '',
+    suites: ['core/guard/command/write-command.test.ts'],
+  },
+  {
+    name: 'command/git-credential',
+    prevents: 'a search shows a password that is written into the settings of a repository',
+    file: 'core/guard/command/protected-walk.ts',
+    text: "return typeof text !== 'string' || credential.test(text);",
+    instead: 'return false;',
+    suites: ['core/guard/command/protected-walk.test.ts'],
   },
 ];
