@@ -38,11 +38,10 @@ export function nodeBundle(root, input, format) {
         external: [/^node:(?!(?:http|process|util)$)/, /^electron(\/|$)/, ...externalPackages],
         output: {
           format,
-          codeSplitting: {
-            // The parts are whole: what a module of one needs is in it, or in one that it shares.
-            includeDependenciesRecursively: false,
-            groups: format === 'es' ? [{ name: startChunks(root), debugName: 'start' }] : [],
-          },
+          // The parts are whole: what a module of one needs is in it, or in one that it shares.
+          ...(format === 'es' && {
+            codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: startChunks(root), debugName: 'start' }] },
+          }),
           minify: { compress: true, mangle: { toplevel: false, keepNames: true }, codegen: { removeWhitespace: true } },
           entryFileNames: format === 'es' ? '[name].js' : '[name].cjs',
           chunkFileNames: (chunk) => `chunks/${chunkName(chunk)}-[hash].js`,

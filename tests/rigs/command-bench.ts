@@ -1,9 +1,8 @@
 // For tests only: a temporary workspace, and the analysis of a command line in it.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
-import { createCheckedPaths } from '../../core/hands/tools/tools.ts';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CommandAnalyst, type CommandAnalysis, type CommandPlaces } from '../../core/guard/command/command.ts';
 
 const environment = { PATH: '/usr/bin:/bin' };
@@ -14,15 +13,13 @@ export function commandBench(secret: RegExp) {
   const workspace = join(root, 'workspace');
   mkdirSync(workspace);
   const protectionOf = (real: string): string | null => (secret.test(real) ? 'secret' : null);
-  const paths = createCheckedPaths(root);
   const places: CommandPlaces = {
     opened: [workspace],
     home: join(root, 'data'),
     userHome: root,
     protectionOf,
     fact(given, cwd, access) {
-      const path = isAbsolute(given) ? given : `${cwd}/${given}`;
-      const { real } = paths.fact({}, path, access, { workspace, extraFolders: [], home: places.home });
+      const real = realOr(resolve(cwd, given));
       return { given, real, access, insideWorkspace: `${real}/`.startsWith(`${workspace}/`), protectedBy: protectionOf(real) };
     },
   };
@@ -40,10 +37,13 @@ export function commandBench(secret: RegExp) {
   };
 }
 
+/** The real path of what exists, also behind a link without a target, with the rest of the path as it is. */
 export function realOr(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path;
+    const target = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : null;
+    if (target !== null) return realOr(resolve(dirname(path), target));
+    return dirname(path) === path ? path : join(realOr(dirname(path)), basename(path));
   }
 }

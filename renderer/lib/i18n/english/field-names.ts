@@ -63,6 +63,7 @@ export const fieldNames = {
   secondOpinion: 'Second opinion from',
   secret: 'Secret, as a reference',
   session: 'Session',
+  'webhooks.signature': 'Signature, in place of the secret in a header',
   'prompts.langfuse': 'Prompt in Langfuse, in place of an address',
   'prompts.label': 'Label in Langfuse',
   sha256: 'Only content with this SHA-256',

@@ -68,6 +68,8 @@ export const settingNames = {
     duckduckgo: 'DuckDuckGo',
     searxng: 'SearXNG',
     tavily: 'Tavily',
+    standard: 'Standard Webhooks',
+    github: 'GitHub',
     allow: 'Allow',
     ask: 'Ask',
     deny: 'Deny',
