@@ -148,7 +148,10 @@ export class HttpClient implements OpClient {
   }
 
   #loadProver(): Promise<ProveServer> {
-    return (this.#prover ??= import('./prove-server.ts').then(({ proveServer }) => proveServer));
+    this.#prover ??= import('./prove-server.ts').then(({ proveServer }) => proveServer);
+    // While the host is away, nothing is loaded. The next attempt loads again.
+    this.#prover.catch(() => (this.#prover = null));
+    return this.#prover;
   }
 
   #connectionLost(): void {
@@ -182,7 +185,7 @@ export class HttpClient implements OpClient {
       await this.#stream(after, signal, {
         opened: (place) => {
           failures = 0;
-          this.#loadProver().catch(() => (this.#prover = null));
+          void this.#loadProver();
           const isMissing = resumable ? false : wasOnline || this.#oldestPlace < place;
           if (!resumable && place > 0) this.#streamPlace = after = place;
           handlers.onState('online', isMissing);

@@ -70,6 +70,25 @@ test('a view that could not be loaded while the host was away is shown when it i
   expect(await window.message.inputValue()).toBe('An unsent thought');
 });
 
+test('the window reconnects although it could not load the check of the host before', async () => {
+  const window = await openWindow(browser, { withoutToken: true });
+  const tries: boolean[] = [];
+  let isAway = true;
+  await window.page.route('**/prove-server*', async (route) => {
+    tries.push(isAway);
+    await (isAway ? route.abort() : route.continue());
+  });
+  await window.openAddress();
+  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.host.stop();
+  await window.page.getByText(/^TrayClaw is not responding/).waitFor();
+  await expect.poll(() => tries.length).toBeGreaterThan(1);
+  await window.host.start();
+  isAway = false;
+  await window.page.getByText(/^TrayClaw is not responding/).waitFor({ state: 'detached' });
+  expect(tries.at(-1)).toBe(false);
+});
+
 test('another program on the port of an ended host gets no token, and the window reconnects to the host', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
   await window.page.getByText('$0 of $10.00 today').waitFor();
