@@ -48,18 +48,19 @@ export function readGit(args: readonly string[]): GitForm | null {
 /** The first word is the pattern, unless a flag gives it. Git refuses a word before `--` that could be a file as well as a commit. */
 function grepped(given: GivenArguments, limits: readonly string[]): { readonly paths: readonly string[]; readonly reach: GitReach } | null {
   const before = given.operands.slice(0, given.operands.length - limits.length);
-  const named = given.has('-e') ? before : before.slice(1);
-  if (!given.has('-e') && before.length === 0) return null;
+  const isGiven = given.has('-e');
+  if (!isGiven && before.length === 0) return null;
+  const named = isGiven ? before : before.slice(1);
   return { paths: [...named, ...limits], reach: { kind: 'exist', paths: named } };
 }
 
+/** Takes the words before the command: the folders that git enters, and `--no-pager`, which changes nothing here. */
 function withoutPlace(args: readonly string[]): { readonly folders: readonly string[]; readonly words: readonly string[] } {
-  const folders: string[] = [];
-  let at = 0;
-  for (; args[at] === '--no-pager' || (args[at] === '-C' && (args[at + 1] ?? '') !== ''); at += 1) {
-    if (args[at] === '-C') folders.push(args[(at += 1)] ?? '');
-  }
-  return { folders, words: args.slice(at) };
+  const [first, folder = '', ...rest] = args;
+  if (first === '--no-pager') return withoutPlace(args.slice(1));
+  if (first !== '-C' || folder === '') return { folders: [], words: args };
+  const { folders, words } = withoutPlace(rest);
+  return { folders: [folder, ...folders], words };
 }
 
 /** A commit by its place in history; `git show` prints any other name of an object, whatever it is. */

@@ -52,6 +52,10 @@ interface Extents {
   readonly lower: Extent;
 }
 
+function extentsOf(text: string): Extents {
+  return { hex: new Extent(text, isHexCode), upper: new Extent(text, isUpperCode), lower: new Extent(text, isLowerCode) };
+}
+
 /** Regular expressions would run out of memory on a run of some megabytes. */
 function endOfRun(text: string, start: number): number {
   let end = start;
@@ -81,7 +85,7 @@ export function openRun(text: string): number {
 export function encodedRuns(text: string): TextView[] {
   const found: TextView[] = [];
   let budget = DECODED_BYTES_MAX;
-  const extents = { hex: new Extent(text, isHexCode), upper: new Extent(text, isUpperCode), lower: new Extent(text, isLowerCode) };
+  let extents: Extents | undefined;
   // Every character of a run is a digit, so checking one position in twenty is enough to skip words.
   for (let start = 0; start + RUN_LENGTH_MIN <= text.length && budget > 0;) {
     const gap = lastGap(text, start, start + RUN_LENGTH_MIN);
@@ -90,6 +94,7 @@ export function encodedRuns(text: string): TextView[] {
       continue;
     }
     const end = endOfRun(text, start);
+    extents ??= extentsOf(text);
     // The letters of a line of words before or after a run look like part of it.
     for (let from = start; end - from >= RUN_LENGTH_MIN;) {
       const run = decodeRun(text, from, end, extents);
