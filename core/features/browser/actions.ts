@@ -35,6 +35,7 @@ type Perform = (page: Page, args: BrowserArgs, context: ToolContext, deps: Actio
 const ACT_MS = 3_000;
 const LOAD_MS = 30_000;
 const WAIT_MS = 10_000;
+const CLOSE_MS = 3_000;
 const DOWNLOAD_MS = 60_000;
 const FILE_BYTES_MAX = 50 * 1024 * 1024;
 
@@ -118,7 +119,7 @@ async function open(page: Page, args: BrowserArgs, context: ToolContext, { host 
     }
     // A page that navigates all the time might never be left otherwise, so the address is opened in a new tab.
     const fresh = await host.newTab();
-    await page.close();
+    await settlesWithin(page.close(), CLOSE_MS);
     await host.goTo(fresh, url);
     await host.settle(fresh, context.signal);
     return { said, page: fresh };

@@ -9,6 +9,7 @@ import { CheckingProxy, type CheckingProxyDeps } from './checking-proxy.ts';
 import { launchBrowser, type LaunchPlan } from './launch.ts';
 import { PageGuard, type PageGuardDeps, type PageRequest } from './page-guard.ts';
 import type { PageView } from './page-view.ts';
+import { RestlessPages } from './restless-pages.ts';
 import type { Spine } from '../feature.ts';
 
 export interface BrowserHostDeps extends Pick<Spine, 'later' | 'panic' | 'logger' | 'closing'> {
@@ -42,15 +43,12 @@ const CLOSE_MS = 3_000;
 const END_NEWS_MS = 200;
 /** How long to wait for the end of the browser if the driver says that it was closed. */
 const CLOSED_NEWS_MS = 3_000;
-const RESTLESS_COUNT = 4;
-const RESTLESS_MS = 2_000;
 
 export class BrowserHost {
   readonly #deps: BrowserHostDeps;
   readonly #tabs = new Map<string, Page>();
   readonly #views = new WeakMap<Page, PageView>();
-  /** Times of each page's recent navigations since the action before. */
-  readonly #arrivals = new WeakMap<Page, number[]>();
+  readonly restless = new RestlessPages();
   /** Pages whose navigation was blocked. One that was still loading never finishes parsing. */
   readonly #kept = new WeakSet<Page>();
   /** True if the page was navigating repeatedly when the action began, like a page that resists being left. */
@@ -96,9 +94,8 @@ export class BrowserHost {
       await orAborted(before, signal, () => new AppError('cancelled', 'Waiting for the browser was ended.'));
       const running = await this.#start();
       const page = await this.#ensurePage();
-      const times = this.#arrivals.get(page) ?? [];
-      this.wasRestless = times.length === RESTLESS_COUNT && performance.now() - (times[0] ?? 0) < RESTLESS_MS;
-      this.#arrivals.delete(page);
+      this.wasRestless = this.restless.has(page);
+      this.restless.forget(page);
       this.guard.begin(permit);
       this.#answersYes = permit !== null;
       return await orAborted(
@@ -159,8 +156,9 @@ export class BrowserHost {
 
   /** Goes to the address and waits until the page is parsed or its next navigation was blocked. */
   async goTo(page: Page, url: string): Promise<void> {
+    const from = performance.now();
     await page.goto(url, { timeout: LOAD_MS, waitUntil: 'commit' });
-    await this.#parsed(page, LOAD_MS);
+    await this.#parsed(page, Math.max(1, LOAD_MS - (performance.now() - from)));
   }
 
   async #parsed(page: Page, timeout: number): Promise<void> {
@@ -269,7 +267,10 @@ export class BrowserHost {
       isPageNavigation,
       pageUrl,
     });
-    if (reason !== null && isPageNavigation && page !== null) this.#kept.add(page);
+    if (reason !== null && isPageNavigation && page !== null) {
+      this.#kept.add(page);
+      this.restless.navigated(page);
+    }
     // A page whose navigation is blocked stays as it is. It may be gone by now.
     const refusal = isPageNavigation ? 'aborted' : 'blockedbyclient';
     await (reason === null ? route.continue() : route.abort(refusal)).catch(() => undefined);
@@ -300,7 +301,7 @@ export class BrowserHost {
     page.on('framenavigated', (frame) => {
       if (frame !== page.mainFrame()) return;
       this.#kept.delete(page);
-      this.#arrivals.set(page, [...(this.#arrivals.get(page) ?? []), performance.now()].slice(-RESTLESS_COUNT));
+      this.restless.navigated(page);
     });
     page.on('dialog', (dialog) => this.#answer(dialog));
     page.on('download', (download) => void (this.downloads.length < NOTED_MAX && this.downloads.push(download)));

@@ -115,9 +115,11 @@ async function report(page: Page, made: ActionResult, host: BrowserHost, { args,
   if (made.withoutOutline === true) {
     return { result: told([made.said, ...happened(host)], before?.hosts ?? [], artifacts), pictures: null };
   }
-  const view = await viewPage(page);
+  const { view, pictures } = await host.restless.read(page, async () => {
+    const seen = await viewPage(page);
+    return { view: seen, pictures: await takePictures(page, seen, context) };
+  });
   host.keep(page, view);
-  const pictures = await takePictures(page, view, context);
   const lines = [made.said, `${view.url.slice(0, 500)} · ${view.title}`, ...happened(host), outlineFor(args, before, view, context)];
   return { result: told(lines, view.hosts, artifacts), pictures };
 }
