@@ -28,6 +28,9 @@ const SHARE_MIN = 0.5;
 /** A lower score comes only from words that many skills share, such as "write" and "file". */
 const SCORE_MIN = 1.5;
 const COLLECTION_MIN = 12;
+/** A skill that shares fewer of the message's words than this, but at most three, is a chance match too. */
+const WORD_SHARE_MIN = 0.2;
+const WORDS_MIN_MAX = 3;
 
 const common = new Set(
   'a about all also am an and any anything are as at be been but by can could did do does else everything for from get give had has have he her his how i if in into is it its just let like make may me might more most must my need no not nothing now of on one only or other our out over own please same shall she should so some something such than that the their them then there these they thing this those to too up us use used user using want was we were what when where which while who why will with would you your'.split(
@@ -64,23 +67,27 @@ export class SkillIndex {
   /** Best first. Leaves out skills that match only common words. `accepts` filters before the limit applies. */
   find(query: string, limit: number, accepts: (name: string) => boolean = () => true): Scored[] {
     const scores = new Float64Array(this.#documents.length);
+    const shared = new Uint8Array(this.#documents.length);
+    const terms = this.#termsOf(query);
     // A minimum, because a handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
-    for (const term of this.#termsOf(query)) {
+    for (const term of terms) {
       const holders = this.#holders.get(term);
       if (holders === undefined) continue;
       const rarity = Math.log(1 + (size - holders.at.length + 0.5) / (holders.at.length + 0.5));
       for (let held = 0; held < holders.at.length; held += 1) {
         const at = holders.at[held] ?? 0;
         const frequency = holders.frequency[held] ?? 0;
+        shared[at] = (shared[at] ?? 0) + 1;
         const norm = K1 * (1 - B + (B * (this.#documents[at]?.length ?? 0)) / this.#averageLength);
         scores[at] = (scores[at] ?? 0) + (rarity * frequency * (K1 + 1)) / (frequency + norm);
       }
     }
+    const sharedMin = Math.min(terms.size * WORD_SHARE_MIN, WORDS_MIN_MAX);
     const found: Scored[] = [];
     for (let at = 0; at < scores.length; at += 1) {
       const score = Math.round((scores[at] ?? 0) * 1000) / 1000;
-      if (score >= SCORE_MIN) found.push({ name: this.#documents[at]?.name ?? '', score });
+      if (score >= SCORE_MIN && (shared[at] ?? 0) >= sharedMin) found.push({ name: this.#documents[at]?.name ?? '', score });
     }
     found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
     return bestOf(found, limit, accepts);

@@ -52,6 +52,7 @@ test('messages unrelated to any skill match none', () => {
     'Write hello.md with the text: Hello',
     'Delete the file',
     'Read them',
+    'Please look at the state of this item and tell me in one or two lines what changed since we last spoke about it, and in which turn.',
   ])
     expect([text, index.find(text, 5)]).toEqual([text, []]);
 });
