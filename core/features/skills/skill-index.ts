@@ -130,7 +130,7 @@ function bestOf(found: readonly Scored[], limit: number, accepts: (name: string)
 /** Drops stop words and stems the others. Returns at most `max` terms. */
 export function termsOf(text: string, max = Number.POSITIVE_INFINITY, stems = new Map<string, string>()): string[] {
   const terms: string[] = [];
-  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     if (word.length < 2 || word.length >= 40 || common.has(word)) continue;
     const known = stems.get(word) ?? stem(word);
     stems.set(word, known);
