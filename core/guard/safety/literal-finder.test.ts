@@ -11,7 +11,7 @@ test.each([2, 3])('finds each literal, and a prefix at the end of the text: head
     fc.property(fc.uniqueArray(some(headLength), { minLength: 1, maxLength: 8 }), text, (literals, searched) => {
       const finder = new LiteralFinder(literals.map((literal) => ({ text: literal, about: literal })), { headLength }); // prettier-ignore
       const found: string[] = [];
-      const foundOpen = finder.scan(searched, (literal, start, end) => found.push(`${start}-${end}:${literal}`));
+      const foundOpen = finder.scan(searched, true, (literal, start, end) => found.push(`${start}-${end}:${literal}`));
       const places = [...Array(searched.length).keys()];
       const expected = places.flatMap((start) =>
         literals.flatMap((one) => (searched.startsWith(one, start) ? [`${start}-${start + one.length}:${one}`] : [])),
@@ -34,8 +34,8 @@ test('skips the given characters as if the text did not contain them', () => {
       const kept = [...Array(searched.length).keys()].filter((place) => !skipped.includes(searched.charAt(place)));
       const found: [string, number, number][] = [];
       const inBare: [string, number, number][] = [];
-      const open = new LiteralFinder(known, { headLength: 2, skipped }).scan(searched, (...one) => found.push(one));
-      const openInBare = new LiteralFinder(known, { headLength: 2 }).scan(bare, (...one) => inBare.push(one));
+      const open = new LiteralFinder(known, { headLength: 2, skipped }).scan(searched, true, (...one) => found.push(one));
+      const openInBare = new LiteralFinder(known, { headLength: 2 }).scan(bare, true, (...one) => inBare.push(one));
       expect(found).toEqual(inBare.map(([literal, start, end]) => [literal, kept[start], (kept[end - 1] ?? 0) + 1]));
       expect(open).toBe(openInBare === bare.length ? searched.length : kept[openInBare]);
     }),
@@ -47,6 +47,6 @@ test('a match compares characters, not only their weights', () => {
   // The low bytes of U+0161 and U+0120 are those of "a" and of a space.
   const finder = new LiteralFinder([{ text: 'cab', about: 'cab' }], { headLength: 3, skipped: ' ' });
   const found: [string, number, number][] = [];
-  for (const searched of ['c\u0161b', 'c\u0120ab', 'c ab']) finder.scan(searched, (...one) => found.push(one));
+  for (const searched of ['c\u0161b', 'c\u0120ab', 'c ab']) finder.scan(searched, true, (...one) => found.push(one));
   expect(found).toEqual([['cab', 0, 4]]);
 });

@@ -48,13 +48,16 @@ export class LiteralFinder<T> {
     }
   }
 
-  /** Calls `onFound` for each occurrence. Returns the start of an unfinished literal at the end of the text, or the text's length. */
-  scan(text: string, onFound: (about: T, start: number, end: number) => void): number {
+  /**
+   * Calls `onFound` for each occurrence. If `isOpen`, returns the start of an unfinished literal at the end of the text; otherwise, and
+   * without one, the text's length.
+   */
+  scan(text: string, isOpen: boolean, onFound: (about: T, start: number, end: number) => void): number {
     if (this.#byHash.size === 0) return text.length;
     const weights = this.#weights;
     const shifts = this.#shifts;
     const buckets = this.#buckets;
-    let open = this.#openBeginning(text);
+    let open = isOpen ? this.#openBeginning(text) : text.length;
     let hash = 0;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
@@ -66,7 +69,7 @@ export class LiteralFinder<T> {
         const start = this.#startOf(text, literal.text, i);
         if (start < 0) continue;
         const end = this.#endOf(text, literal.text, i + 1);
-        if (end > text.length) open = Math.min(open, start);
+        if (end > text.length) open = isOpen ? Math.min(open, start) : open;
         else if (end >= 0) onFound(literal.about, start, end);
       }
     }

@@ -38,7 +38,11 @@ const notations: readonly Notation[] = [
   notation(16, hexNumber, between, `${hexNumber}[,;]?|(?:0x?)?`),
 ];
 
+/** Most texts are a single word, so this is worth a look before the lists are searched. */
+const anySeparator = /[,;: \t-]/;
+
 export function numberRuns(text: string): TextView[] {
+  if (!anySeparator.test(text)) return [];
   return notations.flatMap((one) => {
     const view = new WrittenView();
     let end = -SEPARATOR_LENGTH_MAX;

@@ -49,11 +49,11 @@ interface Find {
 const VALUES_MAX = 2000;
 /** Shorter text cannot contain a secret: the shortest rule needs more. */
 const LENGTH_MIN = 8;
-/** Limits of the cache of clean texts: their number, the length of each, and the total length. */
-const CLEAN_MAX = 1_000;
+/** Limits of a generation of the cache of clean texts: their number, the length of each, and the total length. */
+const CLEAN_MAX = 500;
 /** The maximum length of a tool result. */
 const CLEAN_LENGTH_MAX = 65_536;
-const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
+const CLEAN_TOTAL_LENGTH_MAX = 500_000;
 /** Nested encodings to undo, such as JSON in JSON in a URL. */
 const READINGS_MAX = 3;
 /** The number of characters read around an escape, or twice the longest value if that is more. */
@@ -66,7 +66,9 @@ export class Redactor {
   readonly #personal: readonly PersonalKind[];
   #finder: LiteralFinder<NamedForm> | null = null;
   #reach = REACH_MIN;
-  readonly #clean = new Set<string>();
+  #clean = new Set<string>();
+  /** The previous generation of the cache. Dropping a whole generation is cheaper than dropping the oldest text each time. */
+  #cleanBefore: ReadonlySet<string> = new Set();
   #cleanLength = 0;
   #version = 0;
 
@@ -102,7 +104,7 @@ export class Redactor {
   }
 
   redact(text: string): Redaction {
-    if (text.length < LENGTH_MIN || this.#clean.has(text)) return { text: stillRedacted(text), found: [] };
+    if (text.length < LENGTH_MIN || this.#clean.has(text) || this.#cleanBefore.has(text)) return { text: stillRedacted(text), found: [] };
     const { spans } = this.analyse(text, false);
     if (spans.length === 0) {
       this.#remember(text);
@@ -114,7 +116,7 @@ export class Redactor {
   /** Redacts registered values only, wherever they are. */
   redactValues(text: string): string {
     const spans: Span[] = [];
-    this.#findValues(text, (span) => spans.push(span));
+    this.#findValues(text, false, (span) => spans.push(span));
     return spans.length === 0 ? text : renderSpans(text, mergeSpans(spans));
   }
 
@@ -155,12 +157,12 @@ export class Redactor {
   #inspect(text: string, isOpen: boolean): Find {
     const spans: Span[] = [];
     let openPattern = text.length;
-    const openValue = this.#findValues(text, (span, form) => {
+    const openValue = this.#findValues(text, isOpen, (span, form) => {
       spans.push(span);
       // The character after the match may still arrive.
       if (form.sharesItsEnd && span.end + 7 > text.length) openPattern = Math.min(openPattern, span.start);
     });
-    const openTrigger = this.#triggers.scan(text, (rule, at) => {
+    const openTrigger = this.#triggers.scan(text, isOpen, (rule, at) => {
       const from = beginningOf(rule, text, at);
       const span = matchRule(rule, text, from);
       if (span !== null) spans.push(span);
@@ -179,10 +181,10 @@ export class Redactor {
     return { spans, openValue, openPattern };
   }
 
-  /** Returns the start of an unfinished value at the end of the text, or the text's length if there is none. */
-  #findValues(text: string, onFound: (span: Span, form: NamedForm) => void): number {
+  /** If `isOpen`, returns the start of an unfinished value at the end of the text; otherwise, and without one, the text's length. */
+  #findValues(text: string, isOpen: boolean, onFound: (span: Span, form: NamedForm) => void): number {
     this.#finder ??= this.#createFinder();
-    return this.#finder.scan(text, (form, start, end) => onFound(spanOfValue(text, form, start, end), form));
+    return this.#finder.scan(text, isOpen, (form, start, end) => onFound(spanOfValue(text, form, start, end), form));
   }
 
   #createFinder(): LiteralFinder<NamedForm> {
@@ -197,19 +199,21 @@ export class Redactor {
   /** Caches clean texts: the same text passes several sinks in a row and is checked only at the first. */
   #remember(text: string): void {
     if (text.length > CLEAN_LENGTH_MAX) return;
+    if (this.#clean.size >= CLEAN_MAX || this.#cleanLength >= CLEAN_TOTAL_LENGTH_MAX) this.#turnOver();
     this.#clean.add(text);
     this.#cleanLength += text.length;
-    for (const oldest of this.#clean) {
-      if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
-      this.#clean.delete(oldest);
-      this.#cleanLength -= oldest.length;
-    }
+  }
+
+  #turnOver(): void {
+    this.#cleanBefore = this.#clean;
+    this.#clean = new Set();
+    this.#cleanLength = 0;
   }
 
   #forgetClean(): void {
     this.#version += 1;
-    this.#clean.clear();
-    this.#cleanLength = 0;
+    this.#turnOver();
+    this.#cleanBefore = new Set();
   }
 }
 

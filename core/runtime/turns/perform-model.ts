@@ -150,6 +150,9 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
 /** The maximum length kept of a partial answer: an endless one would fill the log. */
 const PARTIAL_CHARS_MAX = 256 * 1024;
 
+/** Later requests of a turn are shown a moment later, so that those of a model that answers at once are written together. */
+const REQUESTS_SHOWN_AT_ONCE = 2;
+
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
 
 interface ModelCall {
@@ -173,7 +176,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Asked> {
   const why = route?.note ?? null;
   runner.emit('model.requested', { requestId, packId: call.packId, model: call.model, ...(why === null ? {} : { route: why }) });
   // Written while the model works: nothing depends on it until the answer has arrived.
-  const writeNoMore = runner.flushSoon(deps.deltas.size > 0);
+  const writeNoMore = runner.flushSoon(deps.deltas.size > 0 && runner.state.modelCalls < REQUESTS_SHOWN_AT_ONCE);
   const startedMs = deps.clock.monotonicMs();
   const partial = new GrowingText();
   const sink = createSink(runner, requestId, (delta) => partial.add(delta));
