@@ -12,8 +12,9 @@ const OUTPUT_CHARS_MAX = 40_000;
 /** Each check already uses more than one core. */
 const AT_ONCE_MAX = 2;
 const GIB = 2 ** 30;
-/** The linter's Go part uses close to 3 GiB: with a limit at that size it spent half its time collecting garbage. */
-const GO = { GOGC: '200', GOMEMLIMIT: `${Math.min(8, Math.max(3, Math.floor(totalmem() / GIB / 3)))}GiB` };
+/** The linter's Go part keeps close to 3 GiB: with a limit at that size it spent half its time collecting garbage. */
+const GO_GIB = Math.min(8, Math.max(3, Math.floor(totalmem() / GIB / 3)));
+const GO = { GOGC: GO_GIB < 6 ? '200' : 'off', GOMEMLIMIT: `${GO_GIB}GiB` };
 /** The maximum number of paths for one command line; above it, the whole folder is checked. */
 const PATHS_MAX = 400;
 

@@ -64,11 +64,24 @@ export class SkillIndex {
     this.#averageLength = Math.max(1, total / Math.max(1, this.#documents.length));
   }
 
-  /** Best first. Leaves out skills that match only common words. `accepts` filters before the limit applies. */
+  /** Best first. Leaves out skills that match only by chance. `accepts` filters before the limit applies. */
   find(query: string, limit: number, accepts: (name: string) => boolean = () => true): Scored[] {
+    const terms = this.#termsOf(query);
+    const { scores, shared } = this.#match(terms);
+    const sharedMin = Math.min(terms.size * WORD_SHARE_MIN, WORDS_MIN_MAX);
+    const found: Scored[] = [];
+    for (let at = 0; at < scores.length; at += 1) {
+      const score = Math.round((scores[at] ?? 0) * 1000) / 1000;
+      if (score >= SCORE_MIN && (shared[at] ?? 0) >= sharedMin) found.push({ name: this.#documents[at]?.name ?? '', score });
+    }
+    found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
+    return bestOf(found, limit, accepts);
+  }
+
+  /** The score of each document, and the number of terms that it shares. */
+  #match(terms: ReadonlySet<string>): { readonly scores: Float64Array; readonly shared: Uint8Array } {
     const scores = new Float64Array(this.#documents.length);
     const shared = new Uint8Array(this.#documents.length);
-    const terms = this.#termsOf(query);
     // A minimum, because a handful of skills says little about how rare a word is.
     const size = Math.max(this.#documents.length, COLLECTION_MIN);
     for (const term of terms) {
@@ -78,19 +91,12 @@ export class SkillIndex {
       for (let held = 0; held < holders.at.length; held += 1) {
         const at = holders.at[held] ?? 0;
         const frequency = holders.frequency[held] ?? 0;
-        shared[at] = (shared[at] ?? 0) + 1;
         const norm = K1 * (1 - B + (B * (this.#documents[at]?.length ?? 0)) / this.#averageLength);
+        shared[at] = (shared[at] ?? 0) + 1;
         scores[at] = (scores[at] ?? 0) + (rarity * frequency * (K1 + 1)) / (frequency + norm);
       }
     }
-    const sharedMin = Math.min(terms.size * WORD_SHARE_MIN, WORDS_MIN_MAX);
-    const found: Scored[] = [];
-    for (let at = 0; at < scores.length; at += 1) {
-      const score = Math.round((scores[at] ?? 0) * 1000) / 1000;
-      if (score >= SCORE_MIN && (shared[at] ?? 0) >= sharedMin) found.push({ name: this.#documents[at]?.name ?? '', score });
-    }
-    found.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-    return bestOf(found, limit, accepts);
+    return { scores, shared };
   }
 
   #termsOf(query: string): ReadonlySet<string> {

@@ -38,7 +38,7 @@ const WARM_TURNS = 160;
 
 export async function measureTurns(context: BenchContext): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const turnCase of ownCases.slice(0, Number(process.env['BNC'] ?? 99))) figures.push(await measureCase(context, turnCase, { id: 'trayclaw', label: ownName }));
+  for (const turnCase of ownCases) figures.push(await measureCase(context, turnCase, { id: 'trayclaw', label: ownName }));
   return [...figures, ...measureRouteChoice(context), ...measureCaution(context)];
 }
 

@@ -14,7 +14,7 @@ export interface WorkerOptions {
 
 export async function runWorker<Job, Result>(script: string, job: Job, options: WorkerOptions = {}): Promise<Result> {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [...(process.env['BNA'] ?? '').split(' ').filter(Boolean), ...(options.nodeArgs ?? []), file, JSON.stringify(job)], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), file, JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...options.env },
   });
