@@ -8,6 +8,7 @@ import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { bundledPackages, licenseNotices, noticesFile } from './license-notices.mjs';
 import { inOneByte } from './one-byte.mjs';
+import { inShortLines } from './short-lines.mjs';
 import { nodeBundle } from './vite.node.mjs';
 import { withLock } from './build-lock.mjs';
 
@@ -67,14 +68,21 @@ async function bundle(vite, entries, format) {
  */
 function contentsOf(output) {
   const contents = new Map(output.map((part) => [part.fileName, part.type === 'chunk' ? part.code : part.source]));
-  for (const { fileName } of output) {
+  for (const part of output) {
+    const { fileName } = part;
     const map = contents.get(`${fileName}.map`);
     if (map === undefined) continue;
     const parsed = JSON.parse(String(map));
-    const { code, mappings } = inOneByte(String(contents.get(fileName)), parsed.mappings);
+    const narrow = inOneByte(String(contents.get(fileName)), parsed.mappings);
+    const { code, mappings } = hasOwnCode(part) ? inShortLines(narrow.code, narrow.mappings) : narrow;
     contents.set(fileName, code).set(`${fileName}.map`, JSON.stringify({ ...parsed, mappings }));
   }
   return contents;
+}
+
+/** @param {import('vite').Rolldown.OutputBundle[string]} part */
+function hasOwnCode(part) {
+  return part.type === 'chunk' && part.moduleIds.some((id) => !id.includes('node_modules') && !id.startsWith('\0'));
 }
 
 /**

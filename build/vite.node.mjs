@@ -34,6 +34,7 @@ export function nodeBundle(root, input, format) {
       minify: false,
       sourcemap: true,
       rolldownOptions: {
+        checks: { bundlerTimings: false },
         input,
         external: [/^node:(?!(?:http|process|util)$)/, /^electron(\/|$)/, ...externalPackages],
         output: {

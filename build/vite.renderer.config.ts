@@ -98,6 +98,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      // Its report on slow plugins, on a busy machine, would look like a problem to who starts the program for the first time.
+      checks: { bundlerTimings: false },
       output: {
         codeSplitting: {
           // Few larger chunks: on a slow connection, many small files cost more than a few unneeded bytes.
