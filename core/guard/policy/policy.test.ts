@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../contracts/config.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import { bindings, facts, fetchFrom, fromWeb, npmTest, path, plainCommand, PolicyBench } from '../../../tests/rigs/policy-bench.ts';
 
 function open(policy: NonNullable<ConfigInput['policy']> = {}): PolicyBench {
@@ -155,6 +156,19 @@ test('an approval names the agent, the untrusted sources, and every possible sco
     bindings: bindings('1'),
   });
   expect(() => bench.gate.grantFor(approval, { kind: 'always' }, 'h', 2)).toThrow('There is no choice 2.');
+});
+
+test('an approval says of a command only what it can do', () => {
+  const bench = open();
+  const [from, to] = [path('/ws/a', { access: 'read' }), path('/etc/b', { insideWorkspace: false })];
+  const copy = plainCommand('cp a /etc/b', { writes: 'copies files' });
+  const riskOf = (call: CallFacts): string => bench.ask(call).risk;
+  expect(riskOf({ ...copy, paths: [from, to] })).toBe('It creates or changes these files.');
+  expect(riskOf({ ...copy, paths: [from, to], hosts: ['a.example'] })).toMatch(/^It can run any code/);
+  expect(riskOf({ ...plainCommand('cat /etc/b', { reads: 'prints files' }), paths: [{ ...to, access: 'read' }] })).toMatch(
+    /^It shows the model what it reads/,
+  );
+  expect(riskOf(npmTest('1'))).toMatch(/^It can run any code/);
 });
 
 test('a grant covers untrusted content only from sources the person saw', () => {

@@ -18,6 +18,7 @@ import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
+import { riskOf } from './call-risk.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type ListedTool, type MatchedRule, type RuledCall, type RuleReading } from './config-rules.ts';
 import { showsMore } from './edited-call.ts';
@@ -80,18 +81,6 @@ export interface GateDeps extends RuleReading {
   /** Returns whether commands that run without an approval are sandboxed here. */
   readonly confines: () => boolean;
 }
-
-const risks: Readonly<Record<ToolClass, string>> = {
-  read: 'It shows the model what it reads; nothing is changed.',
-  write: 'It creates or changes these files.',
-  exec: 'It can run any code with your rights: change or delete files, use the network.',
-  network: 'What it sends leaves this machine.',
-  message: 'A sent message cannot be recalled.',
-  spend: 'Money spent may not come back.',
-  credential: 'Anyone with these credentials can act as you.',
-  hardware: 'It can disturb or damage attached devices.',
-  destructive: 'What it destroys may not come back.',
-};
 
 const graveWords: Readonly<Record<GraveKind, string>> = {
   destructive: 'This destroys something that may not come back.',
@@ -211,7 +200,6 @@ export class PolicyGate {
   /** Creates the approval for a decision of `ask`. */
   question(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
-    const told = request.facts.risks ?? [];
     const unattended = request.bounds?.unattended ?? null;
     const nowMs = this.#deps.clock.nowMs();
     return {
@@ -219,7 +207,7 @@ export class PolicyGate {
       callId: request.callId,
       tool: request.tool,
       summary: `Wants to ${request.summary}`,
-      risk: told.length === 0 ? risks[decision.class] : told.join(' '),
+      risk: riskOf(request.facts, decision.class),
       reason: decision.reason,
       ruleId: decision.ruleId,
       facts: request.facts,
