@@ -79,7 +79,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function findKnown({ argv, cwd, program: { real }, find }: PlainSubject, places: CommandPlaces): Known {
+function findKnown({ argv, cwd, program: { real, isTrusted }, find }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
   if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
@@ -93,7 +93,8 @@ function findKnown({ argv, cwd, program: { real }, find }: PlainSubject, places:
   if (writing !== null) {
     const read = writing.read.map((file) => places.fact(file, cwd, 'read'));
     const paths = [...read, ...writing.changed.map((file) => places.fact(file, cwd, 'write'))];
-    return paths.length <= PATHS_MAX && paths.every(isOpen) ? { ...unknown, paths, writes: writing.writes } : { ...unknown, paths };
+    if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
+    return { ...unknown, paths, risks: isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
   const reading = readReader(program, args);
   const startsKnown = reading?.starts?.every((name) => find(name)?.isTrusted !== false) !== false;

@@ -132,3 +132,10 @@ function picture(): ReadonlyMap<string, string> {
   });
   return new Map(found);
 }
+
+test('a person who is asked learns that no code runs', () => {
+  expect(look('mkdir ../../x').risks).toEqual(['It makes folders; it runs no code.']);
+  expect(look('cp .env c.txt').risks).toContain('It copies files; it runs no code.');
+  const own = `${join(workspace, 'tools')}:${environment.PATH}`;
+  expect(look('cp a.txt ../../x', own).risks).not.toContain('It copies files; it runs no code.');
+});
