@@ -96,8 +96,8 @@ export const readerGates: readonly Gate[] = [
     name: 'command/writes-open',
     prevents: 'a copy of a secret, or to a place outside, counts as a change of files in the workspace',
     file: 'core/guard/command/plain-command.ts',
-    text: 'return paths.length <= PATHS_MAX && paths.every(isOpen) ? {',
-    instead: 'return paths.length <= PATHS_MAX ? {',
+    text: 'if (paths.length <= PATHS_MAX && paths.every(isOpen)) return {',
+    instead: 'if (paths.length <= PATHS_MAX) return {',
     suites: ['core/guard/command/write-command.test.ts'],
   },
   {
