@@ -44,8 +44,8 @@ export const performers: Readonly<Record<Exclude<BrowserArgs['action'], 'close' 
   snapshot: () => Promise.resolve({ said: '' }),
   click: async (page, args, context, deps) => {
     const element = await confirmed(page, args, deps);
-    await press(element);
     deps.host.guard.touch(page.url());
+    await press(element);
     await deps.host.settle(page, context.signal);
     return done(args, deps);
   },
@@ -88,11 +88,11 @@ export const performers: Readonly<Record<Exclude<BrowserArgs['action'], 'close' 
     const path = deps.paths.confirm(args, args.path ?? '', 'read', context).real;
     if (statSync(path).size > FILE_BYTES_MAX) throw new AppError('tool_failed', `${args.path ?? ''} is larger than 50 MB.`);
     const element = await confirmed(page, args, deps);
+    deps.host.guard.touch(page.url());
     await element.setInputFiles(
       { name: basename(path), mimeType: 'application/octet-stream', buffer: readFileSync(path) },
       { timeout: ACT_MS },
     );
-    deps.host.guard.touch(page.url());
     await deps.host.settle(page, context.signal);
     return done(args, deps);
   },
@@ -181,8 +181,8 @@ async function download(page: Page, args: BrowserArgs, context: ToolContext, dep
   const { host } = deps;
   host.downloads.length = 0;
   const element = await confirmed(page, args, deps);
-  await press(element);
   host.guard.touch(page.url());
+  await press(element);
   const over = AbortSignal.any([context.signal, AbortSignal.timeout(WAIT_MS)]);
   while (host.downloads.length === 0 && !over.aborted) await sleep(50, over);
   const [first] = host.downloads;

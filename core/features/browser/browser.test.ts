@@ -196,6 +196,19 @@ test('asks for unlisted hosts, and closes a page that goes to one unapproved', o
   );
 });
 
+// Untouched hosts: on a page that the agent acted on before, every later request is held back anyway.
+test.each([
+  ['click', 'other.test.invalid', 'button', '<button onclick="SEND">Show</button>'],
+  ['download', 'listed.test.invalid', 'link', '<a download href="/file" onclick="SEND">Get file</a>'],
+])('holds back what a page sends before the first %s on it ends', options, async (action, host, role, element) => {
+  // A synchronous request: the action cannot end before it is answered.
+  const send = "try{x=new XMLHttpRequest();x.open('POST','/effect',false);x.send('1')}catch{}";
+  bench.serve({ '/': element.replace('SEND', send), '/file': 'one' });
+  const ref = refOf(await bench.say({ action: 'open', url: at('/', host) }), role);
+  await bench.call({ action, ref });
+  expect(bench.web.requests.map(({ method, path }) => `${method} ${path}`)).not.toContain('POST /effect');
+});
+
 const rounds = soak(2, 100);
 
 test(

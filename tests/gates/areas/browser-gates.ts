@@ -36,6 +36,15 @@ export const browserGates: readonly Gate[] = [
     only: 'asks for unlisted hosts',
   },
   {
+    name: 'browser/acted-on-first',
+    prevents: 'what a page sends while the first action on it still runs is sent as for a visitor',
+    file: 'core/features/browser/actions.ts',
+    text: 'deps.host.guard.touch(page.url());\n    await press(element);',
+    instead: 'await press(element);\n    deps.host.guard.touch(page.url());',
+    suites: own,
+    only: 'before the first click',
+  },
+  {
     name: 'browser/changed-page',
     prevents: 'an approved action does something else, because the page changed meanwhile',
     file: 'core/features/browser/actions.ts',
