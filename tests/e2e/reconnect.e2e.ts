@@ -61,7 +61,7 @@ test('a view that could not be loaded while the host was away is shown when it i
   await window.page.getByText('$0 of $10.00 today').waitFor();
   await window.message.fill('An unsent thought');
   await window.host.stop('SIGKILL');
-  await window.page.getByText(/^TrayClaw is not responding/).waitFor();
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   await window.go('Memory');
   await window.page.getByText(/^This page could not be loaded/).waitFor();
   await window.host.start();
@@ -81,11 +81,11 @@ test('the window reconnects although it could not load the check of the host bef
   await window.openAddress();
   await window.page.getByText('$0 of $10.00 today').waitFor();
   await window.host.stop();
-  await window.page.getByText(/^TrayClaw is not responding/).waitFor();
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   await expect.poll(() => tries.length).toBeGreaterThan(1);
   await window.host.start();
   isAway = false;
-  await window.page.getByText(/^TrayClaw is not responding/).waitFor({ state: 'detached' });
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor({ state: 'detached' });
   expect(tries.at(-1)).toBe(false);
 });
 
