@@ -42,7 +42,7 @@ export const browserGates: readonly Gate[] = [
     text: 'deps.host.guard.touch(page.url());\n    await press(element);',
     instead: 'await press(element);\n    deps.host.guard.touch(page.url());',
     suites: own,
-    only: 'before the first click',
+    only: 'what a page sends before the first',
   },
   {
     name: 'browser/changed-page',
