@@ -21,6 +21,9 @@ function archiveOf(entries: readonly Entry[]): Buffer {
     head.write(`${Buffer.byteLength(body).toString(8).padStart(11, '0')}\0`, 124);
     head.write(type, 156);
     head.write('ustar\0', 257);
+    head.write('        ', 148);
+    const sum = head.reduce((total, byte) => total + byte, 0);
+    head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
     const data = Buffer.from(body);
     return [head, data, Buffer.alloc((512 - (data.length % 512)) % 512)];
   });

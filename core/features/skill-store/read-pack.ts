@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
+import type { ArchiveEntry } from '../../base/read-tar.ts';
 import { refusal } from './package-paths.ts';
-import type { ArchiveEntry } from './read-zip.ts';
 
 const OBJECTS_MAX = 60_000;
 const INFLATED_BYTES_MAX = 200_000_000;

@@ -2,14 +2,8 @@
 // encrypted entries are refused, and nothing is unpacked beyond its announced size. Writes nothing.
 
 import { crc32, inflateRawSync } from 'node:zlib';
+import type { ArchiveEntry } from '../../base/read-tar.ts';
 import { ENTRIES_MAX, PACKAGE_BYTES_MAX, refusal } from './package-paths.ts';
-
-export interface ArchiveEntry {
-  /** The name in the archive, with forward slashes. */
-  readonly path: string;
-  /** Unpacks the entry. Fails with denied if its content does not match the directory. */
-  readonly content: () => Uint8Array;
-}
 
 interface Listed {
   readonly path: string;

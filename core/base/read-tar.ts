@@ -2,16 +2,19 @@
 // GNU headers, and the commit id that git stores in an archive. Writes nothing.
 
 import { gunzipSync } from 'node:zlib';
-import { ENTRIES_MAX, refusal } from './package-paths.ts';
-import type { ArchiveEntry } from './read-zip.ts';
 
 const BLOCK = 512;
-/** Higher than the package limit, because a repository may be larger than the skill in it. */
-const UNPACKED_BYTES_MAX = 200_000_000;
 const HEADER_BYTES_MAX = 100_000;
 const RATIO_MAX = 200;
 const RATIO_FREE_BYTES = 1_000_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export interface ArchiveEntry {
+  /** The name in the archive, with forward slashes. */
+  readonly path: string;
+  /** Unpacks the entry. Fails with the refusal if its content is not what the archive announced. */
+  readonly content: () => Uint8Array;
+}
 
 export interface TarArchive {
   readonly entries: readonly ArchiveEntry[];
@@ -19,18 +22,31 @@ export interface TarArchive {
   readonly commit: string | null;
 }
 
-/** Fails with denied. */
-export function readTarGz(packed: Buffer): TarArchive {
-  return readTar(inflate(packed));
+export interface TarRules {
+  readonly unpackedBytesMax: number;
+  readonly entriesMax: number;
+  /** The error for an archive that breaks a rule; `why` completes a sentence. */
+  readonly refusal: (why: string) => Error;
 }
 
-function inflate(packed: Buffer): Buffer {
-  const most = Math.min(UNPACKED_BYTES_MAX, RATIO_FREE_BYTES + packed.length * RATIO_MAX);
+/** Fails with `rules.refusal`. */
+export function readTarGz(packed: Buffer, { unpackedBytesMax, entriesMax, refusal }: TarRules): TarArchive {
+  try {
+    return readTar(inflate(packed, unpackedBytesMax), entriesMax);
+  } catch (cause) {
+    throw cause instanceof BrokenRule ? refusal(cause.message) : cause;
+  }
+}
+
+class BrokenRule extends Error {}
+
+function inflate(packed: Buffer, unpackedBytesMax: number): Buffer {
+  const most = Math.min(unpackedBytesMax, RATIO_FREE_BYTES + packed.length * RATIO_MAX);
   try {
     return gunzipSync(packed, { maxOutputLength: most });
   } catch (cause) {
     const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    throw refusal(isTooLarge ? 'it is packed so tightly that it can only be meant to fill the disk' : 'it is not a whole archive');
+    throw new BrokenRule(isTooLarge ? 'it is packed so tightly that it can only be meant to fill the disk' : 'it is not a whole archive');
   }
 }
 
@@ -41,7 +57,7 @@ interface Around {
   path: string | null;
 }
 
-function readTar(bytes: Buffer): TarArchive {
+function readTar(bytes: Buffer, entriesMax: number): TarArchive {
   const around: Around = { entries: [], commit: null, path: null };
   let at = 0;
   while (at + BLOCK <= bytes.length) {
@@ -50,12 +66,12 @@ function readTar(bytes: Buffer): TarArchive {
     assertChecksum(header);
     const size = numberIn(header, 124, 12);
     const start = at + BLOCK;
-    if (start + size > bytes.length) throw refusal('the archive ends in the middle of a file');
+    if (start + size > bytes.length) throw new BrokenRule('the archive ends in the middle of a file');
     takeEntry(around, header, bytes.subarray(start, start + size));
-    if (around.entries.length > ENTRIES_MAX) throw refusal('the archive has too many entries');
+    if (around.entries.length > entriesMax) throw new BrokenRule('the archive has too many entries');
     at = start + Math.ceil(size / BLOCK) * BLOCK;
   }
-  throw refusal('the archive has no end');
+  throw new BrokenRule('the archive has no end');
 }
 
 function takeEntry(around: Around, header: Buffer, content: Buffer): void {
@@ -70,31 +86,31 @@ function takeEntry(around: Around, header: Buffer, content: Buffer): void {
 }
 
 function takePax(around: Around, kind: 'x' | 'g', said: ReadonlyMap<string, string>): void {
-  if (said.has('size') || said.has('linkpath')) throw refusal('the archive says one thing of a file in two ways');
+  if (said.has('size') || said.has('linkpath')) throw new BrokenRule('the archive says one thing of a file in two ways');
   if (kind === 'x') around.path = said.get('path') ?? around.path;
-  else if (said.has('path')) throw refusal('the archive gives all its files one name');
+  else if (said.has('path')) throw new BrokenRule('the archive gives all its files one name');
   else around.commit = commitIn(said.get('comment') ?? '');
 }
 
 function takeFile({ entries }: Around, { path, kind }: { readonly path: string; readonly kind: string }, content: Buffer): void {
   const shown = JSON.stringify(path.slice(0, 120));
-  if (kind === '1' || kind === '2') throw refusal(`${shown} is a link`);
+  if (kind === '1' || kind === '2') throw new BrokenRule(`${shown} is a link`);
   if (kind === '5') return;
-  if (kind !== '0' && kind !== '\0') throw refusal(`${shown} is not a plain file`);
+  if (kind !== '0' && kind !== '\0') throw new BrokenRule(`${shown} is not a plain file`);
   if (!path.endsWith('/')) entries.push({ path: path.replace(/^\.\//, ''), content: () => content });
 }
 
 /** Parses records of the form `LENGTH KEY=VALUE\n`, where the length includes itself. */
 function paxOf(content: Buffer): ReadonlyMap<string, string> {
   const said = new Map<string, string>();
-  if (content.length > HEADER_BYTES_MAX) throw refusal('a header of the archive is too long');
+  if (content.length > HEADER_BYTES_MAX) throw new BrokenRule('a header of the archive is too long');
   for (let at = 0; at < content.length;) {
     const space = content.indexOf(0x20, at);
     const length = Number(content.subarray(at, Math.max(at, space)).toString('latin1'));
     const record = content.subarray(space + 1, at + length);
     const equals = record.indexOf(0x3d);
     if (space < 0 || !Number.isInteger(length) || length <= space - at + 1 || equals < 0 || record.at(-1) !== 0x0a)
-      throw refusal('a header of the archive is damaged');
+      throw new BrokenRule('a header of the archive is damaged');
     said.set(textOf(record.subarray(0, equals)), textOf(record.subarray(equals + 1, -1)));
     at += length;
   }
@@ -121,7 +137,7 @@ function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw refusal('the archive has names that cannot be read');
+    throw new BrokenRule('the archive has names that cannot be read');
   }
 }
 
@@ -131,12 +147,12 @@ function numberIn(header: Buffer, at: number, length: number): number {
     .toString('latin1')
     .replace(/[\0 ]+$/, '')
     .trim();
-  if (!/^[0-7]*$/.test(text)) throw refusal('a header of the archive is damaged');
+  if (!/^[0-7]*$/.test(text)) throw new BrokenRule('a header of the archive is damaged');
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 
 function assertChecksum(header: Buffer): void {
   let sum = 0;
   for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 0x20 : byte;
-  if (sum !== numberIn(header, 148, 8)) throw refusal('a header of the archive is damaged');
+  if (sum !== numberIn(header, 148, 8)) throw new BrokenRule('a header of the archive is damaged');
 }
