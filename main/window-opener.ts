@@ -2,9 +2,10 @@
 // command lines, so they never contain the token: the browser gets a private file that redirects to the address.
 
 import { spawn } from 'node:child_process';
-import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findChromiums } from '../core/base/chromium-places.ts';
 import { makeFolders } from '../core/base/make-folders.ts';
 import { renameOver } from '../core/base/rename-over.ts';
 
@@ -12,8 +13,6 @@ import { renameOver } from '../core/base/rename-over.ts';
 const failsWithinMs = 1_500;
 
 export const noSandbox = '--no-sandbox';
-
-const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge', 'brave-browser'];
 
 export interface WindowAddress {
   readonly home: string;
@@ -83,7 +82,7 @@ export function candidates(page: string, home: string, { env, platform, isRoot }
     '--no-default-browser-check',
     ...(isRoot ? [noSandbox] : []),
   ];
-  const apps = chromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
+  const apps = findChromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
   return [...apps, { name: 'the default browser', ...defaultBrowser(page, platform) }];
 }
 
@@ -91,33 +90,6 @@ function defaultBrowser(page: string, platform: NodeJS.Platform): { command: str
   if (platform === 'darwin') return { command: 'open', args: [page] };
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', page] };
   return { command: 'xdg-open', args: [page] };
-}
-
-function chromiums(env: OpenerEnvironment['env'], platform: NodeJS.Platform): string[] {
-  return chromiumPaths(env, platform).filter((file) => {
-    try {
-      accessSync(file, constants.X_OK);
-      return true;
-    } catch {
-      // This browser is not installed.
-      return false;
-    }
-  });
-}
-
-function chromiumPaths(env: OpenerEnvironment['env'], platform: NodeJS.Platform): string[] {
-  if (platform === 'darwin') {
-    return ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`);
-  }
-  if (platform === 'win32') {
-    const folders = [env['PROGRAMFILES'], env['PROGRAMFILES(X86)'], env['LOCALAPPDATA']].filter((folder) => folder !== undefined);
-    return folders.flatMap((folder) => [
-      join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe'),
-      join(folder, 'Microsoft', 'Edge', 'Application', 'msedge.exe'),
-    ]);
-  }
-  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return chromiumNames.flatMap((name) => folders.map((folder) => join(folder, name)));
 }
 
 function starts(command: string, args: readonly string[]): Promise<boolean> {

@@ -2,19 +2,33 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
+const TRIES = 5;
+
 /** Milliseconds from an arbitrary moment, without the time in which the main thread was ready to run but had to wait (schedstat, Linux). */
 export function ownNow(): number {
-  return performance.now() - waitedMs('self');
+  return withoutWaiting(() => waitedMs('self'));
 }
 
 /** The same for this process and all its descendants so far: subtracts the waiting time of each one's main thread. */
 export function createSharedClock(): () => number {
   const waited = new Map([process.pid, ...descendantsOf(process.pid)].map((pid) => [pid, 0]));
-  return () => {
-    // A process that has ended keeps the waiting time that was last read.
-    for (const [pid, before] of waited) waited.set(pid, Math.max(before, waitedMs(pid)));
-    return performance.now() - [...waited.values()].reduce((sum, ms) => sum + ms, 0);
-  };
+  return () =>
+    withoutWaiting(() => {
+      // A process that has ended keeps the waiting time that was last read.
+      for (const [pid, before] of waited) waited.set(pid, Math.max(before, waitedMs(pid)));
+      return [...waited.values()].reduce((sum, ms) => sum + ms, 0);
+    });
+}
+
+/** Reads both clocks again if the process had to wait between them: that wait would be in one of them only. */
+function withoutWaiting(readWaited: () => number): number {
+  let waited = readWaited();
+  for (let tries = 1; ; tries += 1) {
+    const now = performance.now();
+    const after = readWaited();
+    if (after === waited || tries === TRIES) return now - waited;
+    waited = after;
+  }
 }
 
 function waitedMs(pid: number | 'self'): number {

@@ -2,8 +2,8 @@
 // nothing about pages or tools.
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import type { BrowserContext, BrowserType, Selectors } from 'playwright-core';
+import { findChromiums } from '../../base/chromium-places.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { loadAddedPackage } from '../../store/home/home.ts';
@@ -21,45 +21,13 @@ export interface LaunchPlan {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const onPath = [
-  'google-chrome-stable',
-  'google-chrome',
-  'chromium',
-  'chromium-browser',
-  'microsoft-edge-stable',
-  'microsoft-edge',
-  'brave-browser',
-  'vivaldi-stable',
-];
-const onMac = ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser', 'Vivaldi'];
-const onWindows = [
-  'Google\\Chrome\\Application\\chrome.exe',
-  'Microsoft\\Edge\\Application\\msedge.exe',
-  'BraveSoftware\\Brave-Browser\\Application\\brave.exe',
-];
 const LAUNCH_MS = 30_000;
 const VIEW = { width: 1280, height: 800 };
 
 /** The path of the browser to use; null if there is none. */
-export function findBrowser(
-  given: string | undefined,
-  environment: Environment,
-  platform: NodeJS.Platform = process.platform,
-): string | null {
+export function findBrowser(given: string | undefined, environment: Readonly<Record<string, string | undefined>>): string | null {
   if (given !== undefined) return existsSync(given) ? given : null;
-  return candidates(environment, platform).find((path) => existsSync(path)) ?? null;
-}
-
-function candidates(environment: Environment, platform: NodeJS.Platform): string[] {
-  if (platform === 'darwin') return onMac.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
-  if (platform === 'win32') {
-    const roots = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((name) => environment[name] ?? []);
-    return roots.flatMap((root) => onWindows.map((path) => join(root, path)));
-  }
-  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  return onPath.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return findChromiums(environment, process.platform)[0] ?? null;
 }
 
 /** The version that the tests use. */
