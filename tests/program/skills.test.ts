@@ -163,6 +163,35 @@ test('an untrusted skill marks the session, and its script is refused until trus
   expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
 });
 
+test('a script of an untrusted skill is refused however a command names it; reading it is not', { timeout: 60_000 }, async () => {
+  const claw = await rig.open([]);
+  put('skills/weather/SKILL.md', foreign);
+  put('skills/weather/run.sh', 'touch ran.txt\n');
+  put('skills/weather/run.py', 'open("ran.txt", "w")\n');
+  put('other.sh', 'sh skills/weather/run.sh\n');
+  await claw.op('skill.reload', {});
+  const decided = async (command: string) => (await claw.op('policy.explain', { tool: 'exec', args: { command } })).decision;
+  for (const command of [
+    'cd skills/weather && sh run.sh',
+    'sh -c "sh skills/weather/run.sh"',
+    'timeout 9 sh -c ". skills/weather/run.sh"',
+    'cat skills/weather/run.sh | sh',
+    'python3 < skills/weather/run.py',
+    'bash sk*/w*/run.sh',
+    'sh other.sh',
+    'true; source skills/weather/run.sh',
+    'cp skills/weather/run.py x.py && python3 x.py',
+    'PYTHONPATH=a:skills/weather python3 -m run',
+    'env PYTHONPATH=skills/weather python3 -m run',
+    'ls skills/*/run.sh | xargs sh',
+  ])
+    expect([command, await decided(command)]).toEqual([command, 'deny']);
+  expect([await decided('cat skills/weather/run.sh'), await decided('grep -c ran skills/weather/run.sh')]).toEqual(['allow', 'allow']);
+  const { sha256 } = await claw.op('skill.get', { name: 'weather' });
+  await claw.op('skill.trust', { name: 'weather', sha256 });
+  expect(await decided('cat skills/weather/run.sh | sh')).toBe('ask');
+});
+
 const confined = { ...needs('bubblewrap, socat, ripgrep and bash'), timeout: 60_000 };
 
 test('a script may use what its skill declares; everything else asks or is blocked', confined, async () => {

@@ -15,6 +15,7 @@ import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
 export type { CommandPlaces } from './protected-walk.ts';
+export { placesNamedBy } from './named-scripts.ts';
 export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';

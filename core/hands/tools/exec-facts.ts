@@ -12,7 +12,7 @@ import {
   type PathFact,
   type ScriptBounds,
 } from '../../contracts/tools.ts';
-import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
+import { placesNamedBy, type CommandAnalysis, type CommandAnalyst } from '../../guard/command/command.ts';
 import { beyondBounds } from './beyond-bounds.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
@@ -97,7 +97,8 @@ export class ExecFacts {
     const child = childEnvironment(environment, {}, platform);
     const analysis = analyst.analyse({ line: call.command, cwd: cwd.real, environment: child }, places);
     const files = filesRunBy(analysis);
-    const refused = files === null ? null : (this.#options.refuses?.([...analysis.paths.map(({ real }) => real), ...files]) ?? null);
+    const used = files === null ? [] : [...analysis.paths.map(({ real }) => real), ...files, ...placesNamedBy(analysis.fact)];
+    const refused = this.#options.refuses?.(used) ?? null;
     const bounds = files === null ? null : (this.#options.boundsOf?.(files) ?? null);
     const beyond = bounds === null ? null : beyondBounds(bounds, analysis);
     const facts: CallFacts = {

@@ -37,6 +37,15 @@ export const skillGates: readonly Gate[] = [
     suites: ['tests/program/skills.test.ts'],
   },
   {
+    name: 'skill/scripts-in-any-form',
+    prevents: 'a script of an untrusted skill is run by a line of unknown effect, or by an interpreter that gets it as text',
+    file: 'core/hands/tools/exec-facts.ts',
+    text: ', ...placesNamedBy(analysis.fact)]',
+    instead: ']',
+    suites: ['tests/program/skills.test.ts'],
+    only: 'is refused however a command names it',
+  },
+  {
     name: 'skill/depth',
     prevents: 'skills lead to skills without an end',
     file: 'core/features/skills/skill-reader.ts',
