@@ -166,3 +166,25 @@ test('a mail that is too long says that it was cut', options, async () => {
   ]);
   expect(text).toMatch(/^S\n\nThis is line 0 of it\.[^]*\n\n\(This mail is longer\. The rest is not here\.\)$/);
 });
+
+test('a server that is another one, or has no such encryption, is named as such', options, async () => {
+  const { email } = bench.mail?.channels ?? expect.fail('no bench');
+  const { imap, smtp } = email;
+  const tried = async (change: object): Promise<string | null> => {
+    const settings = { ...email, ...change, imap: { ...imap, password: 'keychain:p', ...(change as { imap?: object }).imap } };
+    return (await rig.claw.op('channel.try', { channel: 'email', settings, secrets: { p: 'right-password' } })).problem;
+  };
+  const [at, out] = [`127.0.0.1:${imap.port}`, `127.0.0.1:${smtp.port}`];
+  const other = (place: string): string => `What answers at ${place} is not the mail server that is expected there. Check host and port.`;
+  const noTls = ({ port }: { port: number }): string =>
+    `The port ${port} of 127.0.0.1 does not begin with TLS. Set security to starttls, or the port for TLS.`;
+  const noUpgrade = (place: string): string => `No secure connection to the mail server ${place} could be made: it offers no STARTTLS.`;
+  expect(await tried({})).toBeNull();
+  expect(await tried({ smtp: { ...smtp, port: imap.port } })).toBe(other(at));
+  expect([await tried({ imap: { security: 'tls' } }), await tried({ smtp: { ...smtp, security: 'tls' } })]).toEqual([
+    noTls(imap),
+    noTls(smtp),
+  ]);
+  expect(await tried({ imap: { security: 'starttls' } })).toContain(noUpgrade(at));
+  expect(await tried({ smtp: { ...smtp, security: 'starttls' } })).toContain(noUpgrade(out));
+});
