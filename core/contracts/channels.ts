@@ -221,6 +221,8 @@ export interface ChatService {
   readonly answersStrangers: boolean;
   /** The id of its health check; defaults to `channel-NAME`. */
   readonly checkId?: string;
+  /** If its apps send a text that is too long as several messages: how long a part is that others may follow. */
+  readonly splitTexts?: SplitTexts;
   /** Whether no account is configured. The service never runs then, but its people are still known. */
   readonly isOff?: boolean;
   /** The secret with which it connects. After a secret was refused, a new one is tried soon. */
@@ -230,6 +232,12 @@ export interface ChatService {
    * slowly, because a person has to change something first.
    */
   run(desk: ChatDesk, signal: AbortSignal): Promise<void>;
+}
+
+/** Lengths in UTF-16 units. A part of `full` is cut anywhere; a shorter one, of at least `least`, at a line or a word. */
+export interface SplitTexts {
+  readonly least: number;
+  readonly full: number;
 }
 
 /** Returns the secret behind a reference. */

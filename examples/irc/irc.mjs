@@ -14,7 +14,6 @@ const LINE_BYTES_MAX = 400;
 /** Lines of one part: the outbox notes each part on the disk. */
 const PART_LINES = 8;
 const ANSWER_MS = 20_000;
-const SILENCE_MS = 120_000;
 const COLOUR = new RegExp(`${String.fromCharCode(3)}\\d{0,2}(?:,\\d{1,2})?`, 'g');
 
 const settings = z.strictObject({
@@ -31,6 +30,8 @@ const settings = z.strictObject({
     .max(20)
     .default([]),
   groups: z.enum(['off', 'mention']).default('off'),
+  /** A server that says nothing for so long is asked, and left when it does not answer. */
+  silenceSeconds: z.number().int().min(1).max(3_600).default(120),
 });
 
 export const feature = {
@@ -43,6 +44,8 @@ export const feature = {
       rules: { groups: given.groups, allowFrom: [] },
       answers: 'codes',
       answersStrangers: true,
+      // Clients send a long text as several lines, which they cut near the limit of the server.
+      splitTexts: { least: 300, full: 512 },
       run: (desk, signal) => new IrcRun({ given, clock, logger, desk }).serve(signal),
     },
   }),
@@ -67,12 +70,17 @@ class IrcRun {
 
   /** Until the connection or the signal ends; a rejection is tried again by TrayClaw. */
   async serve(signal) {
-    const { host, port, tls } = this.#parts.given;
+    const { host, port, tls, silenceSeconds } = this.#parts.given;
     const socket = tls ? connectTls({ host, port, servername: host }) : connectPlain({ host, port });
     this.#socket = socket;
     const close = () => socket.destroy();
     signal.addEventListener('abort', close, { once: true });
-    socket.setTimeout(SILENCE_MS, close);
+    let readBytes = -1;
+    socket.setTimeout(silenceSeconds * 1000, () => {
+      if (socket.bytesRead === readBytes) return close();
+      readBytes = socket.bytesRead;
+      this.#write('PING :still-there');
+    });
     try {
       await new Promise((resolve, reject) => {
         socket.once(tls ? 'secureConnect' : 'connect', () => {

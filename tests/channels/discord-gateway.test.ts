@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { discordTokenVariable, startDiscordBench, type DiscordPerson } from '../doubles/discord/discord-bench.ts';
+import { previewsOf } from '../doubles/discord/discord-chats.ts';
 import { DiscordDouble, type DoubleOptions } from '../doubles/discord/discord-double.ts';
 import { until } from '../until.ts';
 import { ConformanceRig } from './conformance-rig.ts';
@@ -89,6 +90,31 @@ test('a chat that cannot be read keeps its position until the next connection', 
   double.cut();
   await rig.hears(ada, 'You said: missed');
   expect(ada.heard().filter((text) => text === 'You said: live')).toHaveLength(1);
+});
+
+test('no message of the agent makes Discord fetch the addresses in it', async () => {
+  const { rig, ada } = await open();
+  ada.write('look at https://a.example/secret');
+  await rig.hears(ada, 'You said: look at https://a.example/secret');
+  ada.write('/stop https://b.example/');
+  await rig.delivered();
+  expect(ada.heard().filter((text) => text.includes('https://'))).not.toEqual([]);
+  expect(ada.shown().flatMap((message) => previewsOf(message))).toEqual([]);
+});
+
+test('a forwarded message comes with its files, as content of others', async () => {
+  const { rig, ada } = await open();
+  ada.forward('the minutes', 'minutes.txt', 'Meet at nine.');
+  await rig.hears(ada, /^You said: the minutes/);
+  const { sessions } = await rig.claw.op('session.list', {});
+  const found = await Promise.all(
+    sessions.map(({ sessionId }) => rig.claw.op('session.get', { sessionId, types: ['user.message', 'taint.marked'] })),
+  );
+  const events = found.flatMap((session) => session.events);
+  expect(events.filter(({ type }) => type === 'user.message').map(({ body }) => body)).toMatchObject([
+    { text: 'the minutes', attachments: [{ name: 'minutes.txt', sizeBytes: 13 }] },
+  ]);
+  expect(events.some(({ type }) => type === 'taint.marked')).toBe(true);
 });
 
 test('a button decides only for the person and the chat it was made for', async () => {

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConformanceRig } from './conformance-rig.ts';
-import { agentAddress, MailBench, type MailPerson } from '../doubles/mail/mail-bench.ts';
+import { agentAddress, authserv, MailBench, type MailPerson } from '../doubles/mail/mail-bench.ts';
 import { has, needs } from '../needs.ts';
 import { until } from '../until.ts';
 
@@ -109,4 +109,82 @@ test('a wrong code decides nothing, and a quoted approval is not an answer', opt
   await owner.answer('yes');
   await until(async () => (await rig.claw.op('approval.list', {})).approvals.length === 0, 'the code answered');
   expect((await rig.claw.op('turn.wait', { turnId, timeoutMs: 20_000 })).status).toBe('done');
+});
+
+let written = 0;
+
+/** Delivers a mail of Ada byte by byte; resolves to what the agent read. */
+async function readAs(lines: readonly string[]): Promise<{ text: string; attachments?: readonly { name: string }[] }> {
+  await ada();
+  const before = await rig.turns();
+  const id = `<raw-${(written += 1)}@people.example>`;
+  const verdict = `Authentication-Results: ${authserv}; dmarc=pass header.from=people.example`;
+  const head = [verdict, 'From: ada@people.example', `To: ${agentAddress}`, 'Subject: S', `Message-ID: ${id}`, 'MIME-Version: 1.0'];
+  bench.mail?.server.deliver('agent', Buffer.from([...head, ...lines, ''].join('\r\n')));
+  await expect.poll(() => rig.turns(), { timeout: 20_000 }).toBe(before + 1);
+  return (await rig.userMessages()).at(-1) as Awaited<ReturnType<typeof readAs>>;
+}
+
+const mixed = (type: string, ...parts: readonly (readonly string[])[]): string[] => [
+  `Content-Type: multipart/${type}; boundary=b`,
+  '',
+  ...parts.flatMap((part) => ['--b', ...part]),
+  '--b--',
+];
+const picture = [
+  'Content-Type: image/png; name=a.png',
+  'Content-Disposition: inline',
+  'Content-Transfer-Encoding: base64',
+  '',
+  'iVBORw0KGgo=',
+];
+
+test('text around a picture is read whole, and a text with a file name is a file', options, async () => {
+  const [before, after] = ['before', 'after'].map((text) => ['Content-Type: text/plain', '', text]) as [string[], string[]];
+  const notes = ['Content-Type: text/plain', 'Content-Disposition: inline; filename=notes.txt', '', 'yes ABCDEFGH'];
+  expect(await readAs(mixed('mixed', before, picture, after, notes))).toMatchObject({
+    text: 'S\n\nbefore\nafter',
+    attachments: [{ name: 'a.png' }, { name: 'notes.txt' }],
+  });
+  const asHtml = ['before', 'after'].map((text) => ['Content-Type: text/html', '', `<p>${text}</p>`]) as [string[], string[]];
+  expect((await readAs(mixed('mixed', asHtml[0], picture, asHtml[1]))).text).toBe('S\n\nbefore\nafter');
+});
+
+test('a mail whose plain version is empty is read from its HTML', options, async () => {
+  const versions = [
+    ['Content-Type: text/plain', '', ' '],
+    ['Content-Type: text/html', '', '<p>f&uuml;r dich</p>'],
+  ] as const;
+  expect((await readAs(mixed('alternative', ...versions))).text).toBe('S\n\nfür dich');
+});
+
+test('a mail that is too long says that it was cut', options, async () => {
+  const { text } = await readAs([
+    'Content-Type: text/plain',
+    '',
+    ...Array.from({ length: 60_000 }, (_, at) => `This is line ${at} of it.`),
+  ]);
+  expect(text).toMatch(/^S\n\nThis is line 0 of it\.[^]*\n\n\(This mail is longer\. The rest is not here\.\)$/);
+});
+
+test('a server that is another one, or has no such encryption, is named as such', options, async () => {
+  const { email } = bench.mail?.channels ?? expect.fail('no bench');
+  const { imap, smtp } = email;
+  const tried = async (change: object): Promise<string | null> => {
+    const settings = { ...email, ...change, imap: { ...imap, password: 'keychain:p', ...(change as { imap?: object }).imap } };
+    return (await rig.claw.op('channel.try', { channel: 'email', settings, secrets: { p: 'right-password' } })).problem;
+  };
+  const [at, out] = [`127.0.0.1:${imap.port}`, `127.0.0.1:${smtp.port}`];
+  const other = (place: string): string => `What answers at ${place} is not the mail server that is expected there. Check host and port.`;
+  const noTls = ({ port }: { port: number }): string =>
+    `The port ${port} of 127.0.0.1 does not begin with TLS. Set security to starttls, or the port for TLS.`;
+  const noUpgrade = (place: string): string => `No secure connection to the mail server ${place} could be made: it offers no STARTTLS.`;
+  expect(await tried({})).toBeNull();
+  expect(await tried({ smtp: { ...smtp, port: imap.port } })).toBe(other(at));
+  expect([await tried({ imap: { security: 'tls' } }), await tried({ smtp: { ...smtp, security: 'tls' } })]).toEqual([
+    noTls(imap),
+    noTls(smtp),
+  ]);
+  expect(await tried({ imap: { security: 'starttls' } })).toContain(noUpgrade(at));
+  expect(await tried({ smtp: { ...smtp, security: 'starttls' } })).toContain(noUpgrade(out));
 });

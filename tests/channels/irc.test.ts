@@ -1,8 +1,12 @@
 // The example of a chat service outside the source tree: IRC in one file of examples/, over a real server.
 
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Plugin } from '../../core/contracts/plugin.ts';
+import { sleep as pause } from '../../core/base/deferred.ts';
+import { needs } from '../needs.ts';
+import { ConformanceRig } from './conformance-rig.ts';
 import { channelConformance } from './conformance.ts';
 import { startIrcBench } from '../doubles/irc/irc-bench.ts';
 
@@ -16,6 +20,35 @@ channelConformance(
   },
   'ngircd',
 );
+
+async function open(settings: object = {}): Promise<ConformanceRig> {
+  const { feature } = (await import(sample.href)) as { feature: Plugin };
+  const rig = new ConformanceRig('irc', async () => {
+    const bench = await startIrcBench(feature, settings);
+    // The conformance waits only briefly for the next part of a text.
+    return { ...bench, program: { ...bench.program, wait: (ms, signal) => pause(ms, signal) } };
+  });
+  onTestFinished(() => rig.dispose());
+  await rig.start();
+  return rig;
+}
+
+test('a quiet server is asked before it is left', needs('ngircd'), async () => {
+  const rig = await open({ silenceSeconds: 1 });
+  const since = async () => (await rig.claw.op('channel.list', {})).channels.map(({ state, sinceMs }) => ({ state, sinceMs }));
+  const before = await since();
+  await sleep(3_500);
+  expect(await since()).toEqual(before);
+});
+
+test('a long text that the client sends as several lines is one message', needs('ngircd'), async () => {
+  const rig = await open();
+  const lines = ['first', 'second', 'third'].map((word) => `${word} ${'word '.repeat(80)}`.trim());
+  const ada = await rig.ada();
+  for (const line of [...lines, 'the end']) await ada.write(line);
+  await rig.hears(ada, /^You said: first/);
+  expect((await rig.userMessages()).map((body) => (body as { text: string }).text)).toEqual([[...lines, 'the end'].join('\n')]);
+});
 
 test('the example stays small', () => {
   expect(readFileSync(sample, 'utf8').split('\n').length).toBeLessThanOrEqual(250);

@@ -8,17 +8,22 @@ import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { parseJson } from '../../core/base/json.ts';
 
-const int64 = z.string().regex(/^-?\d{1,19}$/);
+const int64 = z.string().regex(/^(?:0|-?[1-9]\d{0,18})$/);
 const nanos = z.string().regex(/^\d{19}$/);
+/** Protocol buffers take only text that is valid in UTF-8. */
+const text = z.string().refine((one) => one.isWellFormed(), 'half of a character');
 const valueSchema = z.union([
-  z.strictObject({ stringValue: z.string() }),
+  z.strictObject({ stringValue: text }),
   z.strictObject({ boolValue: z.boolean() }),
   z.strictObject({ intValue: int64 }),
   z.strictObject({ doubleValue: z.number() }),
-  z.strictObject({ arrayValue: z.strictObject({ values: z.array(z.strictObject({ stringValue: z.string() })) }) }),
+  z.strictObject({ arrayValue: z.strictObject({ values: z.array(z.strictObject({ stringValue: text })) }) }),
 ]);
+/** Receivers store an attribute with the type of its first value. These are doubles. */
+const doubles = new Set(['gen_ai.response.time_to_first_chunk', 'gen_ai.evaluation.score.value', 'trayclaw.cost.usd']);
 const attributesSchema = z
   .array(z.strictObject({ key: z.string().min(1), value: valueSchema }))
+  .refine((all) => all.every(({ key, value }) => !doubles.has(key) || 'doubleValue' in value), 'a double is sent as an integer')
   .refine((all) => new Set(all.map(({ key }) => key)).size === all.length, 'an attribute is given twice');
 const resourceSchema = z.strictObject({ attributes: attributesSchema });
 const scopeSchema = z.strictObject({ name: z.string(), version: z.string() });
@@ -30,13 +35,13 @@ const spanSchema = z
       .string()
       .regex(/^[0-9a-f]{16}$/)
       .optional(),
-    name: z.string().min(1),
+    name: text.min(1),
     kind: z.number().int().min(1).max(5),
     startTimeUnixNano: nanos,
     endTimeUnixNano: nanos,
     attributes: attributesSchema,
     events: z.array(z.strictObject({ timeUnixNano: nanos, name: z.string().min(1), attributes: attributesSchema })).optional(),
-    status: z.strictObject({ code: z.number().int().min(0).max(2).optional(), message: z.string().optional() }),
+    status: z.strictObject({ code: z.number().int().min(0).max(2).optional(), message: text.optional() }),
   })
   .refine(({ startTimeUnixNano: start, endTimeUnixNano: end }) => BigInt(start) <= BigInt(end), 'it ends before it starts');
 const tracesSchema = z.strictObject({
@@ -105,6 +110,8 @@ export class TraceReceiver {
   failing: Failure | null = null;
   /** A batch that contains a span with this name is rejected. */
   refusedName: string | null = null;
+  /** The number of spans of each batch that are dropped, as a partial success. */
+  rejectedSpans = 0;
   readonly #server: Server;
   readonly #authorization: string | null;
 
@@ -134,7 +141,7 @@ export class TraceReceiver {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const send = (status: number, headers: Readonly<Record<string, string>> = {}): void => {
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(status === 200 ? '{"partialSuccess":{}}' : '{}');
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(status === 200 ? this.#success() : '{}');
     };
     if (this.failing !== null) return send(this.failing.status, this.failing.headers);
     if (this.#authorization !== null && request.headers.authorization !== this.#authorization) return send(401);
@@ -158,11 +165,18 @@ export class TraceReceiver {
     return 200;
   }
 
+  #success(): string {
+    const rejectedSpans = String(this.rejectedSpans);
+    return JSON.stringify({ partialSuccess: this.rejectedSpans === 0 ? {} : { rejectedSpans, errorMessage: 'too long' } });
+  }
+
   #takeTraces(body: unknown): number {
     const parsed = this.#parse(tracesSchema, body);
     if (parsed === null) return 400;
     const spans = parsed.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans).flatMap((scoped) => scoped.spans);
     if (spans.some(({ name }) => name === this.refusedName)) return 400;
+    const ids = new Set(spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
+    if (ids.size < spans.length) this.violations.push('two spans have one id');
     this.spans.push(...spans);
     return 200;
   }

@@ -207,6 +207,7 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
         build: { secret: 'env:HOOK_SECRET', attention: 'run', tools: ['read_file'] },
         signed: { secret: 'env:HOOK_SECRET', signature: 'standard' },
         pushed: { secret: 'env:HOOK_SECRET', signature: 'github' },
+        seen: { secret: 'env:HOOK_SECRET' },
       },
     },
   });
@@ -223,7 +224,10 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
   expect((await post('/hooks/build', {}, 'x')).status).toBe(401);
   expect((await post('/hooks/build', { 'x-trayclaw-secret': 'wrong' }, 'x')).status).toBe(401);
   expect((await post('/hooks/other', right, 'x')).status).toBe(401);
-  expect((await post('/hooks/build', right, 'x'.repeat(70_000))).status).toBe(413);
+  expect(await post('/hooks/build', right, 'x'.repeat(256 * 1024 + 1))).toMatchObject({
+    status: 413,
+    json: { error: { message: expect.stringContaining('up to 256 KB') as string } },
+  });
   expect((await post('/hooks/build', { ...right, origin: 'http://evil.example' }, 'x')).status).toBe(403);
   const got = await fetch(`${serving.url}/hooks/build`, { headers: right });
   expect([got.status, await got.json()]).toMatchObject([405, { ok: false }]);
@@ -242,8 +246,26 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
   expect((await post('/hooks/signed', signed, 'ü')).json).toMatchObject({ result: { repeated: true } });
   expect((await post('/hooks/pushed', pushed, 'ü')).json).toMatchObject({ result: { repeated: false } });
   expect((await post('/hooks/pushed', { ...pushed, 'x-github-delivery': '2' }, 'ü')).json).toMatchObject({ result: { repeated: true } });
+  const svix = {
+    'svix-id': 'm2',
+    'svix-timestamp': timestamp,
+    'svix-signature': `v1a,AAAA v1,${hmac('base64', `m2.${timestamp}.ü`)}`,
+  };
+  expect((await post('/hooks/signed', svix, 'ü')).json).toMatchObject({ result: { repeated: false } });
+  expect((await post('/hooks/signed', svix, 'ü')).json).toMatchObject({ result: { repeated: true } });
+  const gitlab = { 'x-gitlab-token': right['x-trayclaw-secret'], 'x-gitlab-event-uuid': 'u1' };
+  expect((await post('/hooks/seen', gitlab, '{"object_kind":"push"}')).json).toMatchObject({ result: { repeated: false } });
+  expect((await post('/hooks/seen', gitlab, '{"object_kind":"push"}')).json).toMatchObject({ result: { repeated: true } });
+  const form = `payload=${encodeURIComponent('{"title":"Größe & more"}')}`;
+  const asForm = { 'content-type': 'application/x-www-form-urlencoded', 'x-hub-signature-256': `sha256=${hmac('hex', form)}` };
+  expect((await post('/hooks/pushed', asForm, form)).status).toBe(200);
+  expect((await post('/hooks/seen', right, '€'.repeat(87_381))).status).toBe(200);
   for (const [path, headers] of [
     ['/hooks/signed', { ...signed, ...right }],
+    ['/hooks/signed', { ...svix, 'svix-id': 'm3' }],
+    ['/hooks/signed', { ...svix, 'webhook-id': 'm3' }],
+    ['/hooks/signed', gitlab],
+    ['/hooks/seen', { 'x-gitlab-token': 'wrong' }],
     ['/hooks/pushed', right],
   ] as const)
     expect((await post(path, headers, 'u')).status).toBe(401);
@@ -253,6 +275,7 @@ test('a webhook needs its secret, runs a repetition once, and its text is untrus
     return ((await response.json()) as { result: unknown }).result;
   };
   const { signals } = (await op('signal.list', {})) as { signals: { name: string; turnId: string; sessionId: string }[] };
+  expect(signals.find(({ name }) => name === 'pushed')).toMatchObject({ text: 'Größe & more', data: '{"title":"Größe & more"}' });
   expect(signals.filter(({ name }) => name === 'build')).toMatchObject([
     { source: 'webhook', disposition: 'run', sessionId: 'signal-build' },
   ]);

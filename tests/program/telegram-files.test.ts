@@ -58,6 +58,54 @@ test('an album is one message with all its pictures', async () => {
   expect(rig.double.updates.unconfirmed).toEqual([]);
 });
 
+test('a text that the app split into several messages is one message', async () => {
+  const rig = await open();
+  await rig.pair();
+  const lines = Array.from({ length: 300 }, (_, n) => `Line ${n} of the minutes of the meeting.`).join('\n');
+  const word = 'x'.repeat(5_000);
+  rig.ada.writeLong(lines);
+  await rig.hears(/^You said: Line 0 of/);
+  rig.ada.writeLong(word);
+  await rig.hears(/^You said: xxx/);
+  expect((await messagesOf(rig)).map(({ text }) => text)).toEqual([lines, word]);
+  expect(rig.ada.heard().filter((text) => text.startsWith('You said'))).toHaveLength(2);
+});
+
+test('a panic stop among the parts of a long text is not a part', async () => {
+  const rig = await open();
+  await rig.pair();
+  rig.ada.write('y'.repeat(4_096));
+  rig.ada.write('/panic');
+  await rig.hears(/stopped/i);
+  expect((await rig.claw.op('panic.status', {})).engaged).toBe(true);
+});
+
+test('a long text, and a forwarded one, do not take the next message with them', async () => {
+  const rig = await open();
+  await rig.pair();
+  const [long, forwarded] = ['a'.repeat(3_000), 'b'.repeat(4_096)];
+  const now = Math.floor(Date.now() / 1000);
+  rig.ada.write(long, { date: now - 60 });
+  rig.ada.write('later', { date: now - 30 });
+  rig.ada.write(forwarded, { forwardedFrom: 'Eve' });
+  rig.ada.write('what is that?');
+  await rig.hears('You said: what is that?');
+  expect((await messagesOf(rig)).map(({ text }) => text)).toEqual([long, 'later', forwarded, 'what is that?']);
+});
+
+test('links behind words and round videos reach the model as what they are', async () => {
+  const rig = await open({ config: { attachments: { fileBytesMax: 100_000 } } });
+  await rig.pair();
+  rig.ada.write('read this and that', { links: { this: 'https://a.example/1?x=(2)', that: 'https://b.example/' } });
+  await rig.hears(/^You said: read/);
+  rig.ada.sendRoundVideo(Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0isommp42', 'latin1'));
+  await until(async () => (await messagesOf(rig)).length === 2, 'the video arrived');
+  expect(await messagesOf(rig)).toMatchObject([
+    { text: 'read [this](https://a.example/1?x=(2)) and [that](https://b.example/)' },
+    { text: '', attachments: [{ name: 'round-video.mp4', mediaType: 'video/mp4', sizeBytes: 24 }] },
+  ]);
+});
+
 test('an album in a group belongs to the photo with the mention; else it is skipped', async () => {
   const rig = await open({ telegram: { groups: 'mention' } });
   await rig.pair();

@@ -84,7 +84,10 @@ test('content is sent only if enabled, and without secrets', async () => {
   const { receiver, open } = await rig((url) => ({ otlp: { ...otlp(url).otlp, content: true } }));
   const claw = await open();
   await claw.ask('Read this folder');
+  // The cut of a long text falls into the middle of a character.
+  await claw.ask(`${'x'.repeat(15_999)}😀`);
   await claw.op('telemetry.flush', {});
+  expect(receiver.violations).toEqual([]);
   const sent = JSON.stringify(receiver.spans);
   expect(sent).toContain('Read this folder');
   expect(sent).toContain('It is empty.');
@@ -125,6 +128,19 @@ test('a permanently refused turn does not block others, and is counted', async (
   expect(checks.find(({ id }) => id === 'telemetry.otlp')?.detail).toBe('1 turn was refused by the receiver for good.');
 });
 
+test('spans that a receiver drops from a batch are counted, and not sent again', async () => {
+  const { receiver, open } = await rig(otlp);
+  const claw = await open();
+  receiver.rejectedSpans = 2;
+  await claw.ask('Hello');
+  expect(await claw.op('telemetry.flush', {})).toEqual({ sent: 1, pending: 0, problem: null });
+  const { requests } = receiver;
+  expect(await claw.op('telemetry.flush', {})).toMatchObject({ sent: 0 });
+  expect(receiver.requests).toBe(requests);
+  const { checks } = await claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'telemetry.otlp')).toMatchObject({ detail: '2 spans were refused by the receiver for good.' });
+});
+
 test('Langfuse gets its keys, its attributes and a score for a failed turn', async () => {
   const keys = `Basic ${Buffer.from('pk-lf-1:sk-lf-0123456789abcdef').toString('base64')}`;
   const { receiver, open } = await rig(
@@ -148,8 +164,8 @@ test('Langfuse gets its keys, its attributes and a score for a failed turn', asy
   const results = graded?.events?.map(({ name, attributes }) => [name, attributes.map(({ value }) => Object.values(value)[0])]);
   expect(results).toEqual([
     ['gen_ai.evaluation.result', ['Hello', 'fail', 0.5]],
-    ['gen_ai.evaluation.result', ['contains', 'pass', '1']],
-    ['gen_ai.evaluation.result', ['contains', 'fail', '0']],
+    ['gen_ai.evaluation.result', ['contains', 'pass', 1]],
+    ['gen_ai.evaluation.result', ['contains', 'fail', 0]],
   ]);
 });
 

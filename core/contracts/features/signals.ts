@@ -99,7 +99,7 @@ export const signalsConfigSchema = z
   })
   .prefault({});
 
-/** The headers `webhook-id`, `webhook-timestamp`, `webhook-signature` and `x-hub-signature-256`. */
+/** The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`, or those of Svix, and `x-hub-signature-256`. */
 const hookSignatureSchema = z
   .strictObject({ id: z.string().max(200), timestamp: z.string().max(20), standard: z.string().max(2000), github: z.string().max(200) })
   .partial();

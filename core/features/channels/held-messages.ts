@@ -1,15 +1,16 @@
-// Messages with files. They are recorded first, then their files are fetched one by one, then they are passed on in order, an album as one
-// message. After a restart the work continues: passing a message on and removing its record are one transaction.
+// Messages with files, and parts of long texts. They are recorded first, then files are fetched one by one, then they are passed on in
+// order, an album or a long text as one message. After a restart the work continues: passing a message on and removing its record are one transaction.
 
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
-import type { ChannelInbound, ChatLine } from '../../contracts/channels.ts';
+import type { ChannelInbound, ChatLine, SplitTexts } from '../../contracts/channels.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import { heldInboundSchema, type HeldInbound } from '../../contracts/features/channels.ts';
 import { tooBig } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { albumOf, asOne } from './album.ts';
 import type { HeldMessage, ServiceRows } from './rows.ts';
 
 export interface HeldMessagesDeps {
@@ -19,6 +20,7 @@ export interface HeldMessagesDeps {
   readonly rows: Pick<ServiceRows, 'held'>;
   readonly logger: Logger;
   readonly fileBytesMax: number;
+  readonly splitTexts: SplitTexts | undefined;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
   /** The fetchFile of the current connection. */
   readonly fetchFile: () => ChatLine['fetchFile'];
@@ -77,7 +79,7 @@ export class HeldMessages {
   /** Returns the message, or all messages of its album. */
   async #gather(held: HeldMessage): Promise<readonly HeldMessage[]> {
     if (held.message.albumId === undefined) return [held];
-    let album: readonly HeldMessage[] = [];
+    let album: readonly HeldMessage[] = albumOf(held.message, this.#deps.rows.held());
     for (let rests = 0; rests < ALBUM_RESTS_MAX; rests++) {
       await this.#deps.wait(ALBUM_REST_MS, this.#signal);
       const now = albumOf(held.message, this.#deps.rows.held());
@@ -89,7 +91,7 @@ export class HeldMessages {
 
   async #pass(together: readonly HeldMessage[]): Promise<void> {
     const { log, channel, hand, queueNotice } = this.#deps;
-    const { key, message } = asOne(together);
+    const { key, message } = asOne(together, this.#deps.splitTexts);
     const { files: _files, albumId: _albumId, ...plain } = message;
     const attachments = await this.#fetchAll(message);
     if (this.#signal.aborted) return;
@@ -138,32 +140,6 @@ export class HeldMessages {
       }
     }
   }
-}
-
-/** The waiting messages of this album, in order of arrival. */
-export function albumOf({ chatId, senderId, albumId }: Album, held: readonly HeldMessage[]): HeldMessage[] {
-  return held.filter(({ message: one }) => one.albumId === albumId && one.chatId === chatId && one.senderId === senderId);
-}
-
-type Album = Pick<ChannelInbound, 'chatId' | 'senderId' | 'albumId'>;
-
-/** Merges an album into one message with the key of its first. If any part was forwarded, the whole album is untrusted. */
-function asOne(together: readonly HeldMessage[]): HeldMessage {
-  const [first, ...rest] = together;
-  assert(first !== undefined, 'there is at least the message itself');
-  if (rest.length === 0) return first;
-  const all = together.map(({ message }) => message);
-  const replyTo = all.find((one) => one.replyTo !== undefined)?.replyTo;
-  const forwardedFrom = all.find((one) => one.forwardedFrom !== undefined)?.forwardedFrom;
-  const message = {
-    ...first.message,
-    text: all.flatMap(({ text }) => (text.trim() === '' ? [] : [text])).join('\n\n'),
-    files: all.flatMap(({ files }) => files),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(forwardedFrom === undefined ? {} : { forwardedFrom }),
-    mentioned: all.some(({ mentioned }) => mentioned),
-  };
-  return { key: first.key, message };
 }
 
 /** The message in the form in which it is recorded. */

@@ -18,7 +18,8 @@ import {
 } from '../../runtime/chats/chats.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Spine } from '../feature.ts';
-import { albumOf, heldOf } from './held-messages.ts';
+import { albumOf, textAlbumOf } from './album.ts';
+import { heldOf } from './held-messages.ts';
 import type { ServiceRows } from './rows.ts';
 
 export interface ReceptionDeps extends Pick<Spine, 'clock' | 'logger'> {
@@ -60,13 +61,14 @@ export class Reception {
   }
 
   /** Resolves once the message is committed. Rejects with a store error or `shutting_down`. */
-  async take(message: ChannelInbound): Promise<void> {
+  async take(sent: ChannelInbound): Promise<void> {
     const { service, rows, wakeHeld } = this.#deps;
-    if (message.edited === true || rows.isTaken(message.dedupeKey)) return;
-    if (!this.knows(message.senderId)) {
-      this.#meetStranger(message);
+    if (sent.edited === true || rows.isTaken(sent.dedupeKey)) return;
+    if (!this.knows(sent.senderId)) {
+      this.#meetStranger(sent);
       return;
     }
+    const message = { ...sent, ...textAlbumOf(sent, service.splitTexts, () => rows.held()) };
     if (message.kind === 'group' && (service.rules.groups === 'off' || !this.#isMeant(message))) return;
     this.#deps.heard();
     if (await this.#decides(message)) return;
@@ -75,8 +77,8 @@ export class Reception {
       this.#tell(message, 'I can read texts and files, and this was none of them.');
       return;
     }
-    const isBehind = attachments.length === 0 && rows.held().some(({ message: { chatId } }) => chatId === message.chatId);
-    if (files.length > 0 || isBehind) {
+    const isBehind = rows.held().some(({ message: { chatId } }) => chatId === message.chatId);
+    if (files.length > 0 || (attachments.length === 0 && (isBehind || message.albumId !== undefined))) {
       const body = { channel: service.name, key: message.dedupeKey, message: heldOf(message) };
       this.#deps.log.append(systemSessionId, [{ type: 'channel.message_held', body }], true);
       wakeHeld();

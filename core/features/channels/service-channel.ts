@@ -267,6 +267,7 @@ export class ServiceChannel {
         ...this.#deps,
         channel: service.name,
         title: service.title,
+        splitTexts: service.splitTexts,
         fetchFile: () => this.#online?.line.fetchFile,
         hand: (message) => reception.hand(message),
         queueNotice: (...notice) => reception.queueNotice(...notice),

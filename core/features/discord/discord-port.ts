@@ -24,8 +24,10 @@ export interface DiscordPortDeps {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** Mentions in the model's text notify no one. */
-const quiet = { allowed_mentions: { parse: [] } } as const;
+/** Discord's SUPPRESS_EMBEDS. */
+export const NO_PREVIEWS = 4;
+/** Mentions in the model's text notify no one, and Discord does not fetch the addresses in it. */
+const quiet = { allowed_mentions: { parse: [] }, flags: NO_PREVIEWS } as const;
 
 export function createDiscordPort(deps: DiscordPortDeps): ChannelPort {
   return {

@@ -12,7 +12,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import { discordSchema, type DiscordConfig } from '../../contracts/features/discord.ts';
 import { download, trialOf } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { closeQuestion, createDiscordPort, createLiveScreen } from './discord-port.ts';
+import { closeQuestion, createDiscordPort, createLiveScreen, NO_PREVIEWS } from './discord-port.ts';
 import { readFailure } from './failure.ts';
 import { readMessage, type DiscordMessage } from './read-discord.ts';
 
@@ -30,6 +30,8 @@ const RECONNECT_MS = 2_000;
 const IDLE = 0;
 /** The interaction type of a pressed button. */
 const COMPONENT = 3;
+/** Discord's EPHEMERAL: only the person who pressed sees the answer. */
+const ONLY_THEM = 64;
 const UNAUTHORIZED = 401;
 
 export const discord = defineBuiltInFeature({
@@ -220,7 +222,7 @@ class DiscordRun {
         data: interaction.data.custom_id,
         waitedMs: ageOf(interaction.id, this.#deps.clock.nowMs()),
       });
-      const body = { type: 4, data: { content: words.slice(0, 2_000), flags: 64, allowed_mentions: { parse: [] } } };
+      const body = { type: 4, data: { content: words.slice(0, 2_000), flags: ONLY_THEM | NO_PREVIEWS, allowed_mentions: { parse: [] } } };
       await rest.post(`/interactions/${interaction.id}/${interaction.token}/callback`, { body, auth: false, signal });
     } catch (cause) {
       this.#note(cause);

@@ -16,7 +16,7 @@ export function readMessage(message: DiscordMessage, botId: string): ChannelInbo
   const { author, webhook_id: webhook, guild_id: guild } = message;
   if (author.bot === true || author.system === true || webhook !== undefined || !PERSONAL_TYPES.has(message.type)) return null;
   const answered = message.referenced_message ?? null;
-  const forwarded = message.message_snapshots?.map(({ message: { content } }) => content).join('\n\n') ?? '';
+  const forwarded = (message.message_snapshots ?? []).map((snapshot) => snapshot.message);
   const name = (author.global_name ?? author.username).slice(0, 100);
   return {
     channel: 'discord',
@@ -26,14 +26,16 @@ export function readMessage(message: DiscordMessage, botId: string): ChannelInbo
     senderName: name === '' ? author.id : name,
     dedupeKey: `discord:${message.id}`,
     messageId: message.id,
-    text: [withoutMention(message.content, botId), forwarded].filter((text) => text !== '').join('\n\n'),
+    text: [withoutMention(message.content, botId), ...forwarded.map(({ content }) => content)].filter((text) => text !== '').join('\n\n'),
     attachments: [],
-    files: message.attachments.map(({ url, filename, size, content_type: type }) => ({
-      ref: url,
-      name: fileName(filename),
-      mediaType: type?.replace(/;.*$/, '') ?? null,
-      sizeBytes: size,
-    })),
+    files: [message, ...forwarded]
+      .flatMap(({ attachments }) => attachments)
+      .map(({ url, filename, size, content_type: type }) => ({
+        ref: url,
+        name: fileName(filename),
+        mediaType: type?.replace(/;.*$/, '') ?? null,
+        sizeBytes: size,
+      })),
     ...(answered === null
       ? {}
       : { replyTo: { text: answered.content.slice(0, QUOTE_MAX), fromAgent: answered.author.id === botId, messageId: answered.id } }),

@@ -142,7 +142,7 @@ function subjectOf({ item }: OutboundPart, thread: Thread | null): string {
 function outcomeOf(cause: unknown, hasBegun: boolean, server: MailAddress): SendOutcome {
   const { host } = server;
   const { code, responseCode, response } = cause as { code?: string; responseCode?: number; response?: string };
-  if (responseCode !== undefined && responseCode >= 400) {
+  if (responseCode !== undefined && responseCode >= 400 && code !== 'ETLS') {
     const isRetryable = responseCode < 500 || code === 'EAUTH';
     const error =
       code === 'EAUTH'

@@ -54,3 +54,9 @@ test('converts HTML to its visible text and keeps quotations apart', () => {
   expect(textOfHtml(html)).toBe('Hello & welcome\nto us ✓\n\n-- Forwarded message --\nyes ABC');
   expect(splitQuoted(textOfHtml(html))).toEqual({ own: 'Hello & welcome\nto us ✓', quoted: '-- Forwarded message --\nyes ABC' });
 });
+
+test('converts the names of letters and marks', () => {
+  expect(textOfHtml('&Uuml;ber 5&nbsp;&euro; &ndash; f&uuml;r &bdquo;Zo&euml;&ldquo; &iexcl;S&iacute;! &yuml; &AMP; &unknown;')).toBe(
+    'Über 5 € – für „Zoë“ ¡Sí! ÿ & &unknown;',
+  );
+});

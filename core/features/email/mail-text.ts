@@ -48,7 +48,19 @@ function withoutSignature(lines: readonly string[]): readonly string[] {
   return at <= 0 ? lines : lines.slice(0, at);
 }
 
-const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ...typographic() };
+
+/** The names of HTML for the letters from U+00A1 on, in order, and for the marks that text programs set. */
+function typographic(): Record<string, string> {
+  const latin = `iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot
+    cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave
+    Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute
+    acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml
+    divide oslash ugrave uacute ucirc uuml yacute thorn yuml`;
+  const letters = latin.split(/\s+/).map((name, at) => [name, String.fromCodePoint(0xa1 + at)] as const);
+  const marks = { euro: '€', hellip: '…', ndash: '–', mdash: '—', lsquo: '‘', rsquo: '’', sbquo: '‚', ldquo: '“', rdquo: '”', bdquo: '„' };
+  return { ...Object.fromEntries(letters), ...marks, bull: '•', trade: '™' };
+}
 
 /** The text of a mail that has only HTML. Quotations keep a mark. */
 export function textOfHtml(html: string): string {
@@ -62,10 +74,10 @@ export function textOfHtml(html: string): string {
     .replaceAll(/<\/(?:p|div|tr|h[1-6]|li|ul|ol|table|blockquote)\s*>/gi, '\n')
     .replaceAll(/<li\b[^>]*>/gi, '- ')
     .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (whole, decimal: string, hex: string, name: string) =>
+    .replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, decimal: string, hex: string, name: string) =>
       name === undefined
         ? characterOf(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
-        : (named[name.toLowerCase()] ?? whole),
+        : (named[name] ?? named[name.toLowerCase()] ?? whole),
     );
   return text
     .split('\n')

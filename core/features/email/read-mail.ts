@@ -30,7 +30,8 @@ export interface Opened {
   readonly structure: MessageStructureObject | undefined;
 }
 
-const TEXT_BYTES_MAX = 1_000_000;
+/** Leaves room for the subject in a message. */
+const TEXT_BYTES_MAX = 900_000;
 const REFERENCES_MAX = 20;
 const PARTS_MAX = 60;
 
@@ -106,10 +107,13 @@ export function threadOf(
 }
 
 interface Found {
-  readonly text: MessageStructureObject | null;
-  readonly html: MessageStructureObject | null;
+  /** The parts of the text; a picture may lie between two of them. */
+  readonly texts: readonly MessageStructureObject[];
+  readonly htmls: readonly MessageStructureObject[];
   readonly files: readonly MessageStructureObject[];
 }
+
+const isSignature = /^application\/(?:pgp|pkcs7|x-pkcs7)-signature$/;
 
 export function partsOf(structure: MessageStructureObject | undefined): Found {
   const leaves: MessageStructureObject[] = [];
@@ -120,10 +124,14 @@ export function partsOf(structure: MessageStructureObject | undefined): Found {
     else for (const child of node.childNodes) walk(child);
   };
   if (structure !== undefined) walk(structure);
-  const isFile = (node: MessageStructureObject): boolean => node.disposition === 'attachment' || !/^text\/(?:plain|html)$/.test(node.type);
-  const text = leaves.find((node) => node.type === 'text/plain' && !isFile(node)) ?? null;
-  const html = leaves.find((node) => node.type === 'text/html' && !isFile(node)) ?? null;
-  return { text, html, files: leaves.filter((node) => isFile(node) && !/^application\/pgp-signature$/.test(node.type)) };
+  const isText = (node: MessageStructureObject): boolean => node.disposition !== 'attachment' && /^text\/(?:plain|html)$/.test(node.type);
+  const first = leaves.find(isText);
+  const own = leaves.filter((node) => isText(node) && (node === first || givenName(node) === undefined));
+  return {
+    texts: own.filter(({ type }) => type === 'text/plain'),
+    htmls: own.filter(({ type }) => type === 'text/html'),
+    files: leaves.filter((node) => !own.includes(node) && !isSignature.test(node.type)),
+  };
 }
 
 /** Reads the text and the files of a mail. */
@@ -132,11 +140,10 @@ export async function readMail(
   mail: Opened,
   { threadId, limits }: { readonly threadId: string; readonly limits: { readonly fileBytesMax: number; readonly filesMax: number } },
 ): Promise<ChannelInbound> {
-  const { text, html, files } = partsOf(mail.structure);
-  const body =
-    text === null
-      ? textOfHtml(html === null ? '' : (await download(client, mail, html, TEXT_BYTES_MAX)).toString('utf8'))
-      : (await download(client, mail, text, TEXT_BYTES_MAX)).toString('utf8');
+  const { texts, htmls, files } = partsOf(mail.structure);
+  const written = await downloadTexts(client, mail, texts);
+  // Some programs leave the plain version empty.
+  const body = written.trim() === '' ? textOfHtml(await downloadTexts(client, mail, htmls)) : written;
   const { own, quoted } = splitQuoted(body);
   const attachments: Attachment[] = [];
   for (const part of files.slice(0, limits.filesMax + 1)) {
@@ -169,11 +176,26 @@ function textWithSubject({ subject, references }: Opened, own: string): string {
   return own === '' ? subject : `${subject}\n\n${own}`;
 }
 
+function givenName({ dispositionParameters: disposed, parameters }: MessageStructureObject): string | undefined {
+  return disposed?.['filename'] ?? parameters?.['name'];
+}
+
 function nameOf(part: MessageStructureObject): string {
-  const name =
-    part.dispositionParameters?.['filename'] ?? part.parameters?.['name'] ?? (part.type === 'message/rfc822' ? 'mail.eml' : 'file');
+  const name = givenName(part) ?? (part.type === 'message/rfc822' ? 'mail.eml' : 'file');
   const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, 100);
   return plain === '' ? 'file' : plain;
+}
+
+async function downloadTexts(client: ImapFlow, mail: Opened, parts: readonly MessageStructureObject[]): Promise<string> {
+  const texts: string[] = [];
+  let leftBytes = TEXT_BYTES_MAX;
+  for (const part of parts) {
+    const bytes = await download(client, mail, part, leftBytes);
+    leftBytes = Math.max(0, leftBytes - bytes.length);
+    texts.push(bytes.toString('utf8'));
+    if (leftBytes === 0) return `${texts.join('\n').slice(0, TEXT_BYTES_MAX)}\n\n(This mail is longer. The rest is not here.)`;
+  }
+  return texts.join('\n');
 }
 
 /** Counts the bytes, since the size that the server states is not trusted. */

@@ -34,6 +34,7 @@ export interface HookCall {
   readonly secret: string;
   readonly signature?: HookSignature | undefined;
   readonly body: string;
+  readonly contentType?: string | undefined;
   readonly dedupeKey?: string | undefined;
 }
 
@@ -62,7 +63,7 @@ export class HookGate {
         ? timingSafeEqual(digest(call.secret), digest(expected)) && expected !== ''
         : expected !== '' && isSigned(form, given, call.body, { secret: expected, nowMs: this.#deps.clock.nowMs() });
     if (hook === undefined || !isRight) throw this.#refuse();
-    const { text, data } = readBody(call.body);
+    const { text, data } = readBody(call);
     const { attention, agent = 'main', session = ownSessions.signal + call.name } = hook;
     return this.#deps.hub.receive({
       source: 'webhook',
@@ -88,8 +89,14 @@ export class HookGate {
   }
 }
 
-/** A JSON body is kept as data, and one of its fields may contain the text. Any other body is the text. */
-function readBody(body: string): { text: string; data: string | null } {
+const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i;
+
+/**
+ * A JSON body is kept as data, and one of its fields may contain the text. Any other body is the text. GitHub sends its JSON in the field
+ * `payload` of a form, unless it is told otherwise.
+ */
+function readBody({ body: raw, contentType = '' }: HookCall): { text: string; data: string | null } {
+  const body = (isForm.test(contentType) ? new URLSearchParams(raw).get('payload') : null) ?? raw;
   const parsed = parseJson(body);
   if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null) return { text: body, data: null };
   const fields = parsed.value as Readonly<Record<string, unknown>>;

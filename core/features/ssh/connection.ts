@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Client, ConnectConfig, SFTPWrapper } from 'ssh2';
 import { AppError } from '../../contracts/errors.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
+import { connectFailure, reachFailure, useFailure, type Attempt } from './failure.ts';
 import { runCommand, STOP_MS, type CommandEnd } from './remote-command.ts';
 
 export interface SshPorts {
@@ -65,8 +66,13 @@ export class SshConnection {
     signal.addEventListener('abort', drop, { once: true });
     try {
       const sock = below === null ? undefined : await below.forward(host);
-      const config = await configOf(host, ports, seen);
-      const client = await connected(name, { ...config, ...(sock === undefined ? {} : { sock }) }, signal);
+      const attempt = { name, host, trusted: ports.trusted(host), seen: null as string | null, hasAgent: ports.agent !== undefined };
+      const config = await configOf(host, ports, (fingerprint) => {
+        attempt.seen = fingerprint;
+        seen(fingerprint);
+        return fingerprint === attempt.trusted;
+      });
+      const client = await connected(attempt, { ...config, ...(sock === undefined ? {} : { sock }) }, signal);
       return new SshConnection(name, ports, client, below);
     } catch (cause) {
       below?.close();
@@ -80,7 +86,7 @@ export class SshConnection {
     // A command that was stopped while connecting is not started.
     if (signal.aborted) throw new AppError('cancelled', `Nothing was run on ${this.#name}: it was stopped before.`);
     return runCommand({ client: this.#client, elsewhere: this.#elsewhere }, line, signal, onOutput).catch((cause: Error) => {
-      throw failed(this.#name, cause);
+      throw useFailure(this.#name, cause);
     });
   }
 
@@ -95,7 +101,7 @@ export class SshConnection {
 
   sftp(): Promise<SFTPWrapper> {
     return new Promise((resolve, reject) => {
-      this.#client.sftp((cause, sftp) => (cause === undefined ? resolve(sftp) : reject(failed(this.#name, cause))));
+      this.#client.sftp((cause, sftp) => (cause === undefined ? resolve(sftp) : reject(useFailure(this.#name, cause))));
     });
   }
 
@@ -113,14 +119,13 @@ export class SshConnection {
   forward({ host, port }: Aim): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       this.#client.forwardOut('127.0.0.1', 0, host, port, (cause, stream) =>
-        cause === undefined ? resolve(stream) : reject(failed(this.#name, cause)),
+        cause === undefined ? resolve(stream) : reject(reachFailure(this.#name, { host, port }, cause)),
       );
     });
   }
 }
 
-async function configOf(host: SshHost, ports: SshPorts, seen: (fingerprint: string) => void): Promise<ConnectConfig> {
-  const trusted = ports.trusted(host);
+async function configOf(host: SshHost, ports: SshPorts, isTrusted: (fingerprint: string) => boolean): Promise<ConnectConfig> {
   const key = host.key === undefined ? undefined : await ports.resolve(host.key);
   const passphrase = host.passphrase === undefined ? undefined : await ports.resolve(host.passphrase);
   return {
@@ -129,11 +134,7 @@ async function configOf(host: SshHost, ports: SshPorts, seen: (fingerprint: stri
     username: host.user,
     readyTimeout: CONNECT_MS,
     keepaliveInterval: KEEPALIVE_MS,
-    hostVerifier: (hostKey: Buffer) => {
-      const fingerprint = `SHA256:${createHash('sha256').update(hostKey).digest('base64').replace(/=+$/, '')}`;
-      seen(fingerprint);
-      return fingerprint === trusted;
-    },
+    hostVerifier: (hostKey: Buffer) => isTrusted(`SHA256:${createHash('sha256').update(hostKey).digest('base64').replace(/=+$/, '')}`),
     ...(key === undefined ? {} : { privateKey: key }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(key === undefined && ports.agent !== undefined ? { agent: ports.agent } : {}),
@@ -141,13 +142,13 @@ async function configOf(host: SshHost, ports: SshPorts, seen: (fingerprint: stri
 }
 
 /** Connects. Loads the ssh library on first use. */
-async function connected(name: string, config: ConnectConfig, signal: AbortSignal): Promise<Client> {
+async function connected(attempt: Attempt, config: ConnectConfig, signal: AbortSignal): Promise<Client> {
   const ssh2 = (await import('ssh2')).default;
   const client = new ssh2.Client();
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       client.destroy();
-      reject(stopped(name));
+      reject(stopped(attempt.name));
     };
     if (signal.aborted) return stop();
     client.on('ready', () => {
@@ -157,21 +158,18 @@ async function connected(name: string, config: ConnectConfig, signal: AbortSigna
     // After the connection is ready, a lost connection shows up as an error of the command.
     client.on('error', (cause) => {
       signal.removeEventListener('abort', stop);
-      reject(failed(name, cause));
+      client.destroy();
+      reject(connectFailure(attempt, cause));
     });
     signal.addEventListener('abort', stop, { once: true });
     try {
       client.connect(config);
     } catch (cause) {
-      reject(failed(name, cause instanceof Error ? cause : new Error(String(cause))));
+      reject(connectFailure(attempt, cause instanceof Error ? cause : new Error(String(cause))));
     }
   });
 }
 
 function stopped(name: string): AppError {
   return new AppError('cancelled', `Connecting to ${name} was stopped.`);
-}
-
-function failed(name: string, cause: Error): AppError {
-  return new AppError('tool_failed', `${name} could not be used by ssh: ${cause.message}.`, { cause });
 }

@@ -32,7 +32,7 @@ export function readMessage(message: Message, updateId: number, bot: Bot): Chann
     senderName: nameOf(from),
     dedupeKey: `${bot.botId}:${updateId}`,
     messageId: String(message.message_id),
-    text: message.text ?? message.caption ?? '',
+    text: textOf(message),
     attachments: [],
     files: filesOf(message),
     ...(replyTo === null ? {} : { replyTo }),
@@ -55,8 +55,22 @@ function nameOf(user: User): string {
     .slice(0, NAME_MAX);
 }
 
+/** The text, with the addresses of links that are hidden behind words. */
+function textOf({ text = '', caption = '', entities, caption_entities: captionEntities }: Written): string {
+  let shown = text === '' ? caption : text;
+  for (const entity of (entities ?? captionEntities ?? []).toReversed()) {
+    if (entity.type !== 'text_link') continue;
+    const end = entity.offset + entity.length;
+    const words = shown.slice(entity.offset, end);
+    if (words !== entity.url) shown = `${shown.slice(0, entity.offset)}[${words}](${entity.url})${shown.slice(end)}`;
+  }
+  return shown;
+}
+
+type Written = Pick<Message, 'text' | 'caption' | 'entities' | 'caption_entities'>;
+
 function filesOf(message: Message): RemoteFile[] {
-  const { document, photo, audio, voice, video, animation } = message;
+  const { document, photo, audio, voice, video, video_note: round, animation } = message;
   // An animation is also included as a document.
   if (animation !== undefined) return [fileOf(animation, animation.file_name ?? 'animation.mp4', animation.mime_type)];
   const largest = photo?.at(-1);
@@ -66,6 +80,7 @@ function filesOf(message: Message): RemoteFile[] {
     ...(audio === undefined ? [] : [fileOf(audio, audio.file_name ?? 'audio', audio.mime_type)]),
     ...(voice === undefined ? [] : [fileOf(voice, 'voice.ogg', voice.mime_type)]),
     ...(video === undefined ? [] : [fileOf(video, video.file_name ?? 'video.mp4', video.mime_type)]),
+    ...(round === undefined ? [] : [fileOf(round, 'round-video.mp4', 'video/mp4')]),
   ];
 }
 
@@ -78,7 +93,7 @@ function answeredBy(message: Message, { botId }: Bot): NonNullable<ChannelInboun
   const answered = answeredIn(message);
   if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false };
   if (answered === undefined) return null;
-  const text = quote?.text ?? answered.text ?? answered.caption ?? '';
+  const text = quote?.text ?? textOf(answered);
   return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };
 }
 

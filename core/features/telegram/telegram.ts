@@ -31,6 +31,8 @@ export const telegram = defineBuiltInFeature({
       answers: 'buttons',
       answersStrangers: true,
       checkId: 'telegram',
+      // The apps cut after 4,096 characters, or at the best break in the second half of that.
+      splitTexts: { least: 2_048, full: 4_096 },
       isOff: token === undefined,
       secret: resolveToken,
       run: (desk, signal) => runBot(deps, desk, signal),

@@ -50,6 +50,9 @@ export const own = {
   evalCase: 'trayclaw.eval.case',
 } as const;
 
+/** Attributes that are not whole numbers, although one may happen to be. */
+export const doubles: ReadonlySet<string> = new Set([names.firstChunkSeconds, evaluation.score, own.costUsd]);
+
 export const langfuse = {
   kind: 'langfuse.observation.type',
   session: 'langfuse.session.id',

@@ -20,6 +20,8 @@ export interface QueueState {
   readonly sent: number;
   /** Turns that the receiver refuses permanently. They are skipped. */
   readonly refused: number;
+  /** Spans of other turns that the receiver refuses permanently. */
+  readonly rejectedSpans: number;
   readonly problem: string | null;
 }
 
@@ -28,6 +30,7 @@ export type Progress = { readonly kind: 'idle' | 'more' } | { readonly kind: 'fa
 /** The number of events read at once, and of turns sent at once. */
 const EVENTS_READ = 500;
 const TURNS_SENT = 50;
+const taken = { kind: 'taken', rejectedSpans: 0 } as const;
 const sentTypes: EventType[] = ['turn.finished', 'eval.case_finished'];
 
 export class ExportQueue {
@@ -36,6 +39,7 @@ export class ExportQueue {
   readonly #pending;
   #sent = 0;
   #refused = 0;
+  #rejectedSpans = 0;
   #problem: string | null = null;
 
   constructor(deps: QueueDeps) {
@@ -50,7 +54,7 @@ export class ExportQueue {
   }
 
   get state(): QueueState {
-    return { sent: this.#sent, refused: this.#refused, problem: this.#problem };
+    return { sent: this.#sent, refused: this.#refused, rejectedSpans: this.#rejectedSpans, problem: this.#problem };
   }
 
   /** Starts with the current end of the log, unless a cursor is stored. */
@@ -71,7 +75,7 @@ export class ExportQueue {
     const last = events.length > batch.length ? (batch.at(-1)?.seq ?? scannedTo) : scannedTo;
     const traces = batch.flatMap((event) => this.#trace(event) ?? []);
     const refusedBefore = this.#refused;
-    const delivery: Delivery = traces.length === 0 ? { kind: 'taken' } : await this.#deliver(traces, signal);
+    const delivery = traces.length === 0 ? taken : await this.#deliver(traces, signal);
     if (signal.aborted) return { kind: 'idle' };
     if (delivery.kind === 'later') {
       this.#problem = `${receiver.address} ${delivery.why}`;
@@ -86,16 +90,17 @@ export class ExportQueue {
   /** A batch that is refused as a whole is sent turn by turn, so that one invalid turn does not block the others. */
   async #deliver(traces: readonly TurnTrace[], signal: AbortSignal): Promise<Exclude<Delivery, { kind: 'refused' }>> {
     const whole = await this.#deps.receiver.send(traces, signal);
+    if (whole.kind === 'taken') this.#rejectedSpans += whole.rejectedSpans;
     if (whole.kind !== 'refused') return whole;
     if (traces.length === 1) {
       this.#refused += 1;
-      return { kind: 'taken' };
+      return taken;
     }
     for (const trace of traces) {
       const one = await this.#deliver([trace], signal);
       if (one.kind === 'later') return one;
     }
-    return { kind: 'taken' };
+    return taken;
   }
 
   #trace(event: AnyEvent): TurnTrace | null {

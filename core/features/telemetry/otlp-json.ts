@@ -2,7 +2,7 @@
 // Source: opentelemetry-proto 1.x, its JSON mapping (ids in hex, 64-bit integers as strings, enums as numbers).
 
 import { createHash } from 'node:crypto';
-import { metrics, names, schemaUrl } from './conventions.ts';
+import { doubles, metrics, names, schemaUrl } from './conventions.ts';
 import type { Attributes, AttributeValue, Span, TurnTrace } from './turn-spans.ts';
 
 export interface Resource {
@@ -95,13 +95,13 @@ function spanJson(span: Span, traceId: string) {
     traceId,
     spanId: hexOf(span.key, 16),
     ...(span.parent === null ? {} : { parentSpanId: hexOf(span.parent, 16) }),
-    name: span.name,
+    name: textOf(span.name),
     kind: kinds[span.kind],
     startTimeUnixNano: nanos(span.startMs),
     endTimeUnixNano: nanos(Math.max(span.startMs, span.endMs)),
     attributes: attributesJson(span.attributes),
     ...(span.events === undefined ? {} : { events: span.events.map(eventJson) }),
-    status: span.error === null ? {} : { code: STATUS_ERROR, message: span.error },
+    status: span.error === null ? {} : { code: STATUS_ERROR, message: textOf(span.error) },
   };
 }
 
@@ -115,15 +115,23 @@ function resourceJson({ version, instance }: Resource) {
 
 function attributesJson(attributes: Attributes) {
   return Object.entries(attributes).flatMap(([key, value]) =>
-    value === null || value === undefined ? [] : [{ key, value: valueJson(value) }],
+    value === null || value === undefined ? [] : [{ key, value: valueJson(key, value) }],
   );
 }
 
-function valueJson(value: AttributeValue) {
-  if (typeof value === 'string') return { stringValue: value };
+/** An attribute has one type in all spans, because receivers refuse or drop one whose type changes. */
+function valueJson(key: string, value: AttributeValue) {
+  if (typeof value === 'string') return { stringValue: textOf(value) };
   if (typeof value === 'boolean') return { boolValue: value };
-  if (typeof value === 'number') return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-  return { arrayValue: { values: value.map((one) => ({ stringValue: one })) } };
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && !doubles.has(key) ? { intValue: String(value) } : { doubleValue: value };
+  }
+  return { arrayValue: { values: value.map((one) => ({ stringValue: textOf(one) })) } };
+}
+
+/** Half of a character, left where a text was cut, is not valid in UTF-8. */
+function textOf(text: string): string {
+  return text.toWellFormed();
 }
 
 function nanos(atMs: number): string {

@@ -12,7 +12,7 @@ import { metricsJson, traceIdOf, tracesJson, type Resource } from './otlp-json.t
 import type { TurnTrace } from './turn-spans.ts';
 
 export type Delivery =
-  | { readonly kind: 'taken' }
+  | { readonly kind: 'taken'; readonly rejectedSpans: number }
   /** Sending it again would be refused again. */
   | { readonly kind: 'refused' }
   /** `why` continues a sentence that starts with the host; `waitMs` is the delay that the receiver asked for. */
@@ -115,11 +115,19 @@ async function post(url: string, body: object, headers: () => Promise<Record<str
 
 function deliveryOf(answer: FetchAnswer): Delivery {
   const { status } = answer;
-  if (status >= 200 && status < 300) return { kind: 'taken' };
+  if (status >= 200 && status < 300) return { kind: 'taken', rejectedSpans: rejectedIn(answer) };
   const why = status === 401 || status === 403 ? `refused the keys (${status}).` : `answered ${status}${reasonIn(answer)}.`;
   if (mendable.has(status) || status >= 500 || status < 400)
     return { kind: 'later', why, waitMs: retryAfter(answer.headers['retry-after']) };
   return { kind: 'refused' };
+}
+
+/** What OTLP calls a partial success: these spans must not be sent again. */
+function rejectedIn({ body }: FetchAnswer): number {
+  const parsed = parseJson(body.toString('utf8'));
+  const partial = parsed.ok && isPlainObject(parsed.value) ? parsed.value['partialSuccess'] : undefined;
+  const rejected = isPlainObject(partial) ? Number(partial['rejectedSpans'] ?? 0) : 0;
+  return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
 }
 
 function reasonIn({ body }: FetchAnswer): string {

@@ -4,7 +4,7 @@
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
 import type { Spine } from '../feature.ts';
-import type { ExportQueue, Progress } from './export-queue.ts';
+import type { ExportQueue, Progress, QueueState } from './export-queue.ts';
 
 export interface SenderDeps extends Pick<Spine, 'later' | 'closing'> {
   readonly queue: ExportQueue;
@@ -78,6 +78,6 @@ export class Sender {
   }
 }
 
-function stateOf(queue: ExportQueue): { name: TelemetryTarget; pending: number; problem: string | null; refused: number } {
-  return { name: queue.name, pending: queue.pending(), problem: queue.state.problem, refused: queue.state.refused };
+function stateOf(queue: ExportQueue): Omit<QueueState, 'sent'> & { readonly name: TelemetryTarget; readonly pending: number } {
+  return { ...queue.state, name: queue.name, pending: queue.pending() };
 }

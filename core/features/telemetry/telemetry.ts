@@ -75,7 +75,7 @@ function checkOf(senders: readonly Sender[]): HealthSource {
 }
 
 function findingOf(sender: Sender): Finding {
-  const { name, problem, refused, pending } = sender.state();
+  const { name, problem, refused, rejectedSpans, pending } = sender.state();
   const id = `telemetry.${name}`;
   const waits = counted(pending, 'turn waits', 'turns wait');
   if (problem !== null) return unwell(id, `Traces are not sent: ${problem} ${waits}; nothing is lost.`, 'trayclaw telemetry flush');
@@ -85,5 +85,9 @@ function findingOf(sender: Sender): Finding {
       `${counted(refused, 'turn was', 'turns were')} refused by the receiver for good.`,
       'trayclaw telemetry export TURN_ID',
     );
+  if (rejectedSpans > 0) {
+    const detail = `${counted(rejectedSpans, 'span was', 'spans were')} refused by the receiver for good.`;
+    return warning(id, detail, 'trayclaw telemetry export last');
+  }
   return well(id, pending === 0 ? 'Every finished turn was sent.' : `${waits} to be sent.`);
 }

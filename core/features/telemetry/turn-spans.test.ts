@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AnyEvent } from '../../contracts/events.ts';
+import { tracesJson } from './otlp-json.ts';
 import { traceOfTurn } from './turn-spans.ts';
 
 const told = 'it is about /home/ada/salary.csv';
@@ -28,4 +29,17 @@ test('without content, errors are codes and rule ids', () => {
 
 test('with content, errors are sentences without secrets', () => {
   expect(errorsOf(true)).toEqual(Array.from({ length: 6 }, () => 'it is about /home/X/salary.csv'));
+});
+
+test('an attribute has the same type in all spans, also a cost of nothing', () => {
+  const costs = [0, 0.25, 1e300].map((usd) => ({ 'trayclaw.cost.usd': usd, 'gen_ai.usage.input_tokens': 3 }));
+  const spans = costs.map((attributes, at) => ({
+    ...{ key: `k${at}`, parent: null, name: 'chat lab/one', kind: 'client' as const, startMs: 1, endMs: 2, error: null },
+    attributes,
+  }));
+  const json = tracesJson([{ rootTurnId: 't', turnId: 't', sessionId: 's', spans }], { version: '1', instance: 'i' });
+  const sent = json.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans).flatMap((scope) => scope.spans);
+  expect(sent.map(({ attributes }) => attributes.map(({ value }) => value))).toEqual(
+    [0, 0.25, 1e300].map((doubleValue) => [{ doubleValue }, { intValue: '3' }]),
+  );
 });

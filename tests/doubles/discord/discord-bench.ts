@@ -25,10 +25,18 @@ export class DiscordPerson implements BenchPerson {
   }
 
   sendFile(name: string, content: string, text: string): void {
-    const path = `/files/${this.#double.chats.newId()}/${name}`;
+    this.write(text, { attachments: [this.#upload(name, content)] });
+  }
+
+  /** Forwards a message of another chat. The forward has no text of its own. */
+  forward(text: string, name: string, content: string): void {
+    this.write('', { message_snapshots: [{ message: { content: text, attachments: [this.#upload(name, content)] } }] });
+  }
+
+  #upload(filename: string, content: string): Message['attachments'][number] {
+    const path = `/files/${this.#double.chats.newId()}/${filename}`;
     this.#double.chats.files.set(path, Buffer.from(content));
-    const url = `http://127.0.0.1:${this.#double.port}${path}`;
-    this.write(text, { attachments: [{ id: '1', filename: name, size: content.length, url, bytes: '' }] });
+    return { id: '1', filename, size: content.length, url: `http://127.0.0.1:${this.#double.port}${path}`, bytes: '' };
   }
 
   shown(): Message[] {

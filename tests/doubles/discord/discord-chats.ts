@@ -15,6 +15,7 @@ export interface Message {
   content: string;
   readonly timestamp: string;
   readonly type: number;
+  flags: number;
   readonly attachments: {
     readonly id: string;
     readonly filename: string;
@@ -27,6 +28,8 @@ export interface Message {
   readonly referenced_message: Message | null;
   readonly nonce?: string;
   readonly guild_id?: string;
+  /** The content of forwarded messages, without their authors. */
+  readonly message_snapshots?: readonly { readonly message: { readonly content: string; readonly attachments: readonly object[] } }[];
 }
 
 interface Chat {
@@ -79,6 +82,7 @@ export class DiscordChats {
       content: '',
       timestamp: new Date().toISOString(),
       type: more.referenced_message === undefined || more.referenced_message === null ? 0 : 19,
+      flags: 0,
       attachments: [],
       components: [],
       mentions: [],
@@ -103,6 +107,13 @@ export class DiscordChats {
   }
 }
 
+const SUPPRESS_EMBEDS = 4;
+
+/** Discord fetches the addresses in a text and shows their pages below it, unless the message says not to. */
+export function previewsOf({ content, flags }: Pick<Message, 'content' | 'flags'>): { url: string }[] {
+  return (flags & SUPPRESS_EMBEDS) === 0 ? Array.from(content.matchAll(/https?:\/\/[^\s<>]+/g), ([url]) => ({ url })) : [];
+}
+
 export function wireOf(message: Message): object {
   const { attachments, referenced_message: answered, ...rest } = message;
   return {
@@ -112,7 +123,7 @@ export function wireOf(message: Message): object {
     tts: false,
     mention_everyone: false,
     mention_roles: [],
-    embeds: [],
+    embeds: previewsOf(message),
     pinned: false,
     ...(answered === null ? {} : { referenced_message: wireOf(answered) }),
   };

@@ -7,6 +7,8 @@ import { botUser, wireOf, type DiscordChats, type Message } from './discord-chat
 const TEXT_MAX = 2_000;
 const UPLOAD_MAX = 10 * 1024 * 1024;
 
+/** SUPPRESS_EMBEDS and SUPPRESS_NOTIFICATIONS, those of the flags that a bot's text may have. */
+const flagsSchema = z.union([z.literal(0), z.literal(4), z.literal(4096), z.literal(4100)]);
 const buttonSchema = z.strictObject({
   type: z.literal(2),
   style: z.number().int().min(1).max(4),
@@ -23,12 +25,17 @@ const messageSchema = z.strictObject({
     .max(5)
     .optional(),
   message_reference: z.strictObject({ message_id: z.string().regex(/^\d{1,20}$/), fail_if_not_exists: z.boolean().optional() }).optional(),
+  flags: flagsSchema.optional(),
   attachments: z.array(z.looseObject({ id: z.union([z.string(), z.number()]) })).optional(),
 });
 type Body = z.infer<typeof messageSchema>;
 const callbackSchema = z.strictObject({
   type: z.literal(4),
-  data: z.strictObject({ content: z.string().max(TEXT_MAX), flags: z.number().int(), allowed_mentions: z.unknown() }),
+  data: z.strictObject({
+    content: z.string().max(TEXT_MAX),
+    flags: z.union([z.literal(64), z.literal(68)]),
+    allowed_mentions: z.unknown(),
+  }),
 });
 
 /**
@@ -176,7 +183,7 @@ async function create(double: Side, chatId: string, asked: Asked): Promise<Answe
   const { body: raw, files } = await readBody(asked);
   const parsed = messageSchema.safeParse(raw);
   if (!parsed.success) return refusal(400, 50035, `Invalid Form Body: ${z.prettifyError(parsed.error)}`);
-  const { content = '', nonce, enforce_nonce: enforced, components = [], message_reference: reference } = parsed.data;
+  const { content = '', nonce, enforce_nonce: enforced, components = [], flags = 0, message_reference: reference } = parsed.data;
   if (asked.bytes.length > UPLOAD_MAX + 100_000) return refusal(413, 40005, 'Request entity too large');
   const problem = problemOf(parsed.data, files.length);
   if (problem !== null) return problem;
@@ -190,6 +197,7 @@ async function create(double: Side, chatId: string, asked: Asked): Promise<Answe
   const message = double.chats.add(chat, botUser, {
     content,
     components,
+    flags,
     referenced_message: answered,
     attachments: files.map(({ filename, bytes }) => ({
       id: double.chats.newId(),
@@ -215,10 +223,11 @@ async function edit(message: Message, asked: Asked): Promise<Answer> {
   const { body: raw } = await readBody(asked);
   const parsed = messageSchema.omit({ nonce: true, enforce_nonce: true, message_reference: true }).safeParse(raw);
   if (!parsed.success) return refusal(400, 50035, `Invalid Form Body: ${z.prettifyError(parsed.error)}`);
-  const { content, components } = parsed.data;
+  const { content, components, flags } = parsed.data;
   if (content?.trim() === '') return refusal(400, 50006, 'Cannot send an empty message');
   message.content = content ?? message.content;
   message.components = components ?? message.components;
+  message.flags = flags ?? message.flags;
   return { status: 200, body: wireOf(message) };
 }
 

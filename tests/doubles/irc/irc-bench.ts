@@ -133,12 +133,12 @@ class IrcPerson implements BenchPerson {
 
 const lower = (name: string): string => name.toLowerCase().replaceAll('~', '^');
 
-export async function startIrcBench(feature: Plugin): Promise<ChannelBench> {
+export async function startIrcBench(feature: Plugin, settings: object = {}): Promise<ChannelBench> {
   const server = await new IrcServer().start();
   const people: IrcPerson[] = [];
   return {
     channels: {},
-    plugins: { settings: { irc: { host: '127.0.0.1', port: server.port, tls: false, nick: 'agent' } } },
+    plugins: { settings: { irc: { host: '127.0.0.1', port: server.port, tls: false, nick: 'agent', ...settings } } },
     program: { features: [feature] },
     keepsMessages: false,
     person: async (name) => {

@@ -2,7 +2,7 @@
 // SMTP, one instance for each mailbox. Everything is in one temporary folder.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ export class MailServer {
   readonly #children: ChildProcess[] = [];
   readonly #smtp = new Map<Box, number>();
   imapPort = 0;
+  #delivered = 0;
 
   static async start(): Promise<MailServer> {
     const server = new MailServer();
@@ -119,6 +120,15 @@ userdb {
       return readdirSync(folder).map((file) => ({ file, path: join(folder, file) }));
     });
     return found.toSorted((a, b) => orderOf(a.file) - orderOf(b.file)).map(({ path }) => readFileSync(path, 'utf8'));
+  }
+
+  /** Puts a mail into a mailbox byte by byte, as a delivery agent does. */
+  deliver(box: Box, mail: Buffer): void {
+    const name = `${Math.floor(Date.now() / 1000)}.M${++this.#delivered}P1.tray.example`;
+    const [made, delivered] = ['tmp', 'new'].map((folder) => join(this.folder, box, 'Maildir', folder, name)) as [string, string];
+    writeFileSync(made, mail);
+    chmodSync(made, 0o666);
+    renameSync(made, delivered);
   }
 
   /** Ends every IMAP connection. */

@@ -16,11 +16,22 @@ export interface SaidMore {
   readonly album?: string;
   /** The topic in a forum. */
   readonly topic?: number;
+  /** Addresses behind words of the text. */
+  readonly links?: Readonly<Record<string, string>>;
 }
+
+const TEXT_MAX = 4096;
 
 /** Finds mentions, as the server does in text that people write. */
 function mentionsIn(text: string): Entity[] {
   return Array.from(text.matchAll(/(?<!\w)@\w{3,32}/g), (found) => ({ type: 'mention', offset: found.index, length: found[0].length }));
+}
+
+function linksIn(text: string, links: NonNullable<SaidMore['links']>): Entity[] {
+  return Object.entries(links).map(([words, url]) => {
+    if (!text.includes(words)) throw new Error(`the text does not have the words ${words}`);
+    return { type: 'text_link', offset: text.indexOf(words), length: words.length, url };
+  });
 }
 
 export class Person {
@@ -41,6 +52,16 @@ export class Person {
   /** Returns the id of the message. */
   write(text: string, more: SaidMore = {}): number {
     return this.#send(text, more, {});
+  }
+
+  /** Writes a text of any length, as the app does: in messages of at most 4,096 characters, cut at a break if the second half has one. */
+  writeLong(text: string): void {
+    for (let rest = text; rest !== '';) {
+      const last = ['\n', ' '].map((mark) => rest.lastIndexOf(mark, TEXT_MAX - 1)).find((at) => at > TEXT_MAX / 2);
+      const end = rest.length <= TEXT_MAX ? rest.length : last === undefined ? TEXT_MAX : last + 1;
+      this.write(rest.slice(0, end).trim());
+      rest = rest.slice(end);
+    }
   }
 
   edit(messageId: number, text: string): void {
@@ -89,6 +110,11 @@ export class Person {
     return this.#send(caption, more, { photo: sizes });
   }
 
+  /** Sends a round video, which has no name, type or caption. */
+  sendRoundVideo(bytes: Buffer): number {
+    return this.#send('', {}, { video_note: { ...this.#double.chats.addFile('round', bytes), length: 240, duration: 3 } });
+  }
+
   block(isBlocked = true): void {
     this.#double.chats.chat(this.chatId).isBlocked = isBlocked;
   }
@@ -116,14 +142,15 @@ export class Person {
     return { id: this.id, is_bot: false, first_name: this.#name };
   }
 
-  #send(text: string, { replyTo, forwardedFrom, date, album, topic }: SaidMore, media: Json): number {
+  #send(text: string, { replyTo, forwardedFrom, date, album, topic, links = {} }: SaidMore, media: Json): number {
+    if (text.length > TEXT_MAX) throw new Error('MESSAGE_TOO_LONG');
     const { chats, updates } = this.#double;
     const chat = chats.begin(this.chatId);
     if (topic !== undefined) chat.topics.add(topic);
     const shown = chats.put(chat, {
       from: this.#user,
       text,
-      entities: mentionsIn(text),
+      entities: [...mentionsIn(text), ...linksIn(text, links)].toSorted((a, b) => a.offset - b.offset),
       buttons: [],
       file: null,
       replyTo: replyTo ?? null,

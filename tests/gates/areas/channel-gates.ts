@@ -81,7 +81,7 @@ export const channelGates: readonly Gate[] = [
     name: 'channels/stranger',
     prevents: 'a person who is not paired talks to the agent',
     file: 'core/features/channels/reception.ts',
-    text: 'if (!this.knows(message.senderId)) {',
+    text: 'if (!this.knows(sent.senderId)) {',
     instead: 'if (message.senderId === "") {',
     suites: ['core/features/channels/reception.test.ts'],
   },

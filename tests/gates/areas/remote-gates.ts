@@ -10,7 +10,7 @@ export const remoteGates: readonly Gate[] = [
     name: 'ssh/host-key',
     prevents: 'a credential is sent to a machine whose key is not the trusted one',
     file: 'core/features/ssh/connection.ts',
-    text: 'return fingerprint === trusted;',
+    text: 'return fingerprint === attempt.trusted;',
     instead: 'return true;',
     suites: ssh,
   },
