@@ -6,6 +6,9 @@ import { errnoOf } from '../../base/errno.ts';
 import { AppError, noPath } from '../../contracts/errors.ts';
 import { whyFileFailed } from '../../contracts/unreadable-file.ts';
 
+/** A result may quote private data. A file that is overwritten keeps the permissions that its owner gave it. */
+const OWNER_ONLY = 0o600;
+
 /** For a result that costs time or money: checks its folder before the work begins. Fails with `not_found`. */
 export function refuseMissingFolder(file: string): void {
   if (!existsSync(dirname(file))) throw noPath('folder', dirname(file));
@@ -26,7 +29,7 @@ export function writeNewResult(file: string, content: string | Uint8Array): void
 
 function openNew(file: string): number {
   try {
-    return openSync(file, 'wx', 0o600);
+    return openSync(file, 'wx', OWNER_ONLY);
   } catch (cause) {
     if (errnoOf(cause) !== 'EEXIST') throw cannotWrite(file, cause);
     throw new AppError('conflict', `${file} is already there.`, { cause, hint: 'Name a file that is not there yet.' });
@@ -36,7 +39,7 @@ function openNew(file: string): number {
 /** Overwrites the file. `instead` says where to find the result if the file cannot be written. Fails with `invalid_params`. */
 export function writeResult(file: string, content: string, instead: string): void {
   try {
-    writeFileSync(file, content);
+    writeFileSync(file, content, { mode: OWNER_ONLY });
   } catch (cause) {
     throw cannotWrite(file, cause, instead);
   }

@@ -61,6 +61,8 @@ export async function createBackup(
   const part = `${file}.part`;
   try {
     makeFolders({ mkdirSync, statSync }, folder);
+    // SQLite would let everyone read it, and a backup is carried to other places.
+    closeSync(openSync(part, 'w', OWNER_ONLY));
     await db.backup(part, {
       progress: () => {
         automatic?.throwIfAborted();
