@@ -35,11 +35,7 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   }
   const { agentId, continues, bounds, helper } = started.body;
   const turnIds = [...(continues?.turnIds ?? []), turnId];
-  if (log.index.openCalls().some((call) => call.state === 'unknown' && turnIds.includes(call.turnId ?? ''))) {
-    throw new AppError('conflict', `A call of turn ${turnId} has an unknown outcome.`, {
-      hint: 'Say what happened first: trayclaw outcomes list',
-    });
-  }
+  refuseUnknownOutcome(log, turnIds);
   // Whether a plan comes first is decided by the session, which may have approved one; a subagent inherits it from the turn that called it.
   const isOwn = bounds !== undefined && helper === undefined;
   return {
@@ -48,6 +44,13 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
     turnIds,
     ...aboutOf({ bounds: isOwn ? withoutPlan(bounds) : bounds, helper }),
   };
+}
+
+function refuseUnknownOutcome(log: SessionLog, turnIds: readonly string[]): void {
+  const call = log.index.openCalls().find(({ state, turnId }) => state === 'unknown' && turnId !== null && turnIds.includes(turnId));
+  if (call === undefined) return;
+  const hint = 'Say what happened first: trayclaw outcomes list';
+  throw new AppError('conflict', `The call ${call.callId} of turn ${call.turnId} has an unknown outcome.`, { hint });
 }
 
 /**

@@ -127,5 +127,5 @@ test('a call with an unknown outcome keeps its turn from being continued', async
     toolCalls: 1,
   };
   bench.log.append(sessionId, [{ type: 'turn.finished', turnId, phase: 'respond', body }]);
-  expect(() => bench.runtime.takeUpEnded(turnId, 'test')).toThrow(`A call of turn ${turnId} has an unknown outcome.`);
+  expect(() => bench.runtime.takeUpEnded(turnId, 'test')).toThrow(`of turn ${turnId} has an unknown outcome.`);
 });
