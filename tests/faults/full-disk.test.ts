@@ -81,7 +81,7 @@ test.each(Object.entries(ways))(
       expect([stamps, (await claw.op('audit.verify', {})).ok]).toEqual([1, true]);
     } finally {
       await claw.close();
-    spawnSync('umount', ['-l', disk]);
+      spawnSync('umount', ['-l', disk]);
     }
   },
 );
