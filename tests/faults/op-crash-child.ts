@@ -63,7 +63,7 @@ if (options.daysAhead > 0) {
 const aheadMs = options.daysAhead * 86_400_000;
 const runtime: RuntimeOptions = {
   home: options.home,
-  config: options.config,
+  ...(options.config === null ? {} : { config: options.config }),
   clock: { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + (isCounting ? aheadMs : 0) },
 };
 const claw = await createTrayClaw(runtime);

@@ -4,7 +4,8 @@ import * as z from 'zod';
 
 export const opCrashOptionsSchema = z.object({
   home: z.string(),
-  config: z.looseObject({}),
+  /** Null for the settings of the folder. */
+  config: z.looseObject({}).nullable(),
   /** The operations to run, one after another. */
   ops: z.array(z.object({ op: z.string(), params: z.unknown() })),
   /** 0 kills nothing. */

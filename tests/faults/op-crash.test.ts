@@ -1,26 +1,18 @@
-// Kills during the operations that change much at once: undo, deletion of a session, compaction, the daily removal of old content, backups,
-// the approval of a plugin, and the migration of an earlier data folder. By a real process that kills itself at each write in turn. The next
-// start finds the log intact and each operation done or not done; the same operation then works, once. A few kills in every run, one at
-// each write in the long one.
+// Kills during the operations that change much at once: undo, deletion of a session, compaction, the daily removal of old content, backups
+// and the approval of a plugin. By a real process that kills itself at each write in turn. The next start finds the log intact and each
+// operation done or not done; the same operation then works, once. A few kills in every run, one at each write in the long one.
 
-import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
-import type { OpName } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { ScriptedModel } from '../doubles/scripted-model.ts';
-import { compileCache } from '../compile-cache.ts';
-import { onBuiltCore } from '../program-file.ts';
 import { isSoak, soak } from '../soak.ts';
 import { eachTest } from './home-and-model.ts';
-import type { OpCrashOptions } from './op-crash-protocol.ts';
+import { runAndKill, type CrashRun, type CrashWork } from './op-crash-rig.ts';
 import type { TestHome } from './test-home.ts';
 
-const childFile = fileURLToPath(new URL('op-crash-child.ts', import.meta.url));
 const KILLS = soak(2, 1_000);
 
 let home: TestHome;
@@ -28,51 +20,17 @@ let model: ScriptedModel;
 
 eachTest((made) => ({ home, model } = made));
 
-interface Run {
-  readonly killed: boolean;
-  readonly writes: number;
-  /** The operations that were acknowledged. */
-  readonly done: readonly { readonly op: string; readonly result: unknown }[];
-}
-
-type Work = Partial<Pick<OpCrashOptions, 'fromStart' | 'daysAhead' | 'restMs'>> & {
-  readonly ops?: readonly { readonly op: OpName; readonly params: unknown }[];
-};
-
-function run(work: Work, config: ConfigInput, nth: number, side: OpCrashOptions['side']): Promise<Run> {
-  const options = { ops: [], fromStart: false, daysAhead: 0, restMs: 0, ...work, home: home.path, config, nth, side };
-  const child = spawn(process.execPath, [...onBuiltCore, childFile, JSON.stringify(options)], {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...compileCache },
-  });
-  let problem = '';
-  child.stderr.on('data', (part) => (problem += String(part)));
-  const pipe = child.stdio[3];
-  if (pipe === null || pipe === undefined || !('read' in pipe)) throw new Error('the child has no pipe for its reports');
-  const reports: { kind: string; op: string; result: unknown; writes: number }[] = [];
-  createInterface({ input: pipe }).on('line', (line) => void reports.push(JSON.parse(line) as never));
-  return new Promise((resolve, reject) => {
-    child.on('close', (code, signal) => {
-      if (signal === null && code !== 0) reject(new Error(problem.slice(-2_000)));
-      const done = reports.filter(({ kind }) => kind === 'done');
-      resolve({ killed: signal === 'SIGKILL', writes: reports.find(({ kind }) => kind === 'end')?.writes ?? 0, done });
-    });
-  });
-}
-
 interface Story {
-  readonly work: Work;
+  readonly work: CrashWork;
   readonly config: ConfigInput;
   /** Looks at the folder after the kill and the next start, does the operation again, and looks once more. */
-  check(claw: TrayClaw, run: Run): Promise<unknown>;
+  check(claw: TrayClaw, run: CrashRun): Promise<unknown>;
   /** Looks once more at the start after that. */
   readonly later?: (claw: TrayClaw) => Promise<void>;
-  /** Looks at the files before the next start. */
-  readonly atRest?: () => void;
 }
 
 /** Runs the work in copies of the folder as it is now, killed at another write each time. */
-async function killAtEachWrite({ work, config, check, atRest, later }: Story): Promise<void> {
+async function killAtEachWrite({ work, config, check, later }: Story): Promise<void> {
   const template = `${home.path}-template`;
   const outside = home.project();
   cpSync(home.path, template, { recursive: true, preserveTimestamps: true });
@@ -83,17 +41,16 @@ async function killAtEachWrite({ work, config, check, atRest, later }: Story): P
       cpSync(`${folder}-template`, folder, { recursive: true, preserveTimestamps: true });
     }
   };
-  const { writes } = await run(work, config, 0, 'before');
+  const { writes } = await runAndKill(home.path, { ...work, config }, { nth: 0, side: 'before' });
   expect(writes).toBeGreaterThan(1);
   const stride = Math.max(1, Math.floor((2 * writes) / KILLS));
   let kills = 0;
   for (let at = isSoak ? 0 : Math.floor(stride / 2); at < 2 * writes; at += stride) {
     const [nth, side] = [Math.floor(at / 2) + 1, at % 2 === 0 ? 'before' : 'after'] as const;
     restore();
-    const killed = await run(work, config, nth, side);
+    const killed = await runAndKill(home.path, { ...work, config }, { nth, side });
     if (killed.killed) kills += 1;
     try {
-      atRest?.();
       const claw = await home.open({ config });
       expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
       await check(claw, killed);
