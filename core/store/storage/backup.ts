@@ -22,6 +22,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
@@ -73,6 +74,7 @@ export async function createBackup(
     const check = automatic === undefined ? verifyBackup(part) : { ok: true, detail: '' };
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
     renameOver({ renameSync }, part, file);
+    syncFolder({ openSync, fsyncSync, closeSync }, folder);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
   } catch (cause) {
     removeWhole(part);
@@ -245,6 +247,7 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     if (kept !== null) keepReplaced(target, kept);
     // A single rename replaces the old file, so a complete database exists after a crash at any point.
     renameOver({ renameSync }, fresh, target);
+    syncFolder({ openSync, fsyncSync, closeSync }, home);
     pointHeadAt(home, target, nowMs);
     return { from, restored: target, kept };
   } catch (cause) {
