@@ -246,9 +246,10 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
     // A single rename replaces the old file, so a complete database exists after a crash at any point.
+    // The head file never names events that the database lacks, because that is how a lost end of the log is noticed.
+    pointHeadAt(home, fresh, nowMs);
     renameOver({ renameSync }, fresh, target);
     syncFolder({ openSync, fsyncSync, closeSync }, home);
-    pointHeadAt(home, target, nowMs);
     return { from, restored: target, kept };
   } catch (cause) {
     removeWhole(`${join(home, 'trayclaw.db')}.restoring`);
