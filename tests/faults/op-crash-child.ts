@@ -1,7 +1,8 @@
 // The process that is killed during one operation: a real runtime with a data folder. Without a kill it reports the number of writes.
 
 import { writeSync } from 'node:fs';
-import { createTrayClaw, type RuntimeOptions } from '../../core/index.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import { createTrayClaw } from '../../core/index.ts';
 import { killAtWrite } from './kill-at-write.ts';
 import { opCrashOptionsSchema } from './op-crash-protocol.ts';
 

@@ -34,14 +34,14 @@ export function runAndKill(
     env: { ...process.env, ...compileCache },
   });
   let problem = '';
-  child.stderr.on('data', (part) => (problem += String(part)));
+  child.stderr?.on('data', (part) => (problem += String(part)));
   const pipe = child.stdio[3];
   if (pipe === null || pipe === undefined || !('read' in pipe)) throw new Error('the child has no pipe for its reports');
   const reports: { kind: string; op: string; result: unknown; writes: number }[] = [];
   createInterface({ input: pipe }).on('line', (line) => void reports.push(JSON.parse(line) as never));
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
-      if (signal === null && code !== 0) reject(new Error(problem.slice(-2_000)));
+      if (signal === null && code !== 0) return reject(new Error(problem.slice(-2_000)));
       const done = reports.filter(({ kind }) => kind === 'done');
       resolve({ killed: signal === 'SIGKILL', writes: reports.find(({ kind }) => kind === 'end')?.writes ?? 0, done });
     });

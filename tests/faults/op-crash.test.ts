@@ -24,7 +24,7 @@ interface Story {
   readonly work: CrashWork;
   readonly config: ConfigInput;
   /** Looks at the folder after the kill and the next start, does the operation again, and looks once more. */
-  check(claw: TrayClaw, run: CrashRun): Promise<unknown>;
+  readonly check: (claw: TrayClaw, run: CrashRun) => Promise<unknown>;
   /** Looks once more at the start after that. */
   readonly later?: (claw: TrayClaw) => Promise<void>;
 }
@@ -67,7 +67,7 @@ async function killAtEachWrite({ work, config, check, later }: Story): Promise<v
   expect(kills).toBeGreaterThan(0);
 }
 
-const free = (): ConfigInput => ({ ...model.config('openai'), policy: { mode: 'workspace-free' } }) as ConfigInput;
+const free = (): ConfigInput => ({ ...model.config('openai'), policy: { mode: 'workspace-free' } });
 const limit = { timeout: isSoak ? 3_600_000 : 300_000 };
 const file = (name: string): string => join(home.workspace, name);
 
@@ -169,7 +169,7 @@ test('compaction: one summary, and the conversation continues', limit, async () 
 
 test('removal of old content: what a session refers to stays, the rest goes in the end', limit, async () => {
   model.script([{ results: 0, answer: { calls: [{ tool: 'exec', args: { command: 'seq 1 30000' } }] } }, { answer: { text: 'Counted.' } }]);
-  const config = { ...free(), retention: { artifactDays: 1, undoDays: 1 } } as ConfigInput;
+  const config: ConfigInput = { ...free(), retention: { artifactDays: 1, undoDays: 1 } };
   const claw = await home.open({ config });
   await claw.ask('count', { sessionId: 'kept' });
   model.script([{ results: 0, answer: { calls: [{ tool: 'exec', args: { command: 'seq 2 40000' } }] } }, { answer: { text: 'Counted.' } }]);
@@ -198,7 +198,7 @@ test('removal of old content: what a session refers to stays, the rest goes in t
 test('approval of a plugin: it is loaded or waits, and another approval loads it', limit, async () => {
   const plugin = join(home.project(), 'greeter.mjs');
   writeFileSync(plugin, "export const feature = { name: 'greeter', create: () => ({}) };\n");
-  const config = { models: { default: 'demo/offline' }, plugins: { files: [plugin] } } as ConfigInput;
+  const config: ConfigInput = { models: { default: 'demo/offline' }, plugins: { files: [plugin] } };
   const claw = await home.open({ config });
   const [found] = (await claw.op('plugin.list', {})).plugins;
   await home.close(claw);
@@ -217,7 +217,7 @@ test('approval of a plugin: it is loaded or waits, and another approval loads it
 });
 
 test('a backup: the list has only whole ones', limit, async () => {
-  const config = { models: { default: 'demo/offline' } } as ConfigInput;
+  const config: ConfigInput = { models: { default: 'demo/offline' } };
   const claw = await home.open({ config });
   await claw.ask('hello', { sessionId: 'kept' });
   await home.close(claw);
