@@ -189,7 +189,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
   };
 }
 
-async function restoreBackup({ home, file }: Parameters<CliParts['restoreBackup']>[0]): Promise<{ readonly from: string }> {
+async function restoreBackup({ home, file }: Parameters<CliParts['restoreBackup']>[0]): ReturnType<CliParts['restoreBackup']> {
   return (await import('../core/store/storage/storage.ts')).restoreBackup(resolve(home), file, systemClock.nowMs());
 }
 

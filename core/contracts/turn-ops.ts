@@ -86,11 +86,11 @@ export const turnOps = defineOps({
     follows: true,
     commands: { 'turns branch': { takes: ['turnId', 'text?'], example: "last 'And in metres?'" } },
   },
-  /** A new turn continues the work of a turn that a budget or a limit ended. */
+  /** A new turn continues the work of a turn that a budget, a limit or a full disk ended. */
   'turn.continue': {
     params: z.strictObject({ turnId: id }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
-    about: 'continue a turn that a budget or a limit ended',
+    about: 'continue a turn that a budget, a limit or a full disk ended',
     follows: true,
     commands: { 'turns continue': { takes: ['turnId'], example: 'last' } },
   },

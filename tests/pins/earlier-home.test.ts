@@ -12,7 +12,9 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
 import { Person } from '../doubles/telegram/person.ts';
 import { until } from '../until.ts';
+import { runAndKill } from '../faults/op-crash-rig.ts';
 import { replayEveryTurn } from '../faults/replay-check.ts';
+import { soak } from '../soak.ts';
 import { needs } from '../needs.ts';
 
 const archive = join(import.meta.dirname, '../fixtures/earlier-home/home.json.gz');
@@ -38,6 +40,10 @@ async function takePlace(): Promise<void> {
 
 async function unpack(): Promise<void> {
   await takePlace();
+  writeEarlierHome();
+}
+
+function writeEarlierHome(): void {
   const files = z.record(z.string(), z.string()).parse(JSON.parse(gunzipSync(readFileSync(archive)).toString('utf8')));
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true, mode: 0o700 });
@@ -113,6 +119,32 @@ test('a data folder of an earlier version opens with its whole content', needs('
   await unpack();
   await expectAllHeld(await open());
 });
+
+test(
+  'a kill at any write of the first start loses nothing of an earlier folder',
+  { ...needs('a Unix system'), timeout: 1_800_000 },
+  async () => {
+    await takePlace();
+    const work = { config: null, fromStart: true };
+    writeEarlierHome();
+    const { writes } = await runAndKill(home, work, { nth: 0, side: 'before' });
+    expect(writes).toBeGreaterThan(20);
+    const tries = soak(2, 40);
+    let kills = 0;
+    for (let at = 1; at <= tries; at++) {
+      rmSync(home, { recursive: true, force: true });
+      writeEarlierHome();
+      const nth = Math.floor((writes * at) / (tries + 1));
+      const { killed } = await runAndKill(home, work, { nth, side: at % 2 === 0 ? 'before' : 'after' });
+      if (killed) kills += 1;
+      const opened = await open();
+      await expectAllHeld(opened);
+      await opened.claw.close();
+    }
+    // The number of writes while closing varies.
+    expect(kills).toBeGreaterThan(0);
+  },
+);
 
 /** The program's own migrations, followed by an additional one that does damage. */
 test.each([

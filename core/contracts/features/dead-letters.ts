@@ -70,7 +70,7 @@ export const deadLetterOps = defineOps({
     about: 'list the dead letters: failed turns that are kept for a retry',
     commands: { 'dlq list': { options: { limit: most }, example: '--limit 5' } },
   },
-  /** Sends the same message again in a new turn, independent of automatic retries. */
+  /** Sends the same message again in a new turn, or continues a turn that a full disk ended. Independent of automatic retries. */
   'dlq.retry': {
     params: z.strictObject({ letterId: id }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),

@@ -76,8 +76,11 @@ export interface CliParts {
    */
   endOwner(home: string): Promise<number | null>;
   openDoors(options: { readonly home: string; readonly claw: HostedRuntime }): Promise<OwnDoors>;
-  /** Works directly on the files, so no process may own the data folder. */
-  restoreBackup(options: { readonly home: string; readonly file: string }): Promise<{ readonly from: string }>;
+  /** Works directly on the files, so no process may own the data folder. Resolves to the backup and where the replaced file is kept. */
+  restoreBackup(options: {
+    readonly home: string;
+    readonly file: string;
+  }): Promise<{ readonly from: string; readonly kept: string | null }>;
   /** Opens the window. Resolves to the program that shows it, or null if this machine has none. */
   openWindow(options: WindowOptions): Promise<string | null>;
   /** Runs the tray app until it ends. Prints a line if something takes long. */

@@ -18,6 +18,7 @@ export async function restore(context: CommandContext, given: { readonly file: s
     });
   }
   const restored = await context.parts.restoreBackup({ home: context.home, file });
-  context.output.result(restored, () => `Restored from ${restored.from}.`);
+  const kept = restored.kept === null ? '' : ` What it replaced is kept as ${restored.kept}.`;
+  context.output.result(restored, () => `Restored from ${restored.from}.${kept}`);
   return exitCodes.done;
 }

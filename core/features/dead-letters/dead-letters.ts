@@ -19,6 +19,7 @@ export const deadLetters = defineBuiltInFeature({
       random: Math.random,
       config: config.deadLetters,
       retry: (turnId, by) => turns.retry(turnId, { model: null, by }),
+      takeUpEnded: (turnId, by) => turns.takeUpEnded(turnId, by),
       after: later,
     });
     return {

@@ -1,5 +1,6 @@
 // Gathers the facts about a failed turn and judges whether it may be retried automatically. Reads only.
 
+import { isUnrecorded } from '../../contracts/continuable.ts';
 import { isHere } from '../../contracts/doors.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
@@ -50,10 +51,12 @@ function channelOf(log: SessionLog, sessionId: string, events: readonly AnyEvent
 }
 
 function whyLeft(
-  { channel, nature }: Pick<Failure, 'channel' | 'nature'>,
+  { channel, nature, reason }: Pick<Failure, 'channel' | 'nature' | 'reason'>,
   started: EventOf<'turn.started'>['body'] | null,
   done: readonly AnyEvent[],
 ): string | null {
+  if (isUnrecorded(reason.code))
+    return 'It could not be recorded. A retry continues where it stopped, once the data folder has room for it.';
   if (nature === 'permanent') return 'A retry would fail the same way until something is changed.';
   if (started === null || started.kind === 'tool') return 'It was a direct call, not a conversation.';
   if (isHere(channel) && (started.bounds?.unattended ?? null) === null) return 'You were there when it failed and can retry it.';

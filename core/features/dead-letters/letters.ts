@@ -1,6 +1,7 @@
 // Follows the log for failed turns, retries unattended ones once the cause may have passed, and leaves the others to a person. Owns one
 // timer; the turn runtime runs the retries.
 
+import { isUnrecorded } from '../../contracts/continuable.ts';
 import { isHere } from '../../contracts/doors.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
@@ -20,6 +21,8 @@ export interface DeadLetterDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'l
   readonly panic: { readonly engaged: boolean };
   /** Repeats the message of a turn. Fails as `TurnRuntime.retry` does. */
   retry(turnId: string, by: string): { sessionId: string; turnId: string };
+  /** Continues the work of a turn that could not be recorded. Fails as `TurnRuntime.takeUpEnded` does. */
+  takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string };
   /** Calls `work` once, after the delay. Returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
 }
@@ -103,7 +106,11 @@ export class DeadLetters {
   retry(letterId: string, by: string): { sessionId: string; turnId: string } {
     const letter = this.#letter(letterId);
     if (letter.state === 'retrying') throw new AppError('conflict', `Dead letter ${letterId} is already being retried.`);
-    return this.#deps.retry(letter.failedTurnId, by);
+    if (!isUnrecorded(letter.reason.code)) return this.#deps.retry(letter.failedTurnId, by);
+    const { sessionId, turnId } = this.#deps.takeUpEnded(letter.failedTurnId, by);
+    const body = { letterId, turnId: letter.failedTurnId, byTurnId: turnId, by };
+    this.#deps.log.append(systemSessionId, [{ type: 'dead_letter.retried', body }]);
+    return { sessionId, turnId };
   }
 
   /** Clears one letter, or with null all except those being retried. Returns their number. Fails with not_found. */

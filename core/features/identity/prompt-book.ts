@@ -223,7 +223,7 @@ function readText(path: string): string | null {
 function writeWhole(folder: string, name: string, text: string): void {
   makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);
-  writeFileSync(coming, `${text}\n`, { mode: 0o600 });
+  writeFileSync(coming, `${text}\n`, { mode: 0o600, flush: true });
   renameOver({ renameSync }, coming, join(folder, name));
 }
 

@@ -4,6 +4,7 @@
 import { dirname, join } from 'node:path';
 import { makeFolders, type FolderCalls } from '../../base/make-folders.ts';
 import { renameOver, type RenameCall } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SkillMove } from '../../contracts/features/skill-store.ts';
 
@@ -128,15 +129,4 @@ function assertUnchanged({ fs, contentOf }: PlacingDeps, at: string, before: str
   throw new AppError('conflict', `The files in ${at} changed since the plan was shown.`, {
     hint: 'Nothing was changed. Look at the plan again.',
   });
-}
-
-/** Windows cannot open folders; there the file system's journal makes a rename durable. */
-function syncFolder(fs: StoreFs, folder: string): void {
-  if (process.platform === 'win32') return;
-  const handle = fs.openSync(folder, 'r');
-  try {
-    fs.fsyncSync(handle);
-  } finally {
-    fs.closeSync(handle);
-  }
 }

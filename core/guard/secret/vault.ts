@@ -5,6 +5,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statS
 import { dirname } from 'node:path';
 import { parseJson } from '../../base/json.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import {
   aboutBox,
@@ -190,18 +191,7 @@ function writeWhole(path: string, text: string): void {
     closeSync(handle);
   }
   renameOver({ renameSync }, temporary, path);
-  syncFolder(dirname(path));
-}
-
-/** Windows cannot sync a folder. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  syncFolder({ openSync, fsyncSync, closeSync }, dirname(path));
 }
 
 function locked(message: string): AppError {

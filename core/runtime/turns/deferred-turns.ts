@@ -18,6 +18,7 @@ export interface TurnPort {
   /** Resolves when the turn waits or has ended. */
   whenResting(turnId: string): Promise<TurnEnd | null>;
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string };
+  takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string };
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void;
   appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[];
   /** Continues a waiting turn. */
@@ -32,6 +33,8 @@ export class DeferredTurns implements TurnPort {
   readonly runTool: TurnPort['runTool'] = (call) => this.#ready.runTool(call);
   readonly whenResting: TurnPort['whenResting'] = (turnId) => this.#ready.whenResting(turnId);
   readonly retry: TurnPort['retry'] = (turnId, options) => this.#ready.retry(turnId, options);
+
+  readonly takeUpEnded: TurnPort['takeUpEnded'] = (turnId, by) => this.#ready.takeUpEnded(turnId, by);
   readonly cancel: TurnPort['cancel'] = (turnId, reason, by) => this.#ready.cancel(turnId, reason, by);
   readonly appendToTurn: TurnPort['appendToTurn'] = (sessionId, turnId, drafts, alongside) =>
     this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);

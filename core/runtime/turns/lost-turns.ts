@@ -1,6 +1,7 @@
 // Ends the turns whose events could not be written, such as on a full disk: as failed, and as soon as the store accepts writes again.
 
-import type { AppError } from '../../contracts/errors.ts';
+import { isUnrecorded } from '../../contracts/continuable.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import { stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
@@ -29,8 +30,9 @@ export class LostTurns {
   }
 
   /** Reports the failure to those who wait for the turn, and ends what it still does. */
-  add(runner: TurnRunner, error: AppError): void {
+  add(runner: TurnRunner, cause: AppError): void {
     const { turnId } = runner.place;
+    const error = sayHowToContinue(runner, cause);
     const { logger, ends, budget } = this.#deps;
     logger.log('error', 'a turn could not continue', { turnId, code: error.code, message: error.message });
     runner.abort.abort(error);
@@ -81,6 +83,14 @@ export class LostTurns {
     ]);
     ends.end(turnId, { sessionId, status: 'failed', finished: body });
   }
+}
+
+function sayHowToContinue({ place, state, helper }: TurnRunner, cause: AppError): AppError {
+  // A direct call is made again, and the caller of a subagent decides what follows.
+  if (!isUnrecorded(cause.code) || state.kind === 'tool' || helper !== null) return cause;
+  const { code, message, hint, data, isRetryable } = cause;
+  const then = `Then continue: trayclaw turns continue ${place.turnId}`;
+  return new AppError(code, message, { cause, data, isRetryable, hint: hint === undefined ? then : `${hint} ${then}` });
 }
 
 const openStatuses: ReadonlySet<string> = new Set(['queued', 'running', 'waiting']);

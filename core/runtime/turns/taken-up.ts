@@ -1,6 +1,7 @@
 // Checks which ended turn may be continued, and collects the data that the new turn needs. Reads only.
 
-import { AppError, type ErrorCode, noTurn } from '../../contracts/errors.ts';
+import { isContinuable } from '../../contracts/continuable.ts';
+import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import { withoutPlan, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { aboutOf } from './inbound.ts';
@@ -15,15 +16,17 @@ export interface EndedTurn {
   readonly helper?: HelperOrigin;
 }
 
-const endedByLimit: readonly (ErrorCode | undefined)[] = ['over_budget', 'step_limit', 'time_limit'];
-
-/** Fails with not_found, or with conflict for a turn that no limit ended or that is not the newest of its session. */
+/**
+ * Fails with not_found, or with conflict for a turn that ended otherwise, that is not the newest of its session, or of which a call has
+ * an unknown outcome.
+ */
 export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   const row = log.index.turn(turnId);
   if (row === null) throw noTurn(turnId);
   const { sessionId } = row;
-  if (!endedByLimit.includes(log.reads.turnEnd(sessionId, turnId)?.error?.code)) {
-    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to continue.`);
+  const code = log.reads.turnEnd(sessionId, turnId)?.error?.code;
+  if (code === undefined || !isContinuable(code)) {
+    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget, a limit or a full disk, so there is nothing to continue.`);
   }
   if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw conversationContinued(turnId);
   const started = log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
@@ -31,14 +34,23 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
   const { agentId, continues, bounds, helper } = started.body;
+  const turnIds = [...(continues?.turnIds ?? []), turnId];
+  refuseUnknownOutcome(log, turnIds);
   // Whether a plan comes first is decided by the session, which may have approved one; a subagent inherits it from the turn that called it.
   const isOwn = bounds !== undefined && helper === undefined;
   return {
     sessionId,
     agentId,
-    turnIds: [...(continues?.turnIds ?? []), turnId],
+    turnIds,
     ...aboutOf({ bounds: isOwn ? withoutPlan(bounds) : bounds, helper }),
   };
+}
+
+function refuseUnknownOutcome(log: SessionLog, turnIds: readonly string[]): void {
+  const call = log.index.openCalls().find(({ state, turnId }) => state === 'unknown' && turnId !== null && turnIds.includes(turnId));
+  if (call === undefined) return;
+  const hint = 'Say what happened first: trayclaw outcomes list';
+  throw new AppError('conflict', `The call ${call.callId} of turn ${call.turnId} has an unknown outcome.`, { hint });
 }
 
 /**

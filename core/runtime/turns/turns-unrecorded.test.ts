@@ -1,8 +1,11 @@
 // Turns that the store failed: nothing can be recorded for a while, then the store accepts writes again, without a restart.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import { noUsage } from '../../contracts/llm.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
+import { until } from '../../../tests/until.ts';
 
 let tools: BenchTools;
 let bench: TurnBench;
@@ -86,4 +89,43 @@ test('the result of a call that ran is kept, and a call that did not run is not 
   expect(bench.of(turnId, 'turn.finished')).toMatchObject([failed]);
   expect(bench.log.index.openCalls()).toEqual([]);
   expect(await bench.ask('again')).toBe('done');
+});
+
+test('a turn that could not be recorded continues where it stopped, and no call runs again', async () => {
+  bench.script.push({ calls: [['fire', { arg: 'a' }]] }, { say: long });
+  bench.onAsked = () => {
+    if (bench.asked.length === 2) refuseWrites();
+  };
+  const { turnId } = bench.send('fire');
+  await bench.rest(turnId);
+  bench.decide('approve');
+  await expect(bench.rest(turnId)).rejects.toMatchObject({ hint: expect.stringContaining(`trayclaw turns continue ${turnId}`) as string });
+  acceptWrites();
+  bench.passTime(60_000);
+  expect(bench.of(turnId, 'turn.finished')).toMatchObject([{ error: { hint: expect.stringContaining('turns continue') as string } }]);
+  const next = bench.runtime.takeUpEnded(turnId, 'test');
+  expect(await bench.rest(next.turnId)).toBe('done');
+  expect([tools.ran, bench.asked.at(-1)?.messages.map(({ role }) => role)]).toEqual([['fire a'], ['user', 'assistant', 'tool', 'note']]);
+});
+
+test('a call with an unknown outcome keeps its turn from being continued', async () => {
+  tools.gate = new Deferred();
+  bench.script.push({ calls: [['fire', { arg: 'a' }]] });
+  const { turnId, sessionId } = bench.send('fire');
+  await bench.rest(turnId);
+  bench.decide('approve');
+  await until(() => tools.active === 1, 'the call runs');
+  await bench.restart();
+  const error = { code: 'store_full' as const, message: 'The disk is full.' };
+  const body = {
+    status: 'failed' as const,
+    text: '',
+    error,
+    usage: noUsage,
+    costUsd: 0,
+    modelCalls: 1,
+    toolCalls: 1,
+  };
+  bench.log.append(sessionId, [{ type: 'turn.finished', turnId, phase: 'respond', body }]);
+  expect(() => bench.runtime.takeUpEnded(turnId, 'test')).toThrow(`of turn ${turnId} has an unknown outcome.`);
 });

@@ -7,7 +7,7 @@ import type { ModelLearning, ModelRouter } from '../../mind/llm/llm.ts';
 import type { ArtifactStore } from '../../store/artifact/artifact.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { LogHead, SessionLog } from '../../store/session/session.ts';
-import { pruneReplaced } from '../../store/storage/storage.ts';
+import { listReplaced, pruneReplaced } from '../../store/storage/storage.ts';
 import type { AutomaticBackup } from './automatic-backup.ts';
 import { collectGarbage, retentionTime } from './collect-garbage.ts';
 
@@ -167,7 +167,8 @@ export function createUpkeep(parts: ProgramParts): Upkeep {
       const { db, home } = log.storage;
       pruneReplaced(home, parts.config.retention.backups);
       const nowMs = retentionTime(db, parts.clock.nowMs());
-      collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db, nowMs });
+      const { files: replaced } = listReplaced(home);
+      collectGarbage({ ...parts, artifacts, retention: parts.config.retention, db, replaced, nowMs });
       for (const wing of wings) wing.daily?.(nowMs);
     },
   });

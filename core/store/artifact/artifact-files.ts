@@ -7,6 +7,7 @@ import { assert } from '../../base/assert.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { errnoOf } from '../../base/errno.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 
 /** The file system calls used here, as a port: a fault test makes the nth call fail. */
 export type FileCalls = Pick<
@@ -118,8 +119,8 @@ export class ArtifactFiles {
     const folder = join(this.#folder, sha256.slice(0, 2));
     const isNewFolder = makeFolders(this.#fs, folder) !== null;
     renameOver(this.#fs, path, this.#pathOf(sha256));
-    this.#syncFolder(folder);
-    if (isNewFolder) this.#syncFolder(this.#folder);
+    syncFolder(this.#fs, folder);
+    if (isNewFolder) syncFolder(this.#fs, this.#folder);
   }
 
   #pathOf(sha256: string): string {
@@ -132,17 +133,6 @@ export class ArtifactFiles {
     } catch (cause) {
       if (errnoOf(cause) === 'ENOENT') return null;
       throw cause;
-    }
-  }
-
-  #syncFolder(folder: string): void {
-    // Windows cannot sync a directory; NTFS journals the rename.
-    if (process.platform === 'win32') return;
-    const handle = this.#fs.openSync(folder, 'r');
-    try {
-      this.#fs.fsyncSync(handle);
-    } finally {
-      this.#fs.closeSync(handle);
     }
   }
 

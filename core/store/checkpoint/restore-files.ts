@@ -7,6 +7,7 @@ import { basename, dirname, join, sep } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { errnoOf } from '../../base/errno.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
 import type { ImageStore } from './before-images.ts';
@@ -225,13 +226,9 @@ export class RestoreFiles {
   }
 
   #syncFolders(work: readonly RestoreWork[]): void {
-    // Windows cannot sync a directory; NTFS journals the rename.
-    if (process.platform === 'win32') return;
     for (const folder of new Set(work.map(({ path }) => dirname(path)))) {
       try {
-        const handle = this.#parts.fs.openSync(folder, 'r');
-        this.#parts.fs.fsyncSync(handle);
-        this.#parts.fs.closeSync(handle);
+        syncFolder(this.#parts.fs, folder);
       } catch (cause) {
         // The folder was removed together with its content. Any other failure only makes names less durable, not file contents.
         void cause;

@@ -30,7 +30,7 @@ interface Write extends Omit<PathChange, 'lastSeqs'> {
 /** Expects the calls in the order they ran. */
 export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[] {
   const changes = new Map<string, Write>();
-  for (const checkpoint of checkpoints) {
+  for (const checkpoint of checkpoints.filter((one) => !isCutOffUndo(one, checkpoints))) {
     for (const write of writesOf(checkpoint)) {
       const known = changes.get(write.path);
       changes.set(write.path, known === undefined ? write : join(known, write));
@@ -39,6 +39,14 @@ export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[]
   const named = Array.from(changes.values()).filter(({ isOnTheWay }) => !isOnTheWay);
   const lastSeqs = new Map(Array.from(changes.values(), ({ path, lastSeq }) => [path, lastSeq]));
   return named.map((change) => ({ ...change, lastSeqs }));
+}
+
+/**
+ * Each file is replaced as a whole, so an undo that the program did not finish left each one as it found it or as it was before the calls.
+ * Both are states of these calls, and a later undo of them needs no others.
+ */
+function isCutOffUndo({ closed, undoes }: Checkpoint, checkpoints: readonly Checkpoint[]): boolean {
+  return !closed && checkpoints.some(({ callId }) => undoes.includes(callId));
 }
 
 function writesOf({ seq, callId, files, made }: Checkpoint): Write[] {

@@ -45,16 +45,22 @@ test('writes to the target of a link and keeps the link', needs('a Unix system')
   }
 });
 
-test('reports a full disk and leaves the file unchanged', needs('root on Linux, able to mount'), () => {
+test.each([
+  ['full', 'dd if=/dev/zero of="$1/fill" 2>/dev/null', 10],
+  // One page is left for a file of two.
+  ['almost full', 'dd if=/dev/zero of="$1/fill" bs=4096 count=1 2>/dev/null', 6_000],
+])('reports a disk that is %s and leaves the file unchanged', needs('root on Linux, able to mount'), (_, fill, length) => {
+  const before = `limits:\n  steps: 5 # ${'x'.repeat(length)}\n`;
   const script = `
-    mount -t tmpfs -o size=16k tmpfs "$1" && printf 'limits:\\n  steps: 5\\n' > "$1/config.yaml"
-    dd if=/dev/zero of="$1/fill" 2>/dev/null
+    mount -t tmpfs -o size=16k tmpfs "$1" && printf '%s' "$4" > "$1/config.yaml"
+    ${fill}
     "$2" --input-type=module -e "$3" "$1/config.yaml"; cat "$1/config.yaml"; ls "$1"`;
   const write = `
     import { writeSettings } from ${JSON.stringify(new URL('write-config.ts', import.meta.url).href)};
     await writeSettings(process.argv[1], [{ key: 'limits.steps', value: 6 }]).catch((cause) => console.log(cause.code, cause.message));`;
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-write-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const said = execFileSync('unshare', ['--mount', 'sh', '-c', script, 'sh', folder, process.execPath, write], { encoding: 'utf8' });
-  expect(said).toBe(`store_full ${folder}/config.yaml cannot be written: the disk is full.\nlimits:\n  steps: 5\nconfig.yaml\nfill\n`);
+  const words = ['--mount', 'sh', '-c', script, 'sh', folder, process.execPath, write, before];
+  const said = execFileSync('unshare', words, { encoding: 'utf8' });
+  expect(said).toBe(`store_full ${folder}/config.yaml cannot be written: the disk is full.\n${before}config.yaml\nfill\n`);
 });

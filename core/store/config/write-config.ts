@@ -12,13 +12,14 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Document } from 'yaml';
 import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { noKeys, readDocument } from './yaml-document.ts';
@@ -103,12 +104,14 @@ function replaceFile(path: string, text: string): void {
     makeFolders({ mkdirSync, statSync }, dirname(path));
     const handle = openSync(fresh, 'w', 0o600);
     try {
-      writeSync(handle, text);
+      // A single write may store only a part of the text where the disk is almost full.
+      writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
     renameOver({ renameSync }, fresh, path);
+    syncFolder({ openSync, fsyncSync, closeSync }, dirname(path));
   } catch (cause) {
     rmSync(fresh, { force: true });
     throw new AppError(

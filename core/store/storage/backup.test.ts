@@ -63,6 +63,61 @@ test('restores a backup made while in use, and keeps the replaced database', asy
   expect(countEvents(restored)).toBe(4);
 });
 
+/** Makes the database one that a kill left: its last events are only in the write-ahead log. */
+function writeAndCrash(home: string, count: number): void {
+  const storage = Storage.open({ home, migrations: [events] });
+  storage.checkpoint();
+  for (let i = 0; i < count; i++) storage.db.prepare('INSERT INTO events DEFAULT VALUES').run();
+  const left = ['trayclaw.db', 'trayclaw.db-wal'].map((name) => [join(home, name), readFileSync(join(home, name))] as const);
+  storage.dispose();
+  for (const [path, bytes] of left) writeFileSync(path, bytes);
+}
+
+test('keeps the last events of a crashed database that it replaces, and restores them', async () => {
+  const home = newHome();
+  write(home, 3);
+  const file = await backUp(home);
+  writeAndCrash(home, 2);
+  const { kept } = restoreBackup(home, file, NOW_MS);
+  expect(
+    readdirSync(home)
+      .filter((name) => name.startsWith('trayclaw.db'))
+      .sort(),
+  ).toEqual(['trayclaw.db', basename(kept ?? '')]);
+  // Without companions: a copy of the one file is a copy of all its events.
+  expect([countEvents(join(home, 'trayclaw.db')), verifyBackup(kept ?? '').events]).toEqual([3, 5]);
+  expect(restoreBackup(home, basename(kept ?? ''), NOW_MS + 1).from).toBe(kept);
+  expect(countEvents(join(home, 'trayclaw.db'))).toBe(5);
+});
+
+test('restores a file with the events in its write-ahead log, and leaves that file as it is', () => {
+  const [home, other] = [newHome(), newHome()];
+  writeAndCrash(other, 4);
+  const file = join(other, 'trayclaw.db');
+  const log = readFileSync(`${file}-wal`);
+  expect(countEvents(restoreBackup(home, file, NOW_MS).restored)).toBe(4);
+  expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
+  write(home, 1);
+  expect(countEvents(join(home, 'trayclaw.db'))).toBe(5);
+});
+
+test('keeps a damaged database as it is, with its write-ahead log', async () => {
+  const home = newHome();
+  write(home, 3);
+  const file = await backUp(home);
+  for (const damaged of ['', 'not a database '.repeat(500)]) {
+    for (const [suffix, text] of [
+      ['', damaged],
+      ['-wal', 'log'],
+    ] as const)
+      writeFileSync(join(home, `trayclaw.db${suffix}`), text);
+    const { kept, restored } = restoreBackup(home, file, NOW_MS);
+    expect([readFileSync(kept ?? '', 'utf8'), readFileSync(`${kept}-wal`, 'utf8')]).toEqual([damaged, 'log']);
+    expect(countEvents(restored)).toBe(3);
+    for (const suffix of ['', '-wal']) rmSync(`${kept}${suffix}`);
+  }
+});
+
 test('looks up a bare name among the backups; an empty folder has nothing to keep', async () => {
   const home = newHome();
   write(home, 2);

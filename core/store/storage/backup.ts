@@ -1,6 +1,7 @@
 // Backups of the database file: online copy, verification and restore. A restore keeps the file it replaces.
 
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   type Stats,
   copyFileSync,
   openSync,
+  readSync,
   fsyncSync,
   closeSync,
 } from 'node:fs';
@@ -20,6 +22,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
@@ -37,9 +40,12 @@ export interface BackupInfo {
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
 const REPLACED = /^trayclaw\.db\.replaced-[0-9TZ.-]+$/;
-const COMPANIONS = ['', '-wal', '-shm'];
+const COMPANIONS = ['', '-wal', '-shm', '-journal'];
 const PART = /\.part(?:-wal|-shm|-journal)?$/;
 const PART_MS_MAX = 3_600_000;
+const OWNER_ONLY = 0o600;
+/** How every SQLite file starts: https://sqlite.org/fileformat.html#the_database_header */
+const MAGIC = Buffer.from('SQLite format 3\0');
 /** Automatic backups are counted and deleted separately, so that they never displace a backup made by a person. */
 export type BackupOrigin = 'person' | 'automatic';
 
@@ -56,6 +62,8 @@ export async function createBackup(
   const part = `${file}.part`;
   try {
     makeFolders({ mkdirSync, statSync }, folder);
+    // SQLite would let everyone read it, and a backup is carried to other places.
+    closeSync(openSync(part, 'w', OWNER_ONLY));
     await db.backup(part, {
       progress: () => {
         automatic?.throwIfAborted();
@@ -66,9 +74,10 @@ export async function createBackup(
     const check = automatic === undefined ? verifyBackup(part) : { ok: true, detail: '' };
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
     renameOver({ renameSync }, part, file);
+    syncFolder({ openSync, fsyncSync, closeSync }, folder);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
   } catch (cause) {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
+    removeWhole(part);
     throw mapStorageError(cause);
   }
 }
@@ -82,13 +91,29 @@ async function seal(file: string): Promise<void> {
   } finally {
     await handle.close();
   }
-  const db = new Database(file);
+  foldIn(file);
+  flushToDisk(file);
+}
+
+function isDatabase(file: string): boolean {
+  const handle = openSync(file, 'r');
+  try {
+    const start = Buffer.alloc(MAGIC.length);
+    readSync(handle, start);
+    return start.equals(MAGIC);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Moves the write-ahead log into the database, which is then one file. Fails if another process reads it, or if it is no database. */
+function foldIn(file: string): void {
+  const db = new Database(file, { fileMustExist: true });
   try {
     db.pragma('journal_mode = DELETE');
   } finally {
     db.close();
   }
-  flushToDisk(file);
 }
 
 function flushToDisk(file: string): void {
@@ -145,8 +170,7 @@ export function listReplaced(home: string): { readonly files: readonly string[];
 
 /** Keeps the newest `keep` replaced database files, and at least one. */
 export function pruneReplaced(home: string, keep: number): void {
-  for (const file of listReplaced(home).files.slice(Math.max(1, keep)))
-    for (const suffix of COMPANIONS) rmSync(file + suffix, { force: true });
+  for (const file of listReplaced(home).files.slice(Math.max(1, keep))) removeWhole(file);
 }
 
 /** A copy that was cut off by a kill is as large as the database. A younger one may be in the making. */
@@ -207,7 +231,7 @@ export function verifyBackup(
  * replaced file is kept in the same folder as `trayclaw.db.replaced-…`.
  */
 export function restoreBackup(home: string, given: string, nowMs: number): { from: string; restored: string; kept: string | null } {
-  const own = isAbsolute(given) || existsSync(given) ? given : join(home, 'backups', basename(given));
+  const own = isAbsolute(given) || existsSync(given) ? given : join(home, REPLACED.test(given) ? '' : 'backups', basename(given));
   const from = isLast(given) ? newestSound(home, nowMs) : own;
   const check = verifyBackup(from);
   if (!check.ok)
@@ -218,19 +242,36 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
   try {
     const target = join(home, 'trayclaw.db');
     const fresh = `${target}.restoring`;
-    copyFileSync(from, fresh);
-    flushToDisk(fresh);
+    copyWhole(from, fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
     // A single rename replaces the old file, so a complete database exists after a crash at any point.
+    // The head file never names events that the database lacks, because that is how a lost end of the log is noticed.
+    pointHeadAt(home, fresh, nowMs);
     renameOver({ renameSync }, fresh, target);
-    pointHeadAt(home, target, nowMs);
+    syncFolder({ openSync, fsyncSync, closeSync }, home);
     return { from, restored: target, kept };
   } catch (cause) {
+    removeWhole(`${join(home, 'trayclaw.db')}.restoring`);
     throw mapStorageError(cause);
   } finally {
     release();
   }
+}
+
+/** Copies a database with the events that only its write-ahead log holds, into one file that is on disk. */
+function copyWhole(from: string, to: string): void {
+  removeWhole(to);
+  for (const suffix of ['', '-wal'].filter((one) => existsSync(from + one))) {
+    copyFileSync(from + suffix, to + suffix);
+    chmodSync(to + suffix, OWNER_ONLY);
+  }
+  foldIn(to);
+  flushToDisk(to);
+}
+
+function removeWhole(file: string): void {
+  for (const suffix of COMPANIONS) rmSync(file + suffix, { force: true });
 }
 
 /** Fails with `not_found`. */
@@ -263,9 +304,16 @@ function pointHeadAt(home: string, file: string, nowMs: number): void {
 }
 
 /**
- * Gives the old database a second name and moves its companion files along, so that they are never mistaken for those of the new database.
+ * Gives the old database a second name. After a crash, its last events are only in its write-ahead log; they are moved into the file
+ * first, so that neither name is without them at any point. The companions of a damaged one are moved along as they are.
  */
 function keepReplaced(target: string, kept: string): void {
+  try {
+    // SQLite deletes the log of a file that is empty or no database.
+    if (isDatabase(target)) foldIn(target);
+  } catch {
+    // A damaged file is kept as it is.
+  }
   try {
     linkSync(target, kept);
   } catch {
