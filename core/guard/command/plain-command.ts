@@ -14,12 +14,14 @@ import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
 import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
 import { unwrap } from './wrappers.ts';
-import { readWriter } from './write-command.ts';
+import { readWriter, type Earlier } from './write-command.ts';
 
 export interface PlainLook {
   readonly plain: PlainCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
+  /** True if it searches folders whose files its words do not name. */
+  readonly walks: boolean;
   /** Added to the environment that every child process gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -31,6 +33,8 @@ export interface PlainSubject {
   readonly environment: Readonly<Record<string, string>>;
   /** Finds another program that the command starts. */
   readonly find: (name: string) => FoundProgram | null;
+  /** Possible changes by commands before it in the same line; absent if there are none. */
+  readonly earlier?: Earlier;
 }
 
 interface Known {
@@ -40,6 +44,7 @@ interface Known {
   readonly paths: readonly PathFact[];
   readonly configs: readonly string[];
   readonly risks: readonly string[];
+  readonly walks?: true;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -64,6 +69,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
     },
     paths: known.paths,
     risks: known.risks,
+    walks: known.walks === true,
     environment: known.environment,
   };
 }
@@ -79,7 +85,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function findKnown({ argv, cwd, program: { real, isTrusted }, find }: PlainSubject, places: CommandPlaces): Known {
+function findKnown({ argv, cwd, program: { real, isTrusted }, find, earlier }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
   if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
@@ -89,7 +95,7 @@ function findKnown({ argv, cwd, program: { real, isTrusted }, find }: PlainSubje
     const risks = task.remark === null ? [] : [task.remark];
     return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
   }
-  const writing = readWriter(program, args, cwd);
+  const writing = readWriter(program, args, cwd, earlier);
   if (writing !== null) {
     const read = writing.read.map((file) => places.fact(file, cwd, 'read'));
     const paths = [...read, ...writing.changed.map((file) => places.fact(file, cwd, 'write'))];
@@ -125,7 +131,8 @@ function readerKnown(program: string, reading: Reading, cwd: string, places: Com
   const walked = walkAll(reading.walks, cwd, places);
   const paths = [...files, ...walked.paths];
   if (!walked.isComplete) return { ...unknown, paths, risks: ['It walks more folders than could be checked in advance.'] };
-  return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths };
+  const walks = reading.walks.length > 0 ? { walks: true as const } : {};
+  return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths, ...walks };
 }
 
 function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlaces): { paths: PathFact[]; isComplete: boolean } {
@@ -180,7 +187,8 @@ function areWithin(paths: readonly PathFact[], root: string | null): boolean {
   return root !== null && paths.every(({ real }) => isInside(real, root));
 }
 
-function isOpen(path: PathFact): boolean {
+/** Returns whether the path is in the opened folders and not protected. */
+export function isOpen(path: PathFact): boolean {
   return path.insideWorkspace && path.protectedBy === null;
 }
 

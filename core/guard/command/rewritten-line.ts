@@ -1,6 +1,6 @@
 // Writes a script as an equal line of literal words: known variables and `~` by their values, a loop over known words as one command after
 // another, a condition on a file as the branch that holds now, `find | xargs` as `find -exec`. The new line is analysed and run in place of
-// the original, so a mistake here can change what is read, never what is allowed. Starts nothing.
+// the original, so a mistake here can change what is read or written, never what is allowed. Starts nothing.
 
 import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection, Statement, TestExpression, Word, WordPart } from 'unbash';
 import { conditionOf, wordsOfTest } from './file-condition.ts';
@@ -166,10 +166,11 @@ class Writer {
   #redirect(redirect: Redirection, values: Values): string | null {
     if (redirect.type !== 'Redirect' || redirect.target === undefined) return null;
     const target = this.#word(redirect.target, values);
-    // The target of an input must stand without quotes.
-    if (target === null || (redirect.operator === '<' && !plainText.test(unquoted(target)))) return null;
+    const isFile = /^(?:<|>>?)$/.test(redirect.operator);
+    // The name of a file must stand without quotes.
+    if (target === null || (isFile && !plainText.test(unquoted(target)))) return null;
     const before = this.#line.slice(redirect.pos, redirect.target.pos).trimEnd();
-    return `${before}${redirect.operator === '<' ? unquoted(target) : target}`;
+    return `${before}${isFile ? unquoted(target) : target}`;
   }
 
   /** Writes a word without expansions, or as it was if it has none. Patterns remain. */
