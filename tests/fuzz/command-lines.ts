@@ -40,7 +40,7 @@ const flags: Readonly<Record<string, string>> = {
   tree: '-a -l -o PWNED -L 1 -R -H x',
   sed: '-n -i -e s/x/y/e 1p 1,3p 1w\u0020PWNED --in-place -n1p s/x/touch\u0020PWNED/e',
   jq: '. -r -c -f evil.sh --slurpfile x env .scripts -n input_filename -L . --arg x y import',
-  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
+  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 HEAD~2 HEAD~3 HEAD^^ main @ main..HEAD -1 -2 -n --all --cached --reverse --skip=1 -S -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
   npm: 'test run build --silent -s --node-options=--require=./evil.js --script-shell=./evil.sh -- install exec -g --prefix=evilrepo --if-present publish',
   make: 'all -f evil.sh SHELL=./evil.sh -n -C evilrepo -j 2 x',
   env: '-i -S touch\u0020PWNED X=1 touch PWNED',

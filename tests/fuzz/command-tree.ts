@@ -95,7 +95,18 @@ export class CommandTree {
     this.git('init', '-q');
     this.git('add', 'README.md', 'src/a.ts', 'package.json', '.gitignore', 'notes.txt');
     this.git('commit', '-qm', 'first');
+    this.#removedKey();
     this.git('init', '-q', 'evilrepo');
     this.write('evilrepo/.git/config', '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch PWNED;false"\n\tpager = touch PWNED\n');
+  }
+
+  /** The past of the repository holds a key, on both sides of ordinary commits. */
+  #removedKey(): void {
+    this.git('add', '-f', 'sub/.env');
+    this.git('commit', '-qm', 'key');
+    this.git('rm', '-q', '--cached', 'sub/.env');
+    this.git('commit', '-qm', 'no key');
+    this.git('add', 'src/b.ts');
+    this.git('commit', '-qm', 'last');
   }
 }

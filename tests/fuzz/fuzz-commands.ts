@@ -238,7 +238,7 @@ async function runForReal(lines: readonly string[], rig: CommandRig): Promise<st
   return escapes;
 }
 
-/** Runs lines in a tree of their own, each on what the earlier ones left. */
+/** Runs the lines one after another in one separate tree. */
 async function runWriting(lines: readonly string[]): Promise<string[]> {
   const rig = new CommandRig();
   const escapes: string[] = [];

@@ -2,12 +2,13 @@
 // the command has no known effects and needs approval.
 
 import { existsSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
-import { lookAtRepository, quietGit } from './git-repository.ts';
+import { namesInHistory } from './git-history.ts';
+import { lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
 import type { FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
@@ -165,7 +166,8 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
-  const reads = showsOnlyPresent(form, cwd, repository.root) ? 'reads this repository' : null;
+  const isPresent = showsOnlyPresent(form, cwd, repository.root) || showsOpenPast(form, repository, places);
+  const reads = isPresent ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
 }
 
@@ -180,6 +182,12 @@ function showsOnlyPresent({ reach }: GitForm, cwd: string, root: string | null):
   if (!('paths' in reach)) return reach.kind === 'present';
   const real = reach.paths.map((path) => resolve(cwd, path));
   return real.every((path) => existsSync(path) && (reach.kind === 'exist' || !isFolder(path)));
+}
+
+/** Returns whether all files of the commits that it shows have names that may be read freely. */
+function showsOpenPast({ history }: GitForm, { root, folders }: RepositoryLook, places: CommandPlaces): boolean {
+  if (history === null || root === null || folders === null) return false;
+  return namesInHistory(history, folders)?.every((name) => places.protectionOf(join(root, name)) === null) === true;
 }
 
 /** Outside a repository, git compares any files and folders it is given, tracked or not. */
