@@ -94,7 +94,8 @@ const countFlags = ['-n', '--max-count', '-NUM'];
 
 /** Finds the commits that a command shows. Flags that choose other commits, such as `--all`, are not understood. */
 function historyOf(name: string, { flags, operands, has }: GivenArguments): GitHistory | null {
-  const isView = (flag: string): boolean => viewFlags.has(flag) || (name !== 'diff' && countFlags.includes(flag));
+  // With a count, `git show` shows the ancestors of a commit too.
+  const isView = (flag: string): boolean => viewFlags.has(flag) || (name === 'log' && countFlags.includes(flag));
   const areViews = flags.every(({ flag }) => isView(flag));
   const [first = 'HEAD', second, ...more] = operands;
   if (name === 'show') return areViews ? { kind: 'commits', revisions: operands.length === 0 ? ['HEAD'] : operands, depthMax: 1 } : null;

@@ -213,6 +213,14 @@ export const readerGates: readonly Gate[] = [
     suites: ['core/guard/command/git-history.test.ts'],
   },
   {
+    name: 'command/git-past-show',
+    prevents: 'git shows the commits before one that was looked at',
+    file: 'core/guard/command/git-form.ts',
+    text: "(name === 'log' && countFlags.includes(flag))",
+    instead: 'countFlags.includes(flag)',
+    suites: ['core/guard/command/git-history.test.ts'],
+  },
+  {
     name: 'command/git-past-count',
     prevents: 'git shows all commits because their number is not one',
     file: 'core/guard/command/git-form.ts',
