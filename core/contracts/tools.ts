@@ -72,10 +72,15 @@ export const plainCommandSchema = z.object({
 });
 export type PlainCommand = z.infer<typeof plainCommandSchema>;
 
-/** A line of plain commands joined by `&&`, `||`, `;` or `|`, all of which but the last are known to only read. The shell runs it. */
+/**
+ * A line of plain commands joined by `&&`, `||`, `;` or `|`, all of which but the last are known to only read, or all of which are known to
+ * only read and change files. The shell runs it.
+ */
 export const joinedCommandSchema = z.object({
   /** Describes what its parts read, if all of them are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
+  /** Describes how its parts change files, if they are known to change those among the paths of the call and to do nothing else. */
+  writes: z.string().optional(),
   /** The parts that need a grant: the words that name each, and its bindings. */
   needs: z.array(plainCommandSchema.pick({ family: true, bindings: true }).extend({ family: z.array(z.string()).min(1) })),
   bindings: z.array(commandBindingSchema),
@@ -103,7 +108,7 @@ export function readsOf({ plain, joined }: CommandFact): string | null {
 
 /** Returns whether a call only changes the files among its paths, and reads others: a tool, or a command that is known to do no more. */
 export function onlyChangesFiles({ class: kind, command, hosts, paths }: CallFacts): boolean {
-  const isKnown = command === null ? kind === 'write' : kind === 'exec' && command.plain?.writes !== undefined;
+  const isKnown = command === null ? kind === 'write' : kind === 'exec' && (command.plain ?? command.joined)?.writes !== undefined;
   return isKnown && hosts.length === 0 && paths.some(({ access }) => access === 'write');
 }
 

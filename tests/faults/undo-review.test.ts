@@ -130,15 +130,22 @@ test('commands that make, copy and move files need no question in this mode, and
   writeFileSync(at('a.md'), 'a\n');
   writeFileSync(at('.env'), 'KEY=1\n');
   const done: string[] = [];
-  for (const command of ['mkdir -p new/er', 'cp a.md new/er/', 'mv a.md b.md']) {
+  for (const command of ['mkdir -p new/er', 'cp a.md new/er/', 'mv a.md b.md', 'mkdir made && cat b.md | tee made/c.md > d.md']) {
     const { callId, outcome } = await run(command);
     expect({ command, outcome }).toEqual({ command, outcome: 'ok' });
     done.unshift(callId);
   }
   expect([existsSync(at('a.md')), read('b.md'), read('new/er/a.md')]).toEqual([false, 'a\n', 'a\n']);
+  expect([read('made/c.md'), read('d.md')]).toEqual(['a\n', 'a\n']);
   for (const callId of done) await claw.op('checkpoint.restore', { callId });
-  expect([read('a.md'), existsSync(at('b.md')), existsSync(at('new'))]).toEqual(['a\n', false, false]);
-  for (const command of ['cp .env c.md', 'cp a.md ../c.md', 'rm a.md', 'mkdir x && touch x/y']) {
+  expect([read('a.md'), ...['b.md', 'new', 'made', 'd.md'].map((name) => existsSync(at(name)))]).toEqual([
+    'a\n',
+    false,
+    false,
+    false,
+    false,
+  ]);
+  for (const command of ['cp .env c.md', 'cp a.md ../c.md', 'rm a.md', 'echo x > .env', 'cat .env > c.md']) {
     const { decision } = await claw.op('policy.explain', { tool: 'exec', args: { command } });
     expect({ command, isFree: decision === 'allow' }).toEqual({ command, isFree: false });
   }

@@ -40,7 +40,7 @@ const flags: Readonly<Record<string, string>> = {
   tree: '-a -l -o PWNED -L 1 -R -H x',
   sed: '-n -i -e s/x/y/e 1p 1,3p 1w\u0020PWNED --in-place -n1p s/x/touch\u0020PWNED/e',
   jq: '. -r -c -f evil.sh --slurpfile x env .scripts -n input_filename -L . --arg x y import',
-  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
+  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 HEAD~2 HEAD~3 HEAD^^ main @ main..HEAD -1 -2 -n --all --cached --reverse --skip=1 -S -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
   npm: 'test run build --silent -s --node-options=--require=./evil.js --script-shell=./evil.sh -- install exec -g --prefix=evilrepo --if-present publish',
   make: 'all -f evil.sh SHELL=./evil.sh -n -C evilrepo -j 2 x',
   env: '-i -S touch\u0020PWNED X=1 touch PWNED',
@@ -54,7 +54,10 @@ const flags: Readonly<Record<string, string>> = {
   unzip: '-l -v -o -d x a.zip',
   iconv: '-f utf8 -t latin1 -o PWNED',
   tee: 'PWNED -a',
-  touch: 'PWNED',
+  touch: 'PWNED -c -r .env',
+  mkdir: 'made -p made/a -m 777',
+  cp: '-f -n -r -t made made made/ -s -l',
+  mv: '-f -n -t made made made/',
   awk: 'BEGIN{system("touch\u0020PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u0020l<".env")>0)print\u0020l} /[/]/ END{print\u0020NR}',
   nice: 'touch PWNED ls',
   timeout: '1 touch PWNED ls',
@@ -278,7 +281,7 @@ function overFiles(line: string, place: string, random: Random): string {
   const found = `find ${place}${random.pick(['', ' -type f', " -name '*.ts'", ' -maxdepth 1', ' -not -type f', ' -o -type f', ' -path -name ! -type f'])}`;
   const condition = `${random.pick(['[[ ', '[ ', 'test ', '[[ ! '])}${random.pick(['-f', '-d', '-e', '-v', '-n'])} ${place}${random.pick([' ]]', ' ]', ''])}`;
   const name = random.pick(['x', 'FILE', 'PATH', 'IFS', 'BASH_ENV', 'a[0]']);
-  switch (random.below(8)) {
+  switch (random.below(11)) {
     case 0:
       return `for f in ${place} ${quote(random.pick(operands), random)}; do ${line} ${random.pick(['"$f"', '$f', '<$f', '${f%x}'])}; done`;
     case 1:
@@ -293,6 +296,12 @@ function overFiles(line: string, place: string, random: Random): string {
       return `${name}=${place}${random.pick(['; ', '\n', ' && ', ' ', ' || '])}${line} ${random.pick(['$x', '"$FILE"', '${x}', '$PATH'])}`;
     case 6:
       return `${random.pick(['# list\n', '', 'pwd # x\n'])}${line}${random.pick(['\n', ' # x', '#x', '\n\npwd', ' \\\n -l'])}`;
+    case 7:
+      return `${line} ${random.pick(['>', '>>', '2>', '>|', '&>', '| tee ', '| tee -a '])}${random.pick(['', ' '])}${random.chance(0.5) ? 'made' : place}`;
+    case 8:
+      return `${random.pick(['mkdir -p made', 'touch made', `mkdir ${place}`, `mv ${place} made`])}${random.pick([' && ', '; ', ' | ', '\n'])}${line}`;
+    case 9:
+      return `${line}${random.pick([' && ', '; ', ' | '])}${random.pick(['cp', 'mv', 'touch', 'mkdir', 'tee'])} ${place} ${quote(random.pick(operands), random)}`;
     default:
       return `${random.pick(['test', '['])} ${random.pick(['-f', '-d', '! -e', '-v', '-n'])} ${place}${random.pick([' ]', ''])} && ${line}`;
   }
@@ -377,8 +386,6 @@ export const stubNames: readonly string[] = [
   'python3',
   'node',
   'rm',
-  'mv',
-  'cp',
   'curl',
   'base64',
   '[',

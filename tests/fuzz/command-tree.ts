@@ -40,17 +40,22 @@ export class CommandTree {
 
   /** Names, sizes, times and modes of everything outside .git/objects. Leaves out the root itself, where programs write their own files. */
   picture(): string {
-    const lines: string[] = [];
+    return [...this.entries().values()].join('\n');
+  }
+
+  /** The same by path. */
+  entries(): ReadonlyMap<string, string> {
+    const lines = new Map<string, string>();
     const visit = (folder: string): void => {
       for (const name of readdirSync(folder).sort()) {
         const path = join(folder, name);
         const stat = lstatSync(path, { bigint: true });
-        lines.push(`${path} ${stat.mode} ${stat.size} ${stat.isDirectory() ? stat.ctimeNs : stat.mtimeNs} ${stat.ino}`);
+        lines.set(path, `${path} ${stat.mode} ${stat.size} ${stat.isDirectory() ? stat.ctimeNs : stat.mtimeNs} ${stat.ino}`);
         if (stat.isDirectory() && name !== 'objects') visit(path);
       }
     };
     for (const folder of [this.home, join(this.root, 'outside')]) visit(folder);
-    return lines.join('\n');
+    return lines;
   }
 
   dispose(): void {
@@ -90,7 +95,18 @@ export class CommandTree {
     this.git('init', '-q');
     this.git('add', 'README.md', 'src/a.ts', 'package.json', '.gitignore', 'notes.txt');
     this.git('commit', '-qm', 'first');
+    this.#removedKey();
     this.git('init', '-q', 'evilrepo');
     this.write('evilrepo/.git/config', '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch PWNED;false"\n\tpager = touch PWNED\n');
+  }
+
+  /** The past of the repository holds a key, on both sides of ordinary commits. */
+  #removedKey(): void {
+    this.git('add', '-f', 'sub/.env');
+    this.git('commit', '-qm', 'key');
+    this.git('rm', '-q', '--cached', 'sub/.env');
+    this.git('commit', '-qm', 'no key');
+    this.git('add', 'src/b.ts');
+    this.git('commit', '-qm', 'last');
   }
 }

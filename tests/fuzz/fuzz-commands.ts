@@ -4,9 +4,10 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
+import { isInside } from '../../core/base/inside-folder.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
-import { readsOf, type CallFacts, type ToolContext, type ToolDefinition } from '../../core/contracts/tools.ts';
+import { onlyChangesFiles, readsOf, type CallFacts, type ToolContext, type ToolDefinition } from '../../core/contracts/tools.ts';
 import { inputsOf, lineToRun, literalWords, readJoinedLine, type JoinedPart } from '../../core/guard/command/command.ts';
 import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
@@ -40,6 +41,8 @@ export interface FuzzReport {
   /** Asked lines that bash read as something other than one program, or that wrote a file. */
   readonly askedThatDidMore: number;
   readonly ran: number;
+  /** Lines that are known to change files, and were run to see whether they change only those. */
+  readonly ranWriting: number;
   readonly escapes: readonly string[];
 }
 
@@ -60,6 +63,11 @@ export function isFree(facts: CallFacts, list: readonly string[] = allowed): boo
   if (command === null || (command.plain ?? command.joined) === undefined) return false;
   if (paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)) return false;
   return readsOf(command) !== null || new AllowedCommands(list, literalWords).covers(command);
+}
+
+/** Whether a line only changes files that are free to change in the mode `workspace-free`. */
+function isFreeChange(facts: CallFacts): boolean {
+  return onlyChangesFiles(facts) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);
 }
 
 export class CommandRig {
@@ -158,6 +166,7 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
   const seen = new Set<string>();
   const free: string[] = [];
   const asked: string[] = [];
+  const writing: string[] = [];
   let plain = 0;
   for (let count = 0; count < options.lines; count++) {
     const line = makeLine(random, corpus);
@@ -165,6 +174,7 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
     seen.add(line);
     const facts = rig.facts(line);
     if (facts.command?.plain !== undefined) plain += 1;
+    if (isFreeChange(facts)) writing.push(line);
     ((options.judge ?? ((known) => isFree(known)))(facts, line) ? free : asked).push(line);
   }
   const compared = has('bubblewrap') ? sampleOf(free, options.sample, random) : [];
@@ -172,6 +182,7 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
   const escapes = compareWithBash(compared, rig);
   const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
   const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !line.split(/[\s;&|]+/).some((word) => runsProject.has(word))), options.sample, random); // prettier-ignore
+  const toWrite = options.runs === false ? [] : sampleOf(writing, options.sample, random);
   return {
     lines: options.lines,
     distinct: seen.size,
@@ -181,7 +192,8 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
     askedShownToBash: shown.length,
     askedThatDidMore,
     ran: toRun.length,
-    escapes: [...escapes, ...(await runForReal(toRun, rig))],
+    ranWriting: toWrite.length,
+    escapes: [...escapes, ...(await runForReal(toRun, rig)), ...(await runWriting(toWrite))],
   };
 }
 
@@ -222,6 +234,31 @@ async function runForReal(lines: readonly string[], rig: CommandRig): Promise<st
     const after = rig.tree.picture();
     if (after !== before) escapes.push(`${JSON.stringify(line)} changed files`);
     before = after;
+  }
+  return escapes;
+}
+
+/** Runs the lines one after another in one separate tree. */
+async function runWriting(lines: readonly string[]): Promise<string[]> {
+  const rig = new CommandRig();
+  const escapes: string[] = [];
+  try {
+    let before = rig.tree.entries();
+    for (const line of lines) {
+      const facts = rig.facts(line);
+      // An earlier line may have changed a file that this one depends on.
+      if (!isFreeChange(facts)) continue;
+      const said = facts.paths.flatMap(({ access, real }) => (access === 'write' ? [real] : []));
+      const output = await rig.run(line);
+      if (output.includes(canary)) escapes.push(`${JSON.stringify(line)} showed a secret: ${output.slice(0, 200)}`);
+      const after = rig.tree.entries();
+      const differing = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
+      const wrong = differing.filter((path) => !said.some((one) => isInside(one, path)));
+      if (wrong.length > 0) escapes.push(`${JSON.stringify(line)} changed ${wrong.join(', ')}`);
+      before = after;
+    }
+  } finally {
+    await rig.dispose();
   }
   return escapes;
 }

@@ -25,7 +25,8 @@ export type Operands =
   | 'find expression'
   | 'sed script'
   | 'awk program'
-  | 'jq filter, then files';
+  | 'jq filter, then files'
+  | 'command for any words';
 
 /** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */
 export type ShortFlags = 'bundled' | 'one a word' | 'values apart';
@@ -79,6 +80,13 @@ const gunzip: Reader = {
 };
 
 const testReader: Reader = { reads: 'compares texts and looks whether files exist', operands: 'test expression' };
+
+const packages = {
+  reads: 'lists installed packages',
+  operands: 'text' as const,
+  flags: '-l, --list, -s, --status, -L, --listfiles, -S, --search',
+  only: ['-l', '--list', '-s', '--status', '-L', '--listfiles', '-S', '--search', '-W', '--show'],
+};
 
 const awkReader: Reader = { reads: 'prints fields of lines', operands: 'awk program' };
 
@@ -332,6 +340,9 @@ export const readers: Readonly<Record<string, Reader>> = {
     flags: `-c, --compact-output, -r, --raw-output, -R, --raw-input, -s, --slurp, -n, --null-input, -e, --exit-status, -S, --sort-keys,
       -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --stream, --seq`,
   },
+  xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
+  dpkg: { ...packages, starts: ['dpkg-query'] },
+  'dpkg-query': { ...packages, flags: `${packages.flags}, -W, --show, -f FORMAT, --showformat=FORMAT` },
   echo: { reads: 'prints text', operands: 'text' },
   printf: { reads: 'prints text', operands: 'print format' },
 };

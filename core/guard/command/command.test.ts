@@ -269,7 +269,7 @@ test('lists files that would be written', () => {
   const written = (line: string) => look(line).paths.filter(({ access }) => access === 'write').map(({ real }) => real.slice(workspace.length + 1)); // prettier-ignore
   expect(written('echo x > .env')).toEqual(['.env']);
   expect(written('echo x >> a.txt 2>/dev/null')).toEqual(['a.txt']);
-  expect(written('mv a.txt src && tee -a y < x')).toEqual(['a.txt', 'src', 'y']);
+  expect(written('mv a.txt src && tee -a y < x')).toEqual(['a.txt', 'src/a.txt', 'y', 'src']);
   expect(written('cd src && rm z')).toEqual(['src/z']);
   expect(written('sed -i s/a/b/ a.txt; cp a.txt b; touch c')).toEqual(['a.txt', 'b', 'c']);
   expect(written('sudo dd if=x of=d; sort -o e a.txt')).toEqual(['d', 'e']);

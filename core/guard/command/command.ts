@@ -1,11 +1,12 @@
 // Analyses commands before they run: whether a line is one plain program, its known effects and the files it runs, or the possible effects
 // of any other line. Does not decide whether a command is allowed and starts nothing.
 
-import { readsOf, type CommandFact, type PathFact } from '../../contracts/tools.ts';
+import { readsOf, type CommandFact, type PathFact, type PlainCommand } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtJoined, type LookedAt } from './joined-command.ts';
 import { readEntry } from './entered-folder.ts';
-import { inputsOf, readJoinedLine } from './joined-line.ts';
+import { inputsOf, outputsOf, readJoinedLine } from './joined-line.ts';
+import { LineChanges } from './line-changes.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './protected-walk.ts';
 import { lookAtPlain, type PlainSubject } from './plain-command.ts';
@@ -13,6 +14,7 @@ import { expandPatterns } from './pattern-words.ts';
 import { rewriteLine, type LinePlace } from './rewritten-line.ts';
 import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
+import { isWriter } from './write-command.ts';
 
 export type { CommandPlaces } from './protected-walk.ts';
 export { placesNamedBy } from './named-scripts.ts';
@@ -99,12 +101,18 @@ export class CommandAnalyst {
     };
   }
 
-  /** Analyses a line with patterns, variables or a loop by their present values, if it then only reads. Returns null for any other line. */
+  /**
+   * Analyses a line with patterns, variables or a loop by their present values, if it then only reads or changes files. Returns null for
+   * any other line, and if an earlier change of the line could change those values.
+   */
   #expanded(request: CommandRequest, places: CommandPlaces): CommandAnalysis | null {
     const line = this.#platform === 'win32' ? null : lineToRun(request.line, request);
     if (line === null) return null;
     const analysis = this.#inFolder({ ...request, line }, places, 1) ?? this.#analyse({ ...request, line }, places);
-    return readsOf(analysis.fact) === null ? null : { ...analysis, fact: { ...analysis.fact, line: request.line } };
+    if (readsOf(analysis.fact) !== null) return { ...analysis, fact: { ...analysis.fact, line: request.line } };
+    const writes = (analysis.fact.joined ?? analysis.fact.plain)?.writes;
+    // A person who is asked sees the line that runs.
+    return writes === undefined || (readsDisk.test(request.line) && changesBeforeEnd(analysis)) ? null : analysis;
   }
 
   /** Analyses a line of several commands that is as safe as its parts. Returns null for any other line. */
@@ -113,13 +121,22 @@ export class CommandAnalyst {
     const parts = this.#platform === 'win32' ? null : readJoinedLine(line);
     if (parts === null) return null;
     const looked: LookedAt[] = [];
+    const changes = new LineChanges(cwd, places);
     for (const part of parts) {
       const program = this.#find(part.argv[0] ?? '', request, places);
       if (program === null) return null;
-      const look = lookAtPlain({ argv: part.argv, program, ...this.#subject(request, places) }, places, this.#hashes);
-      looked.push({ part, file: program.file, look, inputs: inputsOf(part).map((file) => places.fact(file, cwd, 'read')) });
+      const subject = { argv: part.argv, program, earlier: changes.next(part.joint), ...this.#subject(request, places) };
+      const one: LookedAt = {
+        part,
+        file: program.file,
+        look: lookAtPlain(subject, places, this.#hashes),
+        inputs: inputsOf(part).map((file) => places.fact(file, cwd, 'read')),
+        outputs: outputsOf(part).map((file) => places.fact(file, cwd, 'write')),
+      };
+      changes.add(one);
+      looked.push(one);
     }
-    const look = lookAtJoined(looked);
+    const look = lookAtJoined(looked, changes.onlyChangesFiles);
     if (look === null) return null;
     return {
       ...about,
@@ -148,9 +165,20 @@ export function lineToRun(line: string, place: LinePlace): string | null {
   return expanded === line ? null : expanded;
 }
 
-/** A command that only reads contacts no host, although a word of it may look like one (`HEAD:a.txt`). */
-function hostsOf(about: LineLook, { reads }: { readonly reads: string | null }): LineLook['hosts'] {
-  return reads === null ? about.hosts : [];
+/** Signs of a value that depends on the files there: a pattern or a condition. */
+const readsDisk = /[*?[]|\b(?:if|test)\b/;
+
+/** Returns whether a command of the line changes files before the last pipeline begins. */
+function changesBeforeEnd({ fact, launch }: CommandAnalysis): boolean {
+  if (fact.joined?.writes === undefined || launch.kind !== 'line') return false;
+  const parts = readJoinedLine(fact.line) ?? [];
+  const last = parts.findLastIndex(({ joint }) => joint !== '|');
+  return parts.slice(0, last).some((part) => outputsOf(part).length > 0 || isWriter(part.argv[0] ?? ''));
+}
+
+/** A command that only reads, or changes files, contacts no host, although a word of it may look like one (`HEAD:a.txt`). */
+function hostsOf(about: LineLook, known: Pick<PlainCommand, 'reads' | 'writes'>): LineLook['hosts'] {
+  return known.reads === null && known.writes === undefined ? about.hosts : [];
 }
 
 function withoutRepeats(paths: readonly PathFact[]): readonly PathFact[] {

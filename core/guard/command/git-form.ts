@@ -2,7 +2,8 @@
 // Whether git itself is harmless in a repository is decided elsewhere.
 
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
-import { contentFlags, gitLooks, nameFlags, type GitLook } from './git-table.ts';
+import type { GitHistory } from './git-history.ts';
+import { contentFlags, gitLooks, nameFlags, viewFlags, type GitLook } from './git-table.ts';
 
 export interface GitForm {
   readonly family: readonly string[];
@@ -13,6 +14,8 @@ export interface GitForm {
   readonly showsContent: boolean;
   /** The content it may show, besides names. Content that was removed may have held keys, so only a grant covers it. */
   readonly reach: GitReach;
+  /** The commits whose content it may show, besides files of the work tree; null if unknown. */
+  readonly history: GitHistory | null;
 }
 
 /**
@@ -42,7 +45,8 @@ export function readGit(args: readonly string[]): GitForm | null {
   const shown = name === 'grep' ? grepped(given, limits) : { paths: given.operands, reach: reachOf(name, known, given, limits) };
   if (shown === null) return null;
   const { paths, reach } = shown;
-  return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach };
+  const history = limits.length > 0 ? null : historyOf(name, given);
+  return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
 }
 
 /** The first word is the pattern, unless a flag gives it. Git refuses a word before `--` that could be a file as well as a commit. */
@@ -84,6 +88,29 @@ function reachOf(name: string, { shows }: GitLook, given: GivenArguments, limits
   if (operands.some((one) => magic.test(one)) || given.has('--follow')) return { kind: 'past' };
   if (limits.length > 0) return { kind: 'files', paths: limits };
   return name === 'log' || given.has('--cached', '--staged', '--merge-base') ? { kind: 'past' } : { kind: 'exist', paths: operands };
+}
+
+const countFlags = ['-n', '--max-count', '-NUM'];
+
+/** Finds the commits that a command shows. Flags that choose other commits, such as `--all`, are not understood. */
+function historyOf(name: string, { flags, operands, has }: GivenArguments): GitHistory | null {
+  // With a count, `git show` shows the ancestors of a commit too.
+  const isView = (flag: string): boolean => viewFlags.has(flag) || (name === 'log' && countFlags.includes(flag));
+  const areViews = flags.every(({ flag }) => isView(flag));
+  const [first = 'HEAD', second, ...more] = operands;
+  if (name === 'show') return areViews ? { kind: 'commits', revisions: operands.length === 0 ? ['HEAD'] : operands, depthMax: 1 } : null;
+  if (name === 'log') return areViews && second === undefined && !first.includes('..') ? logOf(first, flags) : null;
+  if (name !== 'diff' || more.length > 0 || has('--merge-base')) return null;
+  const range = second === undefined ? /^([^.]+(?:\.[^.]+)*)\.\.([^.]+(?:\.[^.]+)*)?$/.exec(first) : null;
+  if (range !== null) return { kind: 'between', revisions: [range[1] ?? '', range[2] ?? 'HEAD'] };
+  return second === undefined ? { kind: 'files', revisions: [first] } : { kind: 'between', revisions: [first, second] };
+}
+
+/** Git shows no commit before one of its children, so the first three are within three generations. */
+function logOf(revision: string, flags: GivenArguments['flags']): GitHistory {
+  const counts = flags.filter(({ flag }) => countFlags.includes(flag)).map(({ value }) => Number(value));
+  const isCounted = counts.length > 0 && counts.every((count) => Number.isInteger(count) && count >= 0);
+  return { kind: 'commits', revisions: [revision], depthMax: isCounted ? Math.max(...counts) : Infinity };
 }
 
 function showsKnown(operand: string, isOnlyNames: boolean): boolean {

@@ -3,7 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { isGitForm, pointerTarget } from '../../base/git-places.ts';
+import { isGitForm, pointerTarget, type GitFolders } from '../../base/git-places.ts';
 import { configProblem } from '../../base/git-settings.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { readIndex, type TrackedFiles } from './git-index.ts';
@@ -16,6 +16,8 @@ export interface RepositoryLook {
   readonly bindings: readonly string[];
   readonly tracked: readonly string[];
   readonly root: string | null;
+  /** Null without a repository that can be used. */
+  readonly folders: GitFolders | null;
 }
 
 const SETTINGS_BYTES_MAX = 256_000;
@@ -50,6 +52,8 @@ class Look {
   readonly #opened: readonly string[];
   readonly #bindings: string[] = [];
   readonly #tracked: string[] = [];
+  /** The folders of the outer repository, which comes before its submodules. */
+  #folders: GitFolders | null = null;
   #submodules = 0;
 
   constructor(opened: readonly string[]) {
@@ -67,7 +71,7 @@ class Look {
   }
 
   #end(problem: string | null, root: string | null): RepositoryLook {
-    return { problem, bindings: this.#bindings, tracked: this.#tracked, root };
+    return { problem, bindings: this.#bindings, tracked: this.#tracked, root, folders: this.#folders };
   }
 
   #isOpened(path: string): boolean {
@@ -82,6 +86,7 @@ class Look {
     if (common === null || !this.#isOpened(folder) || !this.#isOpened(common)) return 'keeps its data elsewhere';
     // Git skips a `.git` that it does not recognize as a repository and continues the search in the parent folders.
     if (!isRepository(folder, common)) return 'has an unusual .git';
+    this.#folders ??= { own: folder, common };
     return this.#settings(root, folder, common) ?? this.#files(root, folder, depth);
   }
 

@@ -25,6 +25,15 @@ const diffFlags = `-p, -u, --patch, -s, --no-patch, -U N, --unified=N, --raw, --
   --quiet, --no-ext-diff, --no-textconv, --compact-summary, --dirstat, -z, --diff-filter=LETTERS, -S TEXT, -G TEXT, --pickaxe-regex,
   --no-prefix`;
 
+/** Flags that decide how commits are shown, not which. */
+export const viewFlags: ReadonlySet<string> = new Set(
+  `-p -u --patch -U --unified -s --no-patch --raw --minimal --patience --histogram --diff-algorithm --stat --numstat --shortstat --summary
+    --name-only --name-status --color --no-color --color-words --word-diff --no-renames --check --full-index --abbrev -M --find-renames -a
+    --text --ignore-space-at-eol -b --ignore-space-change -w --ignore-all-space --ignore-blank-lines -W --function-context --no-ext-diff
+    --no-textconv --compact-summary --no-prefix --oneline --decorate --no-decorate --date --format --pretty --abbrev-commit
+    --no-abbrev-commit --no-notes`.split(/\s+/),
+);
+
 const historyFlags = `--oneline, --graph, --decorate[=FORM], --no-decorate, --all, --branches, --tags, --remotes, -n N, --max-count=N,
   -NUM, --skip=N, --since=DATE, --after=DATE, --until=DATE, --before=DATE, --author=TEXT, --committer=TEXT, --grep=TEXT, -i,
   --regexp-ignore-case, -E, --extended-regexp, -F, --fixed-strings, --all-match, --invert-grep, --merges, --no-merges, --first-parent,

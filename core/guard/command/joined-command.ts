@@ -1,5 +1,5 @@
-// Derives the known effects of a joined line from those of its parts. Every part but the last must only read, so that the line itself
-// cannot change what a later part does. Otherwise the whole line needs approval.
+// Derives the known effects of a joined line from those of its parts. Unless the line only changes files, every part but the last must only
+// read, so that the line itself cannot change what a later part does. Otherwise the whole line needs approval.
 
 import { readsRepository, type JoinedCommand, type PathFact, type PlainCommand } from '../../contracts/tools.ts';
 import type { JoinedPart } from './joined-line.ts';
@@ -12,6 +12,8 @@ export interface LookedAt {
   readonly look: PlainLook;
   /** Files that the part reads as its input. */
   readonly inputs: readonly PathFact[];
+  /** Files that the part writes its output to. */
+  readonly outputs: readonly PathFact[];
 }
 
 export interface JoinedLook {
@@ -24,9 +26,16 @@ export interface JoinedLook {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Returns null if the line is not as safe as its parts. */
-export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
+/** Returns null if the line is not as safe as its parts. `onlyChangesFiles` tells of a line that changes files, and nothing else. */
+export function lookAtJoined(parts: readonly LookedAt[], onlyChangesFiles: boolean): JoinedLook | null {
   const plains = parts.map(({ look }) => look.plain);
+  const writes = [
+    ...plains.flatMap((plain) => plain.writes ?? []),
+    ...parts.flatMap(({ outputs }) => outputs.map(() => 'writes output to files')),
+  ];
+  // No grant for a command that reads covers a line that writes.
+  if (onlyChangesFiles) return wholeLook(parts, { reads: null, writes: listTexts(writes), needs: [], bindings: bindingsOf(plains) });
+  if (parts.some(({ outputs }) => outputs.length > 0)) return null;
   // A git command that needs no approval still needs what every git command needs: its own environment, and confinement.
   const asked = plains.filter(({ reads, family }) => reads === null || readsRepository(family));
   const isPiped = parts.some(({ part }) => part.joint === '|');
@@ -35,21 +44,22 @@ export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
   const changesAtMostLast = asked.length === 1 && asked[0] === last && last?.family !== null && !isPiped;
   if (!looksOnly && !changesAtMostLast) return null;
   const needs = asked.flatMap(({ family, bindings }) => (family === null ? [] : [{ family, bindings }]));
+  const reads = plains.every((plain) => plain.reads !== null) ? listTexts(plains.flatMap((plain) => plain.reads ?? [])) : null;
+  return wholeLook(parts, { reads, needs, bindings: bindingsOf(needs.length > 0 ? needs : plains) });
+}
+
+function wholeLook(parts: readonly LookedAt[], joined: JoinedCommand): JoinedLook {
   return {
-    joined: {
-      reads: plains.every(({ reads }) => reads !== null) ? listReads(plains) : null,
-      needs,
-      bindings: unique((needs.length > 0 ? needs : plains).flatMap(({ bindings }) => bindings)),
-    },
-    paths: parts.flatMap(({ look, inputs }) => [...inputs, ...look.paths]),
+    joined,
+    paths: parts.flatMap(({ look, inputs, outputs }) => [...inputs, ...look.paths, ...outputs]),
     risks: [...new Set(parts.flatMap(({ look }) => look.risks))],
     line: parts.map(writePart).join(' '),
     environment: Object.assign({}, ...parts.map(({ look }) => look.environment)) as Record<string, string>,
   };
 }
 
-function listReads(plains: readonly PlainCommand[]): string {
-  const all = [...new Set(plains.flatMap(({ reads }) => reads ?? []))];
+function listTexts(texts: readonly string[]): string {
+  const all = [...new Set(texts)];
   const last = all.pop() ?? '';
   return all.length === 0 ? last : `${all.join(', ')} and ${last}`;
 }
@@ -64,6 +74,7 @@ export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function unique(bindings: PlainCommand['bindings']): PlainCommand['bindings'] {
+function bindingsOf(commands: readonly Pick<PlainCommand, 'bindings'>[]): PlainCommand['bindings'] {
+  const bindings = commands.flatMap((command) => command.bindings);
   return [...new Map(bindings.map((binding) => [`${binding.kind} ${binding.name} ${binding.sha256}`, binding])).values()];
 }

@@ -11,17 +11,22 @@ export interface JoinedPart {
   /** The operator before the part; null for the first part. */
   readonly joint: Joint | null;
   readonly argv: readonly string[];
-  /** Outputs that are discarded or merged, and files that are read: `2>/dev/null`, `>/dev/null`, `2>&1`, `<a.txt`, in order. */
+  /** Outputs that are discarded, merged or written to a file, and files that are read: `2>/dev/null`, `2>&1`, `>>a.txt`, `<a.txt`, in order. */
   readonly redirects: readonly string[];
 }
 
 const PARTS_MAX = 60;
-const harmlessRedirects: ReadonlySet<string> = new Set(['2>/dev/null', '>/dev/null', '1>/dev/null', '2>&1']);
-const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1|< ?[\w./][\w./-]*)\s*$/;
+const redirectAtEnd = /\s(?<text>2>&1|[12]?>>? ?[\w./][\w./-]*|< ?[\w./][\w./-]*)\s*$/;
+const output = /^[12]?>>?([^&].*)$/;
 
 /** Returns the names of the files that a part reads as its input. */
 export function inputsOf({ redirects }: JoinedPart): readonly string[] {
   return redirects.filter((redirect) => redirect.startsWith('<')).map((redirect) => redirect.slice(1));
+}
+
+/** Returns the names of the files that a part writes its output to. */
+export function outputsOf({ redirects }: JoinedPart): readonly string[] {
+  return redirects.flatMap((redirect) => output.exec(redirect)?.[1] ?? []).filter((file) => file !== '/dev/null');
 }
 
 /** Returns the parts in order, also for one command with redirects. Returns null for any other line, and for a single plain command. */
@@ -39,7 +44,7 @@ function readOwn(line: string): JoinedPart[] | null {
   for (const { joint, text } of pieces) {
     const { rest, redirects } = takeRedirects(text);
     const plain = readPlainLine(rest, 'linux');
-    if (!plain.ok || redirects.some((redirect) => !redirect.startsWith('<') && !harmlessRedirects.has(redirect))) return null;
+    if (!plain.ok) return null;
     parts.push({ joint, argv: plain.value, redirects });
   }
   return parts;

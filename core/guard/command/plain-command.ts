@@ -2,24 +2,27 @@
 // the command has no known effects and needs approval.
 
 import { existsSync, statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
-import { lookAtRepository, quietGit } from './git-repository.ts';
+import { namesInHistory } from './git-history.ts';
+import { lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
 import type { FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
 import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
 import { unwrap } from './wrappers.ts';
-import { readWriter } from './write-command.ts';
+import { readWriter, type Earlier } from './write-command.ts';
 
 export interface PlainLook {
   readonly plain: PlainCommand;
   readonly paths: readonly PathFact[];
   readonly risks: readonly string[];
+  /** True if it searches folders whose files its words do not name. */
+  readonly walks: boolean;
   /** Added to the environment that every child process gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -31,6 +34,8 @@ export interface PlainSubject {
   readonly environment: Readonly<Record<string, string>>;
   /** Finds another program that the command starts. */
   readonly find: (name: string) => FoundProgram | null;
+  /** Possible changes by commands before it in the same line; absent if there are none. */
+  readonly earlier?: Earlier;
 }
 
 interface Known {
@@ -40,6 +45,7 @@ interface Known {
   readonly paths: readonly PathFact[];
   readonly configs: readonly string[];
   readonly risks: readonly string[];
+  readonly walks?: true;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -64,6 +70,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
     },
     paths: known.paths,
     risks: known.risks,
+    walks: known.walks === true,
     environment: known.environment,
   };
 }
@@ -79,7 +86,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function findKnown({ argv, cwd, program: { real, isTrusted }, find }: PlainSubject, places: CommandPlaces): Known {
+function findKnown({ argv, cwd, program: { real, isTrusted }, find, earlier }: PlainSubject, places: CommandPlaces): Known {
   const [program = '', ...args] = argv;
   if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
@@ -89,7 +96,7 @@ function findKnown({ argv, cwd, program: { real, isTrusted }, find }: PlainSubje
     const risks = task.remark === null ? [] : [task.remark];
     return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
   }
-  const writing = readWriter(program, args, cwd);
+  const writing = readWriter(program, args, cwd, earlier);
   if (writing !== null) {
     const read = writing.read.map((file) => places.fact(file, cwd, 'read'));
     const paths = [...read, ...writing.changed.map((file) => places.fact(file, cwd, 'write'))];
@@ -125,7 +132,8 @@ function readerKnown(program: string, reading: Reading, cwd: string, places: Com
   const walked = walkAll(reading.walks, cwd, places);
   const paths = [...files, ...walked.paths];
   if (!walked.isComplete) return { ...unknown, paths, risks: ['It walks more folders than could be checked in advance.'] };
-  return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths };
+  const walks = reading.walks.length > 0 ? { walks: true as const } : {};
+  return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths, ...walks };
 }
 
 function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlaces): { paths: PathFact[]; isComplete: boolean } {
@@ -158,7 +166,8 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
-  const reads = showsOnlyPresent(form, cwd, repository.root) ? 'reads this repository' : null;
+  const isPresent = showsOnlyPresent(form, cwd, repository.root) || showsOpenPast(form, repository, places);
+  const reads = isPresent ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
 }
 
@@ -175,12 +184,19 @@ function showsOnlyPresent({ reach }: GitForm, cwd: string, root: string | null):
   return real.every((path) => existsSync(path) && (reach.kind === 'exist' || !isFolder(path)));
 }
 
+/** Returns whether all files of the commits that it shows have names that may be read freely. */
+function showsOpenPast({ history }: GitForm, { root, folders }: RepositoryLook, places: CommandPlaces): boolean {
+  if (history === null || root === null || folders === null) return false;
+  return namesInHistory(history, folders)?.every((name) => places.protectionOf(join(root, name)) === null) === true;
+}
+
 /** Outside a repository, git compares any files and folders it is given, tracked or not. */
 function areWithin(paths: readonly PathFact[], root: string | null): boolean {
   return root !== null && paths.every(({ real }) => isInside(real, root));
 }
 
-function isOpen(path: PathFact): boolean {
+/** Returns whether the path is in the opened folders and not protected. */
+export function isOpen(path: PathFact): boolean {
   return path.insideWorkspace && path.protectedBy === null;
 }
 

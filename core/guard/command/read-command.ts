@@ -149,6 +149,7 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
           ...(obeysIgnoreFiles ? { obeysIgnoreFiles } : {}),
         });
   },
+  'command for any words': (_, args) => passedOn(args),
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
   'awk program': ({ operands }) => {
@@ -161,6 +162,24 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
   },
 };
+
+/** Programs that only print, whatever their arguments. */
+const onlyPrints: ReadonlySet<string> = new Set(['echo', 'basename', 'dirname']);
+
+/** `xargs` with one of these programs. Its input may be any words, which become arguments. */
+function passedOn(args: readonly string[]): Meant | null {
+  const pending = [...args].reverse();
+  for (let flag = pending.at(-1); flag?.startsWith('-') === true; flag = pending.at(-1)) {
+    pending.pop();
+    const isCounted = /^-[nL]$/.test(flag) && /^\d+$/.test(pending.pop() ?? '');
+    if (!isCounted && !/^(?:-0|--null|-r|--no-run-if-empty|-[nL]\d+|--max-args=\d+)$/.test(flag)) return null;
+  }
+  const program = pending.pop() ?? 'echo';
+  // The words follow the format.
+  const format = program === 'printf' ? pending.pop() : undefined;
+  const isKnown = onlyPrints.has(program) || (format !== undefined && !format.startsWith('-'));
+  return isKnown ? { ...nothing, starts: [program] } : null;
+}
 
 /** Excludes patterns, and names of archives on other machines (`host:file`). */
 const archiveName = /^[^:*?[\]\\]+$/;

@@ -1,12 +1,15 @@
 // Writes a script as an equal line of literal words: known variables and `~` by their values, a loop over known words as one command after
-// another, a condition on a file as the branch that holds now, `find | xargs` as `find -exec`. The new line is analysed and run in place of
-// the original, so a mistake here can change what is read, never what is allowed. Starts nothing.
+// another, a condition on a file as the branch that holds now, `find | xargs` and `find | while read` as `find -exec`, and `set -e` as `&&`.
+// The new line is analysed and run in place of the original, so a mistake here can change what is read or written, never what is allowed.
+// Starts nothing.
 
+import { basename, dirname } from 'node:path';
 import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection, Statement, TestExpression, Word, WordPart } from 'unbash';
 import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns } from './pattern-words.ts';
+import { carriedBy, loopVariable, nameRead, onlyCommand, optionsOf, unquoted, type Carried } from './script-forms.ts';
 import { isLiteral, parseShell } from './shell-tree.ts';
 
 export interface LinePlace {
@@ -21,12 +24,13 @@ const LENGTH_MAX = 8192;
 const COMMANDS_MAX = 60;
 /** Variables that a shell leaves as they are. */
 const kept = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'LANG', 'TMPDIR'];
-const loopVariable = /^[a-z]\w*$/;
 /** Variables that the shell itself reads or changes. */
 const shellVariable =
   /^(?:IFS|PATH|CDPATH|ENV|TMOUT|SECONDS|COLUMNS|LINES|LINENO|REPLY|E?UID|PPID|GROUPS|S?RANDOM|(?:BASH|EPOCH|GLOB|HIST|LANG|LC_|OPT|PIPE|POSIX|PS|SHELL)\w*)$/;
 /** A sign that a line has something to rewrite. */
-const rewritable = /[$~\n#]|\[\[|\b(?:for|if|xargs)\b|\bcommand -v\b|^\s*(?:[({]|\w+=)/;
+const rewritable = /[$~\n#`]|\[\[|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|^\s*(?:[({]|\w+=)/;
+/** Signs that the folder of a later command may be another. */
+const entersFolder = /\b(?:cd|pushd|popd)\b/;
 /** Text that a shell reads as it is, without quotes. */
 const plainText = /^[\w./:,@%+-]+$/;
 
@@ -38,7 +42,8 @@ export function rewriteLine(line: string, place: LinePlace): string | null {
   const writer = new Writer(line, place);
   try {
     const given = kept.flatMap((name) => (place.environment[name] === undefined ? [] : [[name, place.environment[name]] as const]));
-    const written = writer.statements(tree.commands, new Map([...given, ['PWD', place.cwd]]));
+    const folder = entersFolder.test(line) ? [] : [['PWD', place.cwd] as const];
+    const written = writer.script(tree.commands, new Map([...given, ...folder]));
     return written === null || written === '' || written === line ? null : written;
   } catch {
     // The parser reads parts lazily. If it fails here, it has not understood the line.
@@ -50,6 +55,8 @@ class Writer {
   readonly #line: string;
   readonly #place: LinePlace;
   #commands = 0;
+  /** Set by `set -e`: the line ends at the first command that fails, with `pipefail` also at the first in a pipe. */
+  #stops: 'never' | 'command' | 'pipe' = 'never';
 
   constructor(line: string, place: LinePlace) {
     this.#line = line;
@@ -57,13 +64,22 @@ class Writer {
   }
 
   /** Returns null if one of them cannot be written. */
+  script(list: readonly Statement[], values: Values): string | null {
+    const [first, ...rest] = list;
+    const options = first === undefined ? null : optionsOf(first);
+    if (options === null) return this.statements(list, values);
+    this.#stops = options;
+    return this.statements(rest, values);
+  }
+
   statements(list: readonly Statement[], values: Values): string | null {
-    return sequence(list.map((statement) => this.#statement(statement, values, list.length === 1)));
+    return this.#sequence(list.map((statement) => this.#statement(statement, values, list.length === 1)));
   }
 
   /** Returns an empty text for a statement that only sets variables. */
   #statement({ command, background }: Statement, values: Values, isAlone: boolean): string | null {
     if (background === true) return null;
+    if (this.#stops !== 'never' && (command.type === 'AndOr' || command.type === 'If')) return null;
     if (command.type === 'AndOr') return this.#list(command, values);
     if (command.type === 'For') return this.#loop(command, values);
     if (command.type === 'If') return this.#branch(command, values);
@@ -89,7 +105,7 @@ class Writer {
   #set({ name, value, append, index }: Assignment, values: Values): boolean {
     // A variable of the environment would reach the programs.
     const isOwn = !shellVariable.test(name) && this.#place.environment[name] === undefined && name !== 'PWD';
-    const text = !isOwn || append === true || index !== undefined || value.type !== 'Word' ? null : this.#text(value, values);
+    const text = !isOwn || append === true || index !== undefined || value.type !== 'Word' ? null : textOfWord(value, values);
     if (text !== null) values.set(name, text);
     return text !== null;
   }
@@ -104,7 +120,7 @@ class Writer {
       if (this.#commands > COMMANDS_MAX) return null;
       rounds.push(this.statements(body.commands, values.set(name.value, text)));
     }
-    return rounds.length === 0 ? null : sequence(rounds);
+    return rounds.length === 0 ? null : this.#sequence(rounds);
   }
 
   /** Writes the conditions up to the one that holds, and its branch. A line that only reads cannot change what they say. */
@@ -115,9 +131,9 @@ class Writer {
       const holds = condition === null ? null : conditionOf(condition, this.#place.cwd);
       if (condition === null || holds === null) return null;
       conditions.push(condition);
-      if (holds) return sequence([...conditions, this.statements(one.then.commands, values)]);
+      if (holds) return this.#sequence([...conditions, this.statements(one.then.commands, values)]);
     }
-    if (otherwise !== undefined) return sequence([...conditions, this.statements(otherwise.commands, values)]);
+    if (otherwise !== undefined) return this.#sequence([...conditions, this.statements(otherwise.commands, values)]);
     return `${conditions.join('; ')} || true`;
   }
 
@@ -133,7 +149,8 @@ class Writer {
     if (node.type !== 'Pipeline') return node.type === 'Command' ? this.#command(node, values) : null;
     if (node.prefixes.length > 0 || node.operators.some((operator) => operator !== '|')) return null;
     const [first, second, ...rest] = node.commands;
-    const merged = first?.type === 'Command' && second?.type === 'Command' ? this.#foundFiles(first, second, values) : null;
+    const merged = first?.type === 'Command' && second !== undefined ? this.#foundFiles(first, second, values) : null;
+    if (this.#stops === 'pipe' && (merged === null || rest.length > 0)) return null;
     const parts = merged === null ? node.commands : rest;
     const written = parts.map((part) => (part.type === 'Command' ? this.#command(part, values) : null));
     return all(merged === null ? written : [merged, ...written], ' | ');
@@ -152,13 +169,13 @@ class Writer {
   /** Writes `[[ … ]]` as `[ … ]`, if it is one test. */
   #test(expression: TestExpression, values: Values): string | null {
     this.#commands += 1;
-    const words = wordsOfTest(expression)?.map((word) => (typeof word === 'string' ? word : quoted(this.#text(word, values))));
+    const words = wordsOfTest(expression)?.map((word) => (typeof word === 'string' ? word : quoted(textOfWord(word, values))));
     return words === undefined ? null : all(['[', ...words, ']']);
   }
 
   #words({ prefix, name, args }: Command, values: Values): readonly string[] | null {
     // A program that is only known by a variable is not one that reads.
-    if (prefix.length > 0 || name === undefined || !isLiteral(name)) return null;
+    if (prefix.length > 0 || name === undefined || name.text === 'set' || !isLiteral(name)) return null;
     const words = args.map((word) => (word.type === 'Word' ? this.#word(word, values) : null));
     return words.includes(null) ? null : [name.text, ...words.filter((word) => word !== null)];
   }
@@ -166,68 +183,58 @@ class Writer {
   #redirect(redirect: Redirection, values: Values): string | null {
     if (redirect.type !== 'Redirect' || redirect.target === undefined) return null;
     const target = this.#word(redirect.target, values);
-    // The target of an input must stand without quotes.
-    if (target === null || (redirect.operator === '<' && !plainText.test(unquoted(target)))) return null;
+    const isFile = /^(?:<|>>?)$/.test(redirect.operator);
+    // The name of a file must stand without quotes.
+    if (target === null || (isFile && !plainText.test(unquoted(target)))) return null;
     const before = this.#line.slice(redirect.pos, redirect.target.pos).trimEnd();
-    return `${before}${redirect.operator === '<' ? unquoted(target) : target}`;
+    return `${before}${isFile ? unquoted(target) : target}`;
   }
 
   /** Writes a word without expansions, or as it was if it has none. Patterns remain. */
   #word(word: Word, values: Values): string | null {
     if (isLiteral(word) && !isInHome(word)) return word.text;
-    const text = this.#text(word, values);
+    const text = textOfWord(word, values);
     if (text === null || word.parts?.some((part) => part.type === 'Glob') !== true) return quoted(text);
     return plainText.test(text.replace(/[*?]/g, '')) ? text : null;
   }
 
-  /** Returns the text of a word, with its patterns, or null if it is not known. */
-  #text(word: Word, values: Values): string | null {
-    const parts = (word.parts ?? [{ type: 'Literal', value: word.value, text: word.text, pos: word.pos, end: word.end } as const]).map(
-      (part) => textOf(part, values, false),
-    );
-    const home = isInHome(word) ? values.get('HOME') : '';
-    return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
-  }
-
   /** `find … | xargs READER` as `find … -exec READER {} +`, which passes each name as it is. */
-  #foundFiles(find: Command, xargs: Command, values: Values): string | null {
-    if (find.name?.text !== 'find' || xargs.name?.text !== 'xargs') return null;
+  #foundFiles(find: Command, taker: CommandNode, values: Values): string | null {
+    if (find.name?.text !== 'find' || (taker.type !== 'Command' && taker.type !== 'While')) return null;
     const given = this.#words(find, values);
-    const carried = carriedBy(this.#words(xargs, values)?.slice(1) ?? []);
+    const carried = taker.type === 'While' ? this.#eachLine(taker, values) : this.#byXargs(taker, values);
     if (given === null || carried === null) return null;
     const isApart = given.at(-1) === '-print0';
     if (isApart !== carried.isApart) return null;
-    const redirects = [...find.redirects, ...xargs.redirects].map((redirect) => this.#redirect(redirect, values));
+    const redirects = [...find.redirects, ...carried.redirects].map((redirect) => this.#redirect(redirect, values));
     return all([...(isApart ? given.slice(0, -1) : given), '-exec', ...carried.words, ...new Set(redirects)]);
   }
-}
 
-/** Returns the command that xargs runs, with the place of the names and the end, or null if a flag is not known. */
-function carriedBy(args: readonly string[]): { readonly words: readonly string[]; readonly isApart: boolean } | null {
-  const pending = [...args].reverse();
-  const flags = { mark: '', isApart: false, end: '+' };
-  while (pending.at(-1)?.startsWith('-') === true) if (!takeFlag(pending, flags)) return null;
-  const command = pending.reverse();
-  if (command.length === 0) return null;
-  const words = flags.mark === '' ? [...command, '{}'] : command.map((word) => (unquoted(word) === flags.mark ? '{}' : word));
-  return { words: [...words, flags.end], isApart: flags.isApart };
-}
+  #byXargs(xargs: Command, values: Values): Carried | null {
+    const carried = xargs.name?.text === 'xargs' ? carriedBy(this.#words(xargs, values)?.slice(1) ?? []) : null;
+    return carried === null ? null : { ...carried, redirects: xargs.redirects };
+  }
 
-const apart = new Set(['-0', '--null']);
-/** `find -exec` runs nothing if it finds nothing. */
-const withoutEffect = new Set(['-r', '--no-run-if-empty']);
+  /** `while read -r x; do READER "$x"; done` runs one command for each name, which is one word of it. */
+  #eachLine({ kind, clause, body }: Extract<CommandNode, { type: 'While' }>, values: Values): Carried | null {
+    const [read, command] = [onlyCommand(clause), onlyCommand(body)];
+    const name = read === null ? null : nameRead(read);
+    if (kind !== 'while' || name === null || command === null || command.prefix.length > 0) return null;
+    const texts = [command.name, ...command.args].map((word) => (word?.type === 'Word' ? word.text : ''));
+    const isMark = (text: string): boolean => [`"$${name}"`, `"\${${name}}"`].includes(text);
+    if (texts.filter(isMark).length !== 1 || texts.some((text) => !isMark(text) && text.includes('$'))) return null;
+    const known = this.#words(command, new Map([...values, [name, 'found']]));
+    if (known === null || known.length !== texts.length) return null;
+    return {
+      words: [...known.map((word, at) => (isMark(texts[at] ?? '') ? '{}' : word)), "';'"],
+      isApart: false,
+      redirects: command.redirects,
+    };
+  }
 
-/** Returns false if the flag is not known. */
-function takeFlag(pending: string[], flags: { mark: string; isApart: boolean; end: string }): boolean {
-  const flag = pending.pop() ?? '';
-  if (apart.has(flag)) flags.isApart = true;
-  if (apart.has(flag) || withoutEffect.has(flag)) return true;
-  const [, letter, attached = ''] = /^-([nPI])(.*)$/.exec(flag) ?? [];
-  if (letter === undefined) return false;
-  const value = attached === '' ? (pending.pop() ?? '') : attached;
-  if (letter === 'I') flags.mark = unquoted(value);
-  if (letter === 'I' || (letter === 'n' && value === '1')) flags.end = "';'";
-  return letter !== 'I' || flags.mark !== '';
+  #sequence(texts: readonly (string | null)[]): string | null {
+    return sequence(texts, this.#stops === 'never' ? '; ' : ' && ');
+  }
 }
 
 /** Returns the text of a part, or null if it is not known. A shell splits an unquoted value that has blanks or patterns. */
@@ -245,9 +252,34 @@ function textOf(part: WordPart, values: Values, isQuoted: boolean): string | nul
       return valueOf(part.text.slice(1), values, isQuoted);
     case 'ParameterExpansion':
       return part.text === `\${${part.parameter}}` ? valueOf(part.parameter, values, isQuoted) : null;
+    case 'CommandExpansion': {
+      const value = part.script === undefined ? null : outputOf(part.script.commands, values);
+      return value !== null && (isQuoted || plainText.test(value)) ? value : null;
+    }
     default:
       return null;
   }
+}
+
+/** Returns the text of a word, with its patterns, or null if it is not known. */
+function textOfWord(word: Word, values: Values): string | null {
+  const parts = (word.parts ?? [{ type: 'Literal', value: word.value, text: word.text, pos: word.pos, end: word.end } as const]).map(
+    (part) => textOf(part, values, false),
+  );
+  const home = isInHome(word) ? values.get('HOME') : '';
+  return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
+}
+
+/** Returns the output of `pwd`, and of `basename` and `dirname` of a known path. */
+function outputOf([statement, ...more]: readonly Statement[], values: Values): string | null {
+  const command = statement?.command;
+  if (command?.type !== 'Command' || more.length > 0 || statement?.background === true) return null;
+  if (command.prefix.length > 0 || command.redirects.length > 0) return null;
+  const [path, ...others] = command.args.map((word) => (word.type === 'Word' ? textOfWord(word, values) : null));
+  if (command.name?.text === 'pwd' && path === undefined) return values.get('PWD') ?? null;
+  // Without patterns, flags and slashes at the end.
+  if (path == null || others.length > 0 || !/^[\w./](?:[\w./ -]*[\w-])?$/.test(path)) return null;
+  return command.name?.text === 'basename' ? basename(path) : command.name?.text === 'dirname' ? dirname(path) : null;
 }
 
 function valueOf(name: string, values: Values, isQuoted: boolean): string | null {
@@ -261,15 +293,11 @@ function quoted(text: string | null): string | null {
   return text === null ? null : quote(text);
 }
 
-function unquoted(word: string): string {
-  return /^'[^']*'$|^"[^"$`\\]*"$/.test(word) ? word.slice(1, -1) : word;
-}
-
 /** Statements that only set variables are empty. */
-function sequence(texts: readonly (string | null)[]): string | null {
+function sequence(texts: readonly (string | null)[], joint: string): string | null {
   return all(
     texts.filter((text) => text !== ''),
-    '; ',
+    joint,
   );
 }
 

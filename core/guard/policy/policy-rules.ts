@@ -247,7 +247,7 @@ function askByClass(input: RuleInput): RuleDecision {
   const { facts, outdated } = input;
   if (facts.withheld !== undefined && firstOf([...freeReads, ...answers], input) !== null) return ask('ask.outsider', facts.withheld);
   if (outdated !== null) return ask('command.changed', `You allowed ${outdated.covers}, but ${listChanges(outdated.changes)} since then.`);
-  const kind = effectiveClass(facts);
+  const kind = isWorkspaceWrite(facts) ? 'write' : effectiveClass(facts);
   const outside = facts.paths.find((path) => !path.insideWorkspace);
   if (kind === 'read') {
     return ask('read.outside-workspace', `It reads ${outside?.given ?? 'something'}, which is outside the workspace.`);
@@ -298,7 +298,7 @@ const outwardClasses: readonly ToolClass[] = ['network', 'message', 'spend', 'cr
 /** Returns whether the call could send something out of this machine. */
 function isOutward(input: RuleInput): boolean {
   const { facts } = input;
-  if (facts.command !== null) return freelyReads(input) === null;
+  if (facts.command !== null) return freelyReads(input) === null && !isWorkspaceWrite(facts);
   return facts.hosts.length > 0 || outwardClasses.includes(effectiveClass(facts));
 }
 

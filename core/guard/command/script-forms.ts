@@ -1,0 +1,68 @@
+// Forms of a script that are written in another way: the command that xargs or a `while read` loop runs for each name, and `set -e` at its
+// begin. Pure.
+
+import type { Command, CompoundList, Redirection, Statement } from 'unbash';
+import { isLiteral } from './shell-tree.ts';
+
+export const loopVariable = /^[a-z]\w*$/;
+
+/** A command with `{}` in place of a name, and its end for `find -exec`. `isApart` tells of names that end with NUL. */
+export interface Carried {
+  readonly words: readonly string[];
+  readonly isApart: boolean;
+  readonly redirects: readonly Redirection[];
+}
+
+export function onlyCommand({ commands: [statement, ...more] }: CompoundList): Command | null {
+  const isOne = statement !== undefined && more.length === 0 && statement.background !== true;
+  return isOne && statement.command.type === 'Command' ? statement.command : null;
+}
+
+/** Returns the variable of `read -r x` or `IFS= read -r x`. */
+export function nameRead({ prefix, name, args, redirects }: Command): string | null {
+  const isPlain = prefix.every((part) => part.type === 'Assignment' && part.text === 'IFS=') && redirects.length === 0;
+  const words = args.map((word) => (word.type === 'Word' && isLiteral(word) ? word.text : ''));
+  const [variable = '', ...more] = words[0] === '-r' ? words.slice(1) : words;
+  return isPlain && name?.text === 'read' && more.length === 0 && loopVariable.test(variable) ? variable : null;
+}
+
+/** Returns how a script with `set -e` ends, or null for another statement. */
+export function optionsOf({ command, background }: Statement): 'command' | 'pipe' | null {
+  if (background === true || command.type !== 'Command' || command.name?.text !== 'set') return null;
+  if (command.prefix.length > 0 || command.redirects.length > 0) return null;
+  const words = command.args.map(({ text }) => text).join(' ');
+  if (/^-(?:e|eu|ue)$/.test(words)) return 'command';
+  return /^-(?:eo|euo) pipefail$/.test(words) ? 'pipe' : null;
+}
+
+/** Returns the command that xargs runs, with the place of the names and the end, or null if a flag is not known. */
+export function carriedBy(args: readonly string[]): Omit<Carried, 'redirects'> | null {
+  const pending = [...args].reverse();
+  const flags = { mark: '', isApart: false, end: '+' };
+  while (pending.at(-1)?.startsWith('-') === true) if (!takeFlag(pending, flags)) return null;
+  const command = pending.reverse();
+  if (command.length === 0) return null;
+  const words = flags.mark === '' ? [...command, '{}'] : command.map((word) => (unquoted(word) === flags.mark ? '{}' : word));
+  return { words: [...words, flags.end], isApart: flags.isApart };
+}
+
+const apart = new Set(['-0', '--null']);
+/** `find -exec` runs nothing if it finds nothing. */
+const withoutEffect = new Set(['-r', '--no-run-if-empty']);
+
+/** Returns false if the flag is not known. */
+function takeFlag(pending: string[], flags: { mark: string; isApart: boolean; end: string }): boolean {
+  const flag = pending.pop() ?? '';
+  if (apart.has(flag)) flags.isApart = true;
+  if (apart.has(flag) || withoutEffect.has(flag)) return true;
+  const [, letter, attached = ''] = /^-([nPI])(.*)$/.exec(flag) ?? [];
+  if (letter === undefined) return false;
+  const value = attached === '' ? (pending.pop() ?? '') : attached;
+  if (letter === 'I') flags.mark = unquoted(value);
+  if (letter === 'I' || (letter === 'n' && value === '1')) flags.end = "';'";
+  return letter !== 'I' || flags.mark !== '';
+}
+
+export function unquoted(word: string): string {
+  return /^'[^']*'$|^"[^"$`\\]*"$/.test(word) ? word.slice(1, -1) : word;
+}
