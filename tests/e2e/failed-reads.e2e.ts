@@ -33,7 +33,7 @@ const views: readonly (readonly [place: string, op: string, afterwards: string |
 test('each view shows that it cannot be loaded, and retries by a key', async () => {
   const window = await openWindow(browser);
   // The usage is also read when the window opens.
-  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.page.getByText('$0.00 of $10.00 today').waitFor();
   for (const view of views) await expectRetry(window, ...view);
   expect(window.incidents).toEqual([]);
 });
