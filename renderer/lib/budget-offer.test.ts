@@ -21,7 +21,7 @@ test('amounts to choose from, in the unit of the limit that was reached', () => 
   });
   expect(budgetOffer(ended({ scope: 'turn', unit: 'usd', suggested: 0.1 }))?.choices.map(({ amount }) => amount)).toEqual([0.1, 0.2, 0.5]);
   expect(budgetOffer(ended({ scope: 'session', unit: 'tokens', suggested: 20_000 }))?.choices[0]?.whole).toBe(
-    'Allow 20.0k tokens more for this session and continue',
+    'Allow 20.0k\u{a0}tokens more for this session and continue',
   );
 });
 

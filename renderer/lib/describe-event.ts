@@ -9,13 +9,9 @@ import { channelLines } from './describe-channel.ts';
 import { telegramLines } from './describe-telegram.ts';
 import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
 import { oneLine } from './format.ts';
-import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
-
-/** Uses an ordinary space, because our no-break space would be marked as suspicious. */
-const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
 function routeLines({ name, reason, passed }: RouteNote, e: Words['activity']['events']): string {
   return lines(e.route(name, reason), ...passed.map(({ model, reason: why }) => e.passed(model, why)));
@@ -50,7 +46,7 @@ const tell: Lines = {
           body.modelCalls,
           body.toolCalls,
           format.tokens(body.usage.inputTokens + body.usage.outputTokens),
-          money(format, body.costUsd),
+          format.usd(body.costUsd),
         ),
         body.error?.message ?? '',
       ),
@@ -82,7 +78,7 @@ const tell: Lines = {
     line(
       e.modelAnswered(format.duration(body.tookMs)),
       lines(
-        e.modelFacts(format.tokens(body.usage.inputTokens), format.tokens(body.usage.outputTokens), money(format, body.costUsd)),
+        e.modelFacts(format.tokens(body.usage.inputTokens), format.tokens(body.usage.outputTokens), format.usd(body.costUsd)),
         body.calls.length > 0 ? e.modelAskedFor(body.calls.map((asked) => call(asked, 'decided')).join(', ')) : '',
       ),
     ),
@@ -94,12 +90,12 @@ const tell: Lines = {
     ),
   'budget.exceeded': ({ body }, { e, format }) => {
     const scope = e.scopes[body.scope];
-    const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
+    const show = (amount: number): string => (body.unit === 'usd' ? format.usd(amount) : format.tokens(amount));
     const title = body.needed === undefined ? e.budgetUsedUp(scope) : e.budgetTooSmall(scope);
     return line(title, e.budgetFacts(show(body.spent), show(body.limit)), 'bad');
   },
   'budget.extended': ({ body }, { e, words, format }) => {
-    const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
+    const show = (amount: number): string => (body.unit === 'usd' ? format.usd(amount) : format.tokens(amount));
     return line(
       e.budgetMore(e.scopes[body.scope], nameActor(body.by, words.approvals.actors)),
       e.budgetMoreFacts(show(body.amount), show(body.limit)),
@@ -265,7 +261,8 @@ const detailCharsMax = 4000;
 export function describeEvent(event: AnyEvent, telling: Telling): EventLine {
   // The table pairs event and description, which the compiler cannot infer.
   const describe = tell[event.type] as ((event: AnyEvent, telling: Telling & { e: Words['activity']['events'] }) => EventLine) | undefined;
-  const described = describe?.(event, { ...telling, e: telling.words.activity.events }) ?? unknownLine(event, telling);
+  const described =
+    describe?.(event, { ...telling, format: telling.format.spaced, e: telling.words.activity.events }) ?? unknownLine(event, telling);
   return { ...described, title: oneLine(described.title, 300), detail: described.detail.slice(0, detailCharsMax) };
 }
 

@@ -43,13 +43,13 @@ test('rows are in the order of the pack, including empty sections, with their lo
   ]);
   expect(rows.map(({ losses }) => losses)).toEqual([
     [],
-    ["Left out: a pinned rule (1 item, 40 tokens). The model's window is too small for all pinned rules."],
+    ["Left out: a pinned rule (1 item, 40\u{a0}tokens). The model's window is too small for all pinned rules."],
     [
-      'Left out: the oldest messages (6 items, 900 tokens). The budget of the whole request was used up. No summary covers them yet.',
-      'Cut: result of exec from 500 tokens to 100 tokens. The budget of the whole request was used up.',
+      'Left out: the oldest messages (6 items, 900\u{a0}tokens). The budget of the whole request was used up. No summary covers them yet.',
+      'Cut: result of exec from 500\u{a0}tokens to 100\u{a0}tokens. The budget of the whole request was used up.',
     ],
-    ["Left out: The birthday (1 item, 90 tokens). This section's share was used up."],
-    ['Left out: all of it (1 item, 0 tokens). It was not ready in time.'],
+    ["Left out: The birthday (1 item, 90\u{a0}tokens). This section's share was used up."],
+    ['Left out: all of it (1 item, 0\u{a0}tokens). It was not ready in time.'],
   ]);
   expect(rows[3]).toMatchObject({ text: { text: 'Roses.' }, parts: [{ title: 'The garden' }] });
 });

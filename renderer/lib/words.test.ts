@@ -10,21 +10,29 @@ import type { ToolShown } from '../../core/contracts/tools.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine, plainLine, timeGroup } from './format.ts';
 
-test('durations, sizes, tokens and money carry their units', () => {
+test('durations, sizes, tokens and money carry their units, from which no line parts them', () => {
   const formats = new Formats('en-GB', english.common);
-  expect([0.2, 4, 999, 1500, 12_400, 61_000, 3_700_000].map((value) => formats.duration(value))).toEqual([
-    '< 1 ms',
-    '4 ms',
-    '999 ms',
-    '1.5 s',
-    '12 s',
-    '1 min 1 s',
-    '1 h 1 min',
-  ]);
-  expect([0, 999, 1200, 45_000, 2_500_000].map((value) => formats.size(value))).toEqual(['0 B', '999 B', '1.2 kB', '45 kB', '2.5 MB']);
-  expect([12, 1840, 250_000].map((value) => formats.tokens(value))).toEqual(['12 tokens', '1.8k tokens', '250k tokens']);
-  expect([null, 0, 0.0012, 1.5].map((value) => formats.usd(value))).toEqual(['cost unknown', '$0', '$0.0012', '$1.50']);
-  expect([0, 1500].map((value) => formats.offset(value))).toEqual(['0 ms', '+1.5 s']);
+  const units = [
+    ...[0.2, 4, 999, 1500, 12_400, 61_000, 3_700_000].map((value) => formats.duration(value)),
+    ...[0, 999, 1200, 45_000, 2_500_000].map((value) => formats.size(value)),
+    ...[1, 12, 1840, 250_000].map((value) => formats.tokens(value)),
+    ...[0, 1500].map((value) => formats.offset(value)),
+  ];
+  const lines = [
+    '<~1~ms 4~ms 999~ms 1.5~s 12~s 1~min 1~s 1~h 1~min',
+    '0~B 999~B 1.2~kB 45~kB 2.5~MB',
+    '1~token 12~tokens 1.8k~tokens 250k~tokens',
+    '0~ms +1.5~s',
+  ];
+  expect(units.join(' ')).toBe(lines.join(' ').replaceAll('~', '\u{a0}'));
+  expect(formats.spaced.duration(61_000)).toBe('1 min 1 s');
+});
+
+test('a cost that is not zero never reads as zero', () => {
+  const formats = new Formats('en-GB', english.common);
+  const said = [null, 0, 0.000_000_3, 0.0012, 1.5].map((value) => formats.usd(value));
+  expect(said).toEqual(['cost unknown', '$0.00', '<\u{a0}$0.0001', '$0.0012', '$1.50']);
+  expect(formats.usdExact(0.000_000_3)).toBe('<\u{a0}$0.0001');
 });
 
 test('sessions group by the calendar', () => {

@@ -118,7 +118,9 @@ test('panic stop ends everything from any view, gives figures, and needs a relea
   await window.conversation.getByText('under way', { exact: true }).waitFor();
   await window.go('Health');
   await window.page.getByRole('button', { name: 'Panic stop', exact: true }).click();
-  await window.page.getByText(/Everything is stopped\. \d+ process(?:es)? ended in \d+ ms\. Nothing runs until you release it\./).waitFor();
+  await window.page
+    .getByText(/Everything is stopped\. \d+ process(?:es)? ended in \d+\sms\. Nothing runs until you release it\./)
+    .waitFor();
   await window.go('Chat');
   await window.send('Go on');
   await window.page.getByRole('region', { name: 'Notices' }).getByRole('alert').getByText('Everything is stopped').waitFor();

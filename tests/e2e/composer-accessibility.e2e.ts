@@ -40,6 +40,7 @@ test.each([1280, 360])('no violations in the composer and in messages, at %i px'
   await window.conversation.getByText('First go.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await window.send('/retry');
+  await window.conversation.getByText('Second go.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Previous version' }).click();
   await window.send('/calc');
   await page.getByRole('region', { name: 'Result of /calc' }).getByText('Use it like this').waitFor();

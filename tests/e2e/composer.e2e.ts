@@ -60,7 +60,7 @@ test('files are chosen, dropped, pasted, removed, sent, and shown on the message
   const window = await openSession(browser, { replies: [{ text: 'I see.' }] });
   await window.message.waitFor();
   await chosen(window).setInputFiles([notes, picture]);
-  await expect.poll(() => attached(window).allInnerTexts()).toEqual(['list.txt\n16 B', `photo.png\n${picture.buffer.length} B`]);
+  await expect.poll(() => attached(window).allInnerTexts()).toEqual(['list.txt\n16\u{a0}B', `photo.png\n${picture.buffer.length}\u{a0}B`]);
   expect(await attached(window).locator('img').count()).toBe(1);
   await window.page.evaluate(bringFile('drop', 'dropped.txt'));
   await expect.poll(() => attached(window).count()).toBe(3);
@@ -74,7 +74,7 @@ test('files are chosen, dropped, pasted, removed, sent, and shown on the message
   await window.send('What is in these?');
   await window.conversation.getByText('I see.', { exact: true }).waitFor();
   expect(await attached(window).count()).toBe(0);
-  expect(await sent(window).allInnerTexts()).toEqual(['list.txt\n16 B', `photo.png\n${picture.buffer.length} B`]);
+  expect(await sent(window).allInnerTexts()).toEqual(['list.txt\n16\u{a0}B', `photo.png\n${picture.buffer.length}\u{a0}B`]);
   await sent(window).locator('img').waitFor();
   // Read from the log, after the page is reloaded.
   await window.page.reload();

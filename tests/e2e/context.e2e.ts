@@ -82,8 +82,8 @@ test("each section shows its text, its omissions and the server's count, by keyb
   await sections.locator('summary', { hasText: 'instructions' }).press('Enter');
   await sections.getByText('Shown as it is now. The log recorded only its size at the time.').waitFor();
   const facts = await panel.getByRole('definition').allInnerTexts();
-  expect(facts).toContain('4.0k tokens');
-  expect(facts.map((fact) => fact.trim())).toContain('3.0k tokens, 75%');
+  expect(facts).toContain('4.0k\u{a0}tokens');
+  expect(facts.map((fact) => fact.trim())).toContain('3.0k\u{a0}tokens, 75%');
   expect(facts.some((fact) => /tokens, \d+% too (?:high|low)$/.test(fact.trim()))).toBe(true);
   const drawn = await panel.locator('.track').evaluate((track) => (track.firstElementChild?.clientWidth ?? 0) / track.clientWidth);
   expect(drawn).toBeCloseTo(0.75, 1);

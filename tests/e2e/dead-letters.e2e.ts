@@ -78,7 +78,7 @@ test('an unattended turn counts down to its retry; a dismissed one does not retu
   await away.getByText('may be temporary').waitFor();
   const shown = async (): Promise<string> => (await away.getByText(/^Next attempt in/).textContent()) ?? '';
   const first = await shown();
-  expect(first).toMatch(/^Next attempt in (?:1 h \d+ min|2 h 0 min)$/);
+  expect(first).toMatch(/^Next attempt in (?:1\sh \d+\smin|2\sh 0\smin)$/);
   await expect.poll(() => rows.count()).toBe(2);
   await looksGood(page, 'unfinished');
   await rows.getByRole('button', { name: 'Dismiss: Buy milk' }).press('Enter');

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Each view, the operation it reads, and what it shows once that succeeds. */
+/** Each place, an operation it reads, and what it shows once that succeeds, never before. */
 const views: readonly (readonly [place: string, op: string, afterwards: string | RegExp])[] = [
   ['health/usage', 'usage.get', 'No model was called in this period.'],
   ['memory', 'memory.list', 'Nothing is remembered yet.'],
@@ -23,17 +23,24 @@ const views: readonly (readonly [place: string, op: string, afterwards: string |
   ['running/pipelines', 'pipeline.list', 'No pipeline has run yet.'],
   ['running/evals', 'eval.list', 'No cases have been run yet.'],
   ['agents', 'agent.list', "the conversation's model"],
-  // The approvals themselves are also read when the window opens.
   ['approvals', 'grant.list', 'No grants yet.'],
   ['approvals/policy', 'config.get', 'Kept in'],
   ['settings/file', 'config.get', 'config.yaml'],
   ['health', 'health.check', / checks passed$/],
+  ['health', 'backup.list', 'No backups yet.'],
+  ['health/unfinished', 'outbox.list', 'Every message was delivered.'],
+  ['approvals', 'outcome.list', 'Nothing is waiting for you.'],
+  ['agents', 'prompt.list', 'No prompt files yet.'],
+  ['agents', 'helper.list', 'No subagent has been called.'],
+  ['memory', 'knowledge.list', 'Add a folder of notes'],
+  ['settings/mcp', 'mcp.list', 'No MCP server yet.'],
+  ['settings/doors', 'door.list', 'closed'],
+  ['settings/channels', 'channel.list', 'Telegram'],
+  ['settings/secrets', 'secret.status', /^Kept in|has no keychain/],
 ];
 
 test('each view shows that it cannot be loaded, and retries by a key', async () => {
   const window = await openWindow(browser);
-  // The usage is also read when the window opens.
-  await window.page.getByText('$0 of $10.00 today').waitFor();
   for (const view of views) await expectRetry(window, ...view);
   expect(window.incidents).toEqual([]);
 });
@@ -46,11 +53,15 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
       : route.continue(),
   );
   await page.goto(`${host.origin}/#/${place}`);
+  // Some of it is also read when the window opens.
+  await page.reload();
   const main = page.getByRole('main');
   const said = main.getByRole('alert').filter({ hasText: 'The list is damaged.' });
   await said.getByText('Look at Health.').waitFor({ timeout: 10_000 });
   expect({ place, said: await page.getByText('The list is damaged.').count() }).toEqual({ place, said: 1 });
-  expect(await main.getByText('Loading…').count()).toBe(0);
+  // Other lists of the same place may come later.
+  await expect.poll(() => main.getByText('Loading…').count()).toBe(0);
+  expect({ place, op, early: await main.getByText(afterwards).count() }).toEqual({ place, op, early: 0 });
   expect({ place, found: await violations(page) }).toEqual({ place, found: [] });
   isBroken = false;
   await main.getByRole('button', { name: 'Try again' }).press('Enter');
@@ -133,4 +144,51 @@ test('an artifact says that it cannot be read, and tries again by a key', async 
     .first()
     .waitFor();
   expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
+});
+
+test('a part of a place that cannot be read says so, and never that there is nothing', async () => {
+  const replies = [{ calls: [{ tool: 'write_file', args: { path: 'plan.md', content: '# Beans\n' } }] }, { text: 'Planned.' }];
+  const config = { policy: { rules: [{ when: { tools: ['write_file'] }, then: 'allow' as const }] } };
+  const window = await openWindow(browser, { replies, config });
+  const { page, host } = window;
+  await window.send('Plan it');
+  await window.conversation.getByText('Planned.', { exact: true }).waitFor();
+  const chat = page.url().split('#')[1] ?? '';
+  const main = page.getByRole('main');
+  const panel = page.getByRole('complementary', { name: 'Side panel' });
+  const side = async (tab: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Side panel', exact: true }).click();
+    await panel.getByRole('group', { name: 'Side panel' }).getByRole('button', { name: tab }).click();
+  };
+  const command = async (name: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(name);
+    await page.getByRole('option', { name }).first().click();
+  };
+  const parts: readonly (readonly [place: string, op: string, open: () => Promise<unknown>, afterwards: Locator])[] = [
+    ['/agents', 'identity.get', () => main.getByText('Identity', { exact: true }).click(), main.getByText('No versions yet.')],
+    ['/agents', 'rule.list', () => main.getByText('Pinned rules', { exact: true }).click(), main.getByText('No pinned rules.')],
+    [chat, 'checkpoint.review', () => side('Files'), panel.getByRole('list', { name: 'Changed' })],
+    [chat, 'artifact.list', () => side('Artifacts'), panel.getByText('Pictures, downloads')],
+    [chat, 'task.list', () => side('Tasks'), panel.getByText('No open tasks.')],
+    [chat, 'saved.list', () => command('Saved prompts'), page.getByText('Nothing is saved yet.')],
+    [chat, 'checkpoint.review', () => command('Review the changes of this session'), page.getByText('Beans')],
+    [chat.replace('/chat/', '/activity/'), 'session.get', () => Promise.resolve(), main.getByRole('heading', { name: 'Plan it' })],
+  ];
+  for (const [place, op, open, afterwards] of parts) {
+    await page.goto('about:blank');
+    await page.goto(`${host.origin}/#${place}`);
+    let isBroken = true;
+    await page.route(`**/api/ops/${op}`, (route) =>
+      isBroken ? route.fulfill({ status: 409, json: { error: { code: 'damaged', message: 'It is damaged.' } } }) : route.continue(),
+    );
+    await open();
+    await page.getByRole('alert').filter({ hasText: 'It is damaged.' }).waitFor({ timeout: 10_000 });
+    expect({ place, op, said: await page.getByText('It is damaged.').count() }).toEqual({ place, op, said: 1 });
+    expect({ place, op, early: await afterwards.count() }).toEqual({ place, op, early: 0 });
+    isBroken = false;
+    await page.getByRole('button', { name: 'Try again' }).press('Enter');
+    await afterwards.first().waitFor({ timeout: 10_000 });
+    await page.unrouteAll({ behavior: 'wait' });
+  }
 });

@@ -1,5 +1,6 @@
 // Health: checks with advice, the log verified, backups created and verified.
 
+import { chmodSync, statSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from './driver/looks.ts';
@@ -52,6 +53,47 @@ test('a stop is released from its check', async () => {
   await page.getByRole('button', { name: 'Yes, release panic stop' }).click();
   await checks.waitFor({ state: 'hidden' });
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
+test('a finding that can be repaired is repaired by its button', async () => {
+  let home = '';
+  const before = (folder: string): Promise<void> => Promise.resolve(void (home = folder));
+  const window = await openWindow(browser, { before });
+  const { page } = window;
+  chmodSync(home, 0o755);
+  await window.go('Health');
+  const checks = page.getByRole('list', { name: 'Checks', exact: true });
+  await checks.getByText(/^What to do: Takes .+ away from others/).waitFor();
+  expect(await checks.getByText('trayclaw doctor').count()).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  await checks.getByRole('button', { name: 'Repair: Data folder permissions' }).press('Enter');
+  await page.getByText('Closed 1 place to others.').first().waitFor();
+  await checks.waitFor({ state: 'hidden' });
+  expect(statSync(home).mode & 0o077).toBe(0);
+  expect(await page.evaluate('document.activeElement.localName')).toBe('main');
+  expect(window.incidents).toEqual([]);
+});
+
+test('a repair that loses something takes a second press', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const damaged = { id: 'artifacts', ok: false, detail: '1 artifact is missing.', repair: { will: ['Drops its name.'], harmless: false } };
+  await page.route('**/api/ops/health.check', (route) => route.fulfill({ json: { ok: true, result: { ok: false, checks: [damaged] } } }));
+  let repairs = 0;
+  await page.route('**/api/ops/health.fix', (route) => {
+    repairs += 1;
+    return route.fulfill({
+      json: { ok: true, result: { checkId: 'artifacts', harmless: false, will: [], did: ['Gave up 1 artifact.'], check: null } },
+    });
+  });
+  await window.go('Health');
+  await page.getByRole('button', { name: 'Repair: Artifacts', exact: true }).click();
+  const sure = page.getByRole('button', { name: 'Yes, repair: Artifacts' });
+  await sure.waitFor();
+  expect(repairs).toBe(0);
+  await sure.click();
+  await page.getByText('Gave up 1 artifact.').first().waitFor();
+  expect(repairs).toBe(1);
 });
 
 test('a backup is created and verified, and the restore command is exact', async () => {

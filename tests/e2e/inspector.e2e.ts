@@ -106,7 +106,7 @@ test('memories stored by a turn are listed with their size and linked', async ()
   const region = panel(window).getByRole('region', { name: 'Artifacts' });
   const link = region.getByRole('link');
   await link.waitFor();
-  expect(await region.innerText()).toMatch(/\d+ kB/);
+  expect(await region.innerText()).toMatch(/\d+\skB/);
   await link.click();
   await window.page.getByRole('heading', { name: 'Artifacts', exact: true }).first().waitFor();
   expect(window.page.url()).toContain('#/artifacts/');

@@ -58,7 +58,7 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
 
 test('a view that could not be loaded while the host was away is shown when it is back', async () => {
   const window = await openWindow(browser, { ownProcess: true });
-  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.page.getByText('$0.00 of $10.00 today').waitFor();
   await window.message.fill('An unsent thought');
   await window.host.stop('SIGKILL');
   await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
@@ -79,7 +79,7 @@ test('the window reconnects although it could not load the check of the host bef
     await (isAway ? route.abort() : route.continue());
   });
   await window.openAddress();
-  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.page.getByText('$0.00 of $10.00 today').waitFor();
   await window.host.stop();
   await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   await expect.poll(() => tries.length).toBeGreaterThan(1);
@@ -91,7 +91,7 @@ test('the window reconnects although it could not load the check of the host bef
 
 test('another program on the port of an ended host gets no token, and the window reconnects to the host', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
-  await window.page.getByText('$0 of $10.00 today').waitFor();
+  await window.page.getByText('$0.00 of $10.00 today').waitFor();
   await window.host.stop();
   const asked: { readonly path: string; readonly token: string | undefined }[] = [];
   const stranger = createServer((request, response) => {

@@ -35,6 +35,13 @@ test('a skill shows its needs and problems, and is trusted only after it was ope
   await card.getByText('Look it up.').waitFor();
   await card.getByRole('list', { name: 'Findings about weather' }).getByText('"mood" is not a key of the standard').waitFor();
   await looksGood(page, 'skills');
+  // Trust covers the displayed text, so one that was changed meanwhile is shown first.
+  await window.host.writeFile('skills/weather/SKILL.md', weather.replace('Look it up.', 'Look out.'));
+  await trust.click();
+  const changed = card.getByRole('alert').filter({ hasText: 'Its files have changed since they were shown.' });
+  await changed.getByRole('button', { name: 'Reload' }).press('Enter');
+  await card.getByText('Look out.').waitFor();
+  await changed.waitFor({ state: 'detached' });
   await trust.click();
   await card.getByRole('button', { name: 'No longer trust the skill weather' }).waitFor();
   await card.getByText('Something it needs is missing').waitFor();

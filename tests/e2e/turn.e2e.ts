@@ -82,7 +82,7 @@ test('a turn shows phase, time, calls and context share, and its cost at the end
   await window.conversation.getByText('word word').waitFor();
   const strip = window.conversation.locator('.strip');
   await strip.getByText('Answering', { exact: true }).first().waitFor();
-  await expect.poll(() => strip.innerText()).toMatch(/\d s/);
+  await expect.poll(() => strip.innerText()).toMatch(/\d\ss/);
   expect(await strip.innerText()).toMatch(/1 of 1 call done/);
   await window.details.click();
   expect(await strip.getByRole('button', { name: /^Context \d+%/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
@@ -93,7 +93,7 @@ test('a turn shows phase, time, calls and context share, and its cost at the end
   await window.conversation.locator('.answer').getByText('word word').waitFor();
   expect(await strip.getByText('word word').count()).toBe(0);
   await window.conversation.getByRole('button', { name: 'Copy the answer' }).waitFor();
-  expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k? tokens/);
+  expect(await strip.innerText()).toMatch(/\$0\.\d+[\s\S]+[\d.]+k?\stokens/);
 });
 
 test('a card is used by keyboard: it has the answer, difference, check and undo', async () => {

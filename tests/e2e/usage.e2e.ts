@@ -48,7 +48,7 @@ test("two turns are listed by day, model and session, with the host's figures", 
     .allInnerTexts();
   expect(cells.slice(0, 4)).toEqual(['2', String(row?.inputTokens), '0', String(row?.outputTokens)]);
   expect(cells[4]).toBe(`$${row?.costUsd.toFixed(4)}`);
-  expect(cells[5]).toMatch(/^\d.* (?:ms|s) \/ \d.* (?:ms|s)$/);
+  expect(cells[5]).toMatch(/^\d.*\s(?:ms|s) \/ \d.*\s(?:ms|s)$/);
   await page.getByRole('table', { name: 'Per session' }).getByRole('link', { name: 'First question' }).waitFor();
   // The head of a figure names its unit.
   expect(await page.getByRole('definition').first().innerText()).toMatch(/^[\d,]+$/);

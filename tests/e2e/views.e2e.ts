@@ -149,7 +149,7 @@ test('a moved panel, a missing button and a changed colour are detected', async 
   const window = await openWindow(browser, { initScript: stillScript, historyTurns: 2, context: { reducedMotion: 'reduce' } });
   const { page } = window;
   await window.conversation.getByText('Question 2', { exact: true }).waitFor();
-  await page.getByText('$0 of $10.00 today').waitFor();
+  await page.getByText('$0.00 of $10.00 today').waitFor();
   const before = await take(page);
   expect(compare(before, await take(page)).share).toBe(0);
   const changes = {

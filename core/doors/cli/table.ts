@@ -1,6 +1,7 @@
 // Plain aligned columns for people, and the small texts in them. No borders, no wrapping, no state. Nothing is truncated, because people
 // copy ids, hashes and commands, and a pipe has no width.
 
+import { formatUsd } from '../../base/format-usd.ts';
 import { localDay } from '../../base/local-day.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
@@ -44,7 +45,7 @@ export function size(bytes: number): string {
 }
 
 export function money(usd: number | null): string {
-  return usd === null ? 'unknown' : `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
+  return usd === null ? 'unknown' : formatUsd(usd);
 }
 
 function lengthWithin(cell: string): number {

@@ -1,6 +1,7 @@
 // The operations on slash commands. Each command runs an operation and formats its result as text. Commands grant no further rights.
 
 import { counted } from '../../base/counted.ts';
+import { formatUsd } from '../../base/format-usd.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { doors } from '../../contracts/doors.ts';
@@ -331,7 +332,7 @@ async function status(line: Line): Promise<Outcome> {
             `- This session, ${nameOf(session)}: ${session.status ?? 'new'}, model ${session.model ?? deps.models.list().defaultModel ?? 'none'}.`,
           ]),
       `- ${counted(open, 'turn')} under way, ${counted(approvals.length, 'approval')} waiting.`,
-      `- Today: ${counted(today.turns, 'turn')}, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
+      `- Today: ${counted(today.turns, 'turn')}, ${today.costUsd === null ? 'cost unknown' : formatUsd(today.costUsd)}.`,
     ].join('\n'),
   };
 }

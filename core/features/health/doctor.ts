@@ -34,9 +34,9 @@ export class Doctor {
 
   /** Describes the repair of a finding, and with `run` performs it. Fails with not_found, or with conflict if there is no repair. */
   async fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>> {
-    const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
-    const repair = finding?.repair;
-    if (finding === undefined || repair === undefined || repair.run === null) {
+    const { finding, look } = await this.#find(checkId);
+    const { repair } = finding;
+    if (repair === undefined || repair.run === null) {
       throw new AppError('conflict', `TrayClaw cannot repair ${checkId} automatically.`, {
         hint: 'See what the check says to do: trayclaw doctor',
       });
@@ -45,7 +45,7 @@ export class Doctor {
     if (!run) return { checkId, harmless, will: [...will], did: [], check: shown(finding) };
     const did = [...(await repair.run(by))];
     this.#record({ planId: this.#spine.ids.next('plan'), kind: `fix:${checkId}`, target: null, did, by });
-    const now = (await this.#findings(checkId)).find(({ id }) => id === checkId);
+    const now = await look();
     return { checkId, harmless, will: [...will], did, check: now === undefined ? null : shown(now) };
   }
 
@@ -89,30 +89,38 @@ export class Doctor {
     return this.#sources.flatMap(({ recoveries = [] }) => recoveries);
   }
 
-  /** Runs the quick checks first. A finding that is fine there may still fail in the full checks. */
-  async #findings(checkId: string): Promise<readonly Finding[]> {
-    const quick = await this.#look(false);
-    const found = quick.find(({ id }) => id === checkId);
-    if (found === undefined) throw new AppError('not_found', `There is no check ${checkId}.`, { hint: 'See: trayclaw doctor' });
-    return found.ok ? this.#look(true) : quick;
+  /**
+   * A finding, and `look` to see it again: asks only its own source, and only as deep as necessary, because the full check of models costs
+   * money. A finding that is fine in the quick check may still fail in the full one.
+   */
+  async #find(checkId: string): Promise<{ readonly finding: Finding; readonly look: () => Promise<Finding | undefined> }> {
+    for (const source of this.#sources) {
+      const look = async (full: boolean): Promise<Finding | undefined> => (await findingsOf(source, full)).find(({ id }) => id === checkId);
+      const quick = await look(false);
+      if (quick === undefined) continue;
+      return { finding: (quick.ok ? await look(true) : undefined) ?? quick, look: () => look(quick.ok) };
+    }
+    throw new AppError('not_found', `There is no check ${checkId}.`, { hint: 'See: trayclaw doctor' });
   }
 
   async #look(full: boolean): Promise<Finding[]> {
     const found: Finding[] = [];
-    for (const source of this.#sources) {
-      try {
-        found.push(...(await source.check(full)));
-      } catch (cause) {
-        // A check that throws becomes a finding, so that it does not hide the others.
-        const why = cause instanceof Error ? cause.message : String(cause);
-        found.push(unwell('doctor', `A check could not be made: ${why}.`, 'Look at the other findings first.'));
-      }
-    }
+    for (const source of this.#sources) found.push(...(await findingsOf(source, full)));
     return found;
   }
 
   #record(body: { planId: string; kind: string; target: string | null; did: string[]; by: string }): void {
     this.#spine.log.append(systemSessionId, [{ type: 'recovery.finished', body }], true);
+  }
+}
+
+/** A check that throws becomes a finding, so that it does not hide the others. */
+async function findingsOf(source: HealthSource, full: boolean): Promise<readonly Finding[]> {
+  try {
+    return await source.check(full);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return [unwell('doctor', `A check could not be made: ${why}.`, 'Look at the other findings first.')];
   }
 }
 

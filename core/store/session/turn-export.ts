@@ -1,6 +1,7 @@
 // Exports one turn as a file a person can keep: every event as a line of JSON, or in order as Markdown, with reasons, answers and costs.
 
 import { counted } from '../../base/counted.ts';
+import { formatUsd } from '../../base/format-usd.ts';
 import { applyByType, type EventTable } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
@@ -91,7 +92,7 @@ function joinLists(told: readonly string[]): string[] {
 }
 
 function money(usd: number | null): string {
-  return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
+  return usd === null ? 'cost unknown' : formatUsd(usd);
 }
 
 /** Formats inline code so that its own backticks cannot end it. */

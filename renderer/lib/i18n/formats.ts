@@ -5,12 +5,14 @@ import type { Words } from './words.ts';
 
 type Show = (value: number) => string;
 
+const noBreak = '\u00a0';
 const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
 const day = { day: 'numeric', month: 'short' } as const;
 const clock = { hour: '2-digit', minute: '2-digit' } as const;
 
 export class Formats {
   readonly #words: Words['common'];
+  readonly #gap: string;
   readonly #whole: Show;
   readonly #one: Show;
   readonly #money: Show;
@@ -19,8 +21,7 @@ export class Formats {
   readonly number: Show;
   /** A share of 1 as whole percent. */
   readonly percent: Show;
-  /** To a hundredth of a cent, for comparing similar amounts. */
-  readonly usdExact: Show;
+  readonly #exact: Show;
   readonly clock: Show;
   readonly moment: Show;
   /** With seconds, for comparing it with a log. */
@@ -32,16 +33,26 @@ export class Formats {
   /** A day on a chart's axis: day and month. */
   readonly day: Show;
 
-  constructor(locale: string, words: Words['common']) {
+  /** The same, with ordinary spaces: where hidden characters are shown, a no-break space would be marked. */
+  readonly spaced: Formats;
+
+  /** `gap` is between a number and its unit, so that no line breaks there. */
+  constructor(locale: string, words: Words['common'], gap = noBreak) {
+    const showBy =
+      (format: { format(value: number): string }): Show =>
+      (value) =>
+        format.format(value).replaceAll(noBreak, gap);
     const number = (options: Intl.NumberFormatOptions): Show => showBy(new Intl.NumberFormat(locale, options));
     const time = (options: Intl.DateTimeFormatOptions): Show => showBy(new Intl.DateTimeFormat(locale, options));
     this.#words = words;
+    this.#gap = gap;
+    this.spaced = gap === noBreak ? new Formats(locale, words, ' ') : this;
     this.#whole = number({ maximumFractionDigits: 0 });
     this.#one = number({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
     this.percent = number({ style: 'percent' });
     this.number = number({ maximumFractionDigits: 1 });
     this.#money = number(dollars);
-    this.usdExact = number({ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 });
+    this.#exact = number({ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 });
     this.clock = time(clock);
     this.moment = time({ ...day, year: 'numeric', ...clock });
     this.instant = time({ ...day, year: 'numeric', ...clock, second: '2-digit' });
@@ -51,37 +62,46 @@ export class Formats {
     this.occasion = time({ weekday: 'short', ...day, ...clock });
   }
 
+  /** A number with its unit, on one line. */
+  amount(shown: string | number, unit: string): string {
+    return `${shown}${this.#gap}${unit}`;
+  }
+
   duration(ms: number): string {
-    if (ms < 1) return '< 1 ms';
-    if (ms < 1000) return `${Math.round(ms)} ms`;
-    if (ms < 10_000) return `${this.#one(ms / 1000)} s`;
-    if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
+    if (ms < 1) return `<${this.#gap}${this.amount(1, 'ms')}`;
+    if (ms < 1000) return this.amount(Math.round(ms), 'ms');
+    if (ms < 10_000) return this.amount(this.#one(ms / 1000), 's');
+    if (ms < 60_000) return this.amount(Math.round(ms / 1000), 's');
     const minutes = Math.floor(ms / 60_000);
-    if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
-    return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    if (minutes < 60) return `${this.amount(minutes, 'min')} ${this.amount(Math.floor((ms % 60_000) / 1000), 's')}`;
+    return `${this.amount(Math.floor(minutes / 60), 'h')} ${this.amount(minutes % 60, 'min')}`;
   }
 
   /** Time since a start; it is never negative. */
   offset(ms: number): string {
-    return ms < 1 ? '0 ms' : `+${this.duration(ms)}`;
+    return ms < 1 ? this.amount(0, 'ms') : `+${this.duration(ms)}`;
   }
 
   size(bytes: number): string {
-    if (bytes < 1000) return `${bytes} B`;
-    if (bytes < 1_000_000) return `${(bytes < 10_000 ? this.#one : this.#whole)(bytes / 1000)} kB`;
-    return `${this.#one(bytes / 1_000_000)} MB`;
+    if (bytes < 1000) return this.amount(bytes, 'B');
+    if (bytes < 1_000_000) return this.amount((bytes < 10_000 ? this.#one : this.#whole)(bytes / 1000), 'kB');
+    return this.amount(this.#one(bytes / 1_000_000), 'MB');
   }
 
   tokens(tokens: number): string {
-    if (tokens < 1000) return this.#words.tokens(tokens, this.#whole(tokens));
-    return this.#words.tokens(tokens, `${(tokens < 100_000 ? this.#one : this.#whole)(tokens / 1000)}k`);
+    const shown = tokens < 1000 ? this.#whole(tokens) : `${(tokens < 100_000 ? this.#one : this.#whole)(tokens / 1000)}k`;
+    return this.amount(shown, this.#words.tokens(tokens));
   }
 
   /** Null means an unknown price, and the text says so. */
   usd(usd: number | null): string {
     if (usd === null) return this.#words.costUnknown;
-    if (usd === 0) return this.#words.costNothing;
-    return usd < 0.01 ? this.usdExact(usd) : this.#money(usd);
+    return usd > 0 && usd < 0.01 ? this.usdExact(usd) : this.#money(usd);
+  }
+
+  /** To a hundredth of a cent, for comparing similar amounts. An amount that is not zero never reads as zero. */
+  usdExact(usd: number): string {
+    return usd > 0 && usd < 0.0001 ? `<${this.#gap}${this.#exact(0.0001)}` : this.#exact(usd);
   }
 
   /** A time of day for today, a weekday for this week, else a date. */
@@ -90,8 +110,4 @@ export class Formats {
     if (group === 'Today') return this.clock(atMs);
     return (group === 'This week' ? this.#weekday : this.date)(atMs);
   }
-}
-
-function showBy(format: { format(value: number): string }): Show {
-  return (value) => format.format(value);
 }

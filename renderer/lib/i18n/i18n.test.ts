@@ -74,8 +74,8 @@ test('numbers and money follow the locale of the formats', () => {
   const british = new Formats('en-GB', english.common);
   const swedish = new Formats('sv-SE', english.common);
   const said = (format: Formats) => [format.duration(1500), format.size(1200), format.tokens(1840), format.usd(1.5), format.number(1234.5)];
-  expect(said(british)).toEqual(['1.5 s', '1.2 kB', '1.8k tokens', '$1.50', '1,234.5']);
-  expect(said(swedish)).toEqual(['1,5 s', '1,2 kB', '1,8k tokens', '1,50\u{a0}$', '1\u{a0}234,5']);
+  expect(said(british)).toEqual(['1.5\u{a0}s', '1.2\u{a0}kB', '1.8k\u{a0}tokens', '$1.50', '1,234.5']);
+  expect(said(swedish)).toEqual(['1,5\u{a0}s', '1,2\u{a0}kB', '1,8k\u{a0}tokens', '1,50\u{a0}$', '1\u{a0}234,5']);
 });
 
 test('a moment has no seconds, an instant has them', () => {

@@ -35,7 +35,7 @@ export class Approvals {
   byId = $state<Record<string, Approval>>({});
   grantsById = $state<Record<string, KnownGrant>>({});
   outcomes = $state.raw<readonly UnknownOutcome[]>([]);
-  /** Whether past decisions and grants were read. */
+  /** Whether everything was read, with past decisions and grants. */
   hasAll = $state(false);
   readonly #client: OpClient;
   /** For each answer in flight, the events since it was requested. */
@@ -63,8 +63,13 @@ export class Approvals {
 
   /** Loads decided approvals and grants as well. */
   async loadAll(): Promise<void> {
-    const asked = Promise.all([this.#client.op('approval.list', { all: true }), this.#client.op('grant.list', { all: true })]);
-    await this.#show(asked, ([{ approvals }, { grants }]) => {
+    const asked = Promise.all([
+      this.#client.op('approval.list', { all: true }),
+      this.#client.op('grant.list', { all: true }),
+      this.#client.op('outcome.list', {}),
+    ]);
+    await this.#show(asked, ([{ approvals }, { grants }, { outcomes }]) => {
+      this.outcomes = outcomes;
       this.byId = Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval]));
       this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
       this.hasAll = true;

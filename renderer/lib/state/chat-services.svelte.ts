@@ -12,12 +12,14 @@ import { soon } from './soon.ts';
 const readAfterMs = 150;
 
 export class ChatServices {
+  loaded = $state(false);
   list = $state.raw<readonly ChannelStatus[]>([]);
   #people = $state.raw<OpResult<'channel.people'>['people']>([]);
   #codes = $state.raw<Readonly<Record<string, OpResult<'channel.pair'>>>>({});
   readonly #client: OpClient;
   readonly #loadSoon: () => void;
-  #isLoaded = false;
+  /** Nothing is loaded before a view asks. */
+  #isAsked = false;
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
@@ -25,14 +27,15 @@ export class ChatServices {
   }
 
   apply(event: AnyEvent): void {
-    if (this.#isLoaded && event.type.startsWith('channel.')) this.#loadSoon();
+    if (this.#isAsked && event.type.startsWith('channel.')) this.#loadSoon();
   }
 
   async load(): Promise<void> {
-    this.#isLoaded = true;
+    this.#isAsked = true;
     const [{ channels }, { people }] = await Promise.all([this.#client.op('channel.list', {}), this.#client.op('channel.people', {})]);
     this.list = channels;
     this.#people = people;
+    this.loaded = true;
   }
 
   async setPaused(channel: string, isPaused: boolean): Promise<void> {

@@ -195,15 +195,6 @@ test('the axis is true to time, except that a long wait is shortened', () => {
   expect(spansOf(events, foldTurnView('t', events)).get(finished?.seq ?? 0)).toEqual({ fromMs: 60_160, toMs: 60_260 });
 });
 
-test('a price in a sentence contains no markup', () => {
-  const telling = { words: english, format: new Formats('en-GB', english.common), call: ({ tool }: { tool: string }) => tool };
-  const { detail } = describeEvent(
-    { ...sampleOf('model.finished'), body: { ...sampleOf('model.finished').body, costUsd: 0.5 } } as AnyEvent,
-    telling,
-  );
-  expect(detail).toContain('$0.50');
-});
-
 /** Events of a session or the program, never of a turn. */
 const ofNoTurn = /^(?:session|instance)\.|^panic\.measured$/;
 
@@ -212,9 +203,12 @@ test('every event a turn can hold has a sentence', () => {
   const all = readdirSync(samples).map((file) => {
     const type = eventTypes.find((name) => file.startsWith(`${name}.v1.`)) ?? 'turn.started';
     const body: unknown = JSON.parse(readFileSync(join(samples, file), 'utf8'));
-    return { type, title: describeEvent({ ...sampleOf(type), body } as AnyEvent, telling).title };
+    const { title, detail } = describeEvent({ ...sampleOf(type), body } as AnyEvent, telling);
+    return { type, title, detail };
   });
   expect(all.length).toBeGreaterThanOrEqual(eventTypes.length);
+  // Where a sentence is shown, a no-break space is marked as a hidden character.
+  expect(all.filter(({ title, detail }) => `${title}${detail}`.includes('\u{a0}'))).toEqual([]);
   expect(
     all.filter(({ type, title }) => title === '' || /undefined|\[object/.test(title) || (title === type && !ofNoTurn.test(type))),
   ).toEqual([]);

@@ -50,13 +50,15 @@ export class TurnEvents {
     return this.#folded;
   }
 
-  async load(): Promise<void> {
+  /** Resolves to false if it failed. */
+  async load(): Promise<boolean> {
+    this.loading = true;
     const held = this.#live();
     if (hasBeginning(held)) {
       // Stored, because the stream drops old turns.
       this.#read = held.slice();
       this.loading = false;
-      return;
+      return true;
     }
     const read: AnyEvent[] = [];
     try {
@@ -68,10 +70,12 @@ export class TurnEvents {
         if (!hasMore) break;
       }
       this.#read = read;
+      this.failure = null;
     } catch (cause) {
       this.failure = toOpFailure(cause);
     }
     this.loading = false;
+    return this.failure === null;
   }
 }
 

@@ -12,16 +12,36 @@ export interface Guide {
   readonly canReleasePanic: boolean;
 }
 
-const links: Readonly<Record<string, (words: HealthWords) => { href: string; name: string }>> = {
-  workspace: (words) => ({ href: hrefOf('settings', 'workspace'), name: words.openSettings }),
-  provider: (words) => ({ href: hrefOf('settings', 'models'), name: words.openSettings }),
-  route: (words) => ({ href: hrefOf('settings', 'models'), name: words.openSettings }),
-  model: (words) => ({ href: hrefOf('settings', 'models'), name: words.openModels }),
-  budget: (words) => ({ href: hrefOf('settings', 'budget'), name: words.openSettings }),
-  outcomes: (words) => ({ href: hrefOf('approvals'), name: words.openApprovals }),
-  secrets: (words) => ({ href: hrefOf('settings', 'secrets'), name: words.openSecrets }),
-  sandbox: (words) => ({ href: hrefOf('settings', 'sandbox'), name: words.openSettings }),
-  config: (words) => ({ href: hrefOf('settings', 'file'), name: words.openFile }),
+type Place = readonly [name: keyof HealthWords['links'], ...Parameters<typeof hrefOf>];
+
+const setting = (section: string): Place => ['setting', 'settings', section];
+const unfinished: Place = ['unfinished', 'health', 'unfinished'];
+const schedules: Place = ['schedules', 'schedules'];
+
+/** Where in the window the advice of a check is carried out. */
+const places: Readonly<Record<string, Place>> = {
+  workspace: setting('workspace'),
+  provider: setting('models'),
+  route: setting('models'),
+  model: ['models', 'settings', 'models'],
+  engine: setting('models'),
+  'model-file': setting('models'),
+  budget: setting('budget'),
+  outcomes: ['approvals', 'approvals'],
+  secrets: ['secrets', 'settings', 'secrets'],
+  sandbox: setting('sandbox'),
+  config: ['file', 'settings', 'file'],
+  'dead-letters': unfinished,
+  outbox: unfinished,
+  schedules,
+  heartbeat: schedules,
+  mcp: setting('mcp'),
+  doors: setting('doors'),
+  telegram: setting('channels'),
+  'channel-discord': setting('channels'),
+  telemetry: setting('telemetry'),
+  browser: setting('browser'),
+  verifier: setting('verify'),
 };
 
 /**
@@ -35,7 +55,13 @@ export function guideOf(id: string, words: HealthWords): Guide {
   const meanings: Readonly<Record<string, string>> = words.meanings;
   const own = <T>(record: Readonly<Record<string, T>>): T | undefined => [kind, head].map((key) => ownOf(record, key)).find(isGiven);
   const title = ownOf(titles, kind) ?? [ownOf(titles, head) ?? capitalised(head), rest.join(' ')].filter(isGiven).join(': ');
-  return { title, meaning: own(meanings) ?? '', link: own(links)?.(words) ?? null, canReleasePanic: kind === 'panic' };
+  return { title, meaning: own(meanings) ?? '', link: linkOf(own(places), words), canReleasePanic: kind === 'panic' };
+}
+
+function linkOf(place: Place | undefined, words: HealthWords): Guide['link'] {
+  if (place === undefined) return null;
+  const [name, ...where] = place;
+  return { href: hrefOf(...where), name: words.links[name] };
 }
 
 function ownOf<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {

@@ -1,9 +1,9 @@
-// The group of each section on the settings page, most used first. Sections without a group are in the advanced one.
+// The group of each section on the settings page, most used first. Other sections are advanced, after those that are listed.
 
 export const settingGroups = ['general', 'models', 'permissions', 'money', 'memory', 'channels', 'programs', 'advanced'] as const;
 export type SettingGroup = (typeof settingGroups)[number];
 
-const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly string[]>> = {
+const sections: Readonly<Record<SettingGroup, readonly string[]>> = {
   general: ['appearance', 'app', 'desktop', 'workspace', 'attachments'],
   models: ['models', 'embeddings', 'context'],
   permissions: ['policy', 'sandbox', 'safety', 'secrets', 'tools'],
@@ -11,6 +11,7 @@ const sections: Readonly<Record<Exclude<SettingGroup, 'advanced'>, readonly stri
   memory: ['memory', 'knowledge', 'skills', 'prompts'],
   channels: ['channels', 'signals', 'heartbeat', 'web'],
   programs: ['mcp', 'doors'],
+  advanced: ['agents', 'helpers'],
 };
 const places = new Map(Object.entries(sections).flatMap(([group, ids]) => ids.map((id, at) => [id, { group, at }] as const)));
 
@@ -21,6 +22,6 @@ export function groupOf(section: string): SettingGroup {
 
 /** Ordered by group, and within a group as above; sections without a position keep their order. */
 export function inOrder<T extends { readonly id: string }>(all: readonly T[]): readonly T[] {
-  const rank = ({ id }: T): number => settingGroups.indexOf(groupOf(id)) * 100 + (places.get(id)?.at ?? 0);
+  const rank = ({ id }: T): number => settingGroups.indexOf(groupOf(id)) * 100 + (places.get(id)?.at ?? 99);
   return [...all].sort((a, b) => rank(a) - rank(b));
 }

@@ -28,7 +28,7 @@ export function describeNumber(value: number, unit: Unit | null, { format, words
     case 'bytes':
     case 'megabytes': {
       const { factor, symbol } = scaleFor(value, unit);
-      return `${format.number(value / factor)} ${symbol}`;
+      return format.amount(format.number(value / factor), symbol);
     }
     case 'usd':
       return format.usd(value);

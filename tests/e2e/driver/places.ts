@@ -61,8 +61,13 @@ export interface Place {
 }
 
 /** Visits each place. `visit` must undo its own changes. */
-export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
+export async function visitPlaces(window: WindowUnderTest, visitor: (place: Place) => Promise<void>): Promise<void> {
   const { page } = window;
+  /** Nothing is shown as under the pointer, wherever the last click was. */
+  const visit = async (place: Place): Promise<void> => {
+    await page.mouse.move(0, 0);
+    await visitor(place);
+  };
   await crash(window);
   await page.getByRole('button', { name: 'New session', exact: true }).click();
   await page.getByText('What can I do for you?').waitFor();
@@ -133,8 +138,6 @@ async function checkHeartbeat(page: Page): Promise<void> {
   const heartbeat = page.getByRole('region', { name: 'Heartbeat' });
   await heartbeat.getByRole('button', { name: 'Check now' }).click();
   await heartbeat.getByText('HEARTBEAT.md asks for nothing.').waitFor();
-  // Reset the pointer and the focus.
-  await page.mouse.move(0, 0);
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Schedules', exact: true }).focus();
 }
 

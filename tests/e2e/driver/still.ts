@@ -7,10 +7,11 @@ export const stillScript = `(() => {
     .replace(/\\b(ses|trn|msg|apr|art|cal|call|pck|pack|grt|evt|chk)_[A-Za-z0-9]+/g, '$1_x')
     .replace(/127\\.0\\.0\\.1:\\d+/g, '127.0.0.1:1')
     .replace(/\\b\\d{1,2}\\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mai|Okt|Dez)[a-z]*\\.? \\d{4}/g, '1 Jan 2026')
+    .replace(/\\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?\\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b(?! \\d{4})/g, '1 Jan')
     .replace(/\\b\\d\\d:\\d\\d(?::\\d\\d)?\\b/g, '00:00')
-    .replace(/(?:< ?)?\\b\\d+(?:[.,]\\d+)? ?(?:ms|s|min)\\b(?: \\d+ s)?/g, '1 s')
-    .replace(/\\b\\d+(?:[.,]\\d+)?k? (tokens?|Tokens?)\\b/g, '9 $1')
-    .replace(/\\b\\d+(?:[.,]\\d+)? (kB|MB|GB)\\b/g, '9 $1');
+    .replace(/(?:<\\s?)?\\b\\d+(?:[.,]\\d+)?\\s?(?:ms|s|min)\\b(?: \\d+\\ss)?/g, '1\\u00a0s')
+    .replace(/\\b\\d+(?:[.,]\\d+)?k?\\s(tokens?|Tokens?)\\b/g, '9\\u00a0$1')
+    .replace(/\\b\\d+(?:[.,]\\d+)?\\s(kB|MB|GB)\\b/g, '9\\u00a0$1');
   const still = (node) => {
     if (node.nodeType === 3) {
       const text = same(node.nodeValue);

@@ -1,9 +1,9 @@
 // Views of doors and their tokens. The only module that prints a token.
 
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
+import { money, table, when } from '../table.ts';
 
-const limitOf = (perDayUsd: number | null): string => (perDayUsd === null ? '-' : `$${perDayUsd}`);
+const limitOf = (perDayUsd: number | null): string => (perDayUsd === null ? '-' : money(perDayUsd));
 
 export const doorViews: ViewsOf<'door'> = {
   'door.list': {
@@ -33,7 +33,7 @@ export const doorViews: ViewsOf<'door'> = {
           one.scopes.join(' '),
           String(one.perMinute),
           limitOf(one.perDayUsd),
-          `$${one.spentTodayUsd.toFixed(4)}`,
+          money(one.spentTodayUsd),
           one.lastUsedAtMs === null ? 'never' : when(one.lastUsedAtMs),
         ]),
         'There are no tokens. Make one: trayclaw doors token create',

@@ -13,7 +13,7 @@ import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table } from '../table.ts';
+import { money, table } from '../table.ts';
 import { refuseMissingFolder, writeResult } from '../write-result.ts';
 
 export const pipelineViews: ViewsOf<'pipeline'> = {
@@ -140,7 +140,7 @@ function describeComparison({ rows }: OpResult<'pipeline.compare'>): string {
       String(one.calls),
       String(one.tokens),
       `${(one.tookMs / 1000).toFixed(1)} s`,
-      one.costUsd === null ? 'unknown' : `$${one.costUsd.toFixed(4)}`,
+      money(one.costUsd),
       one.quality === null ? '-' : `${Math.round(one.quality * 100)} %`,
     ]),
     'Nothing was compared.',

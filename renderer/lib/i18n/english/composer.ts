@@ -25,7 +25,7 @@ export const composer = {
   },
   dismiss: 'Dismiss',
   model: 'Model of this session',
-  modelDefault: (ref: string) => `Default: ${ref}`,
+  modelDefault: (ref: string) => `${ref} (default)`,
   modelNone: 'No model',
   commands: 'Commands',
   mentioned: 'Files of the folder',

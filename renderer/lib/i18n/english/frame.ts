@@ -55,7 +55,7 @@ export const frame = {
   stopped: 'Stopped',
   everythingStopped: 'Everything is stopped.',
   beingEnded: 'Running processes are being ended.',
-  ended: (count: number, ms: number) => `${counted(count, 'process', 'processes')} ended in ${ms} ms.`,
+  ended: (count: number, ms: number) => `${counted(count, 'process', 'processes')} ended in ${ms}\u00a0ms.`,
   untilReleased: 'Nothing runs until you release it.',
   since: (moment: string) => `Since ${moment}`,
 

@@ -17,6 +17,7 @@ export const skills = {
   trustOf: (name: string) => `Trust the skill ${name}`,
   distrust: 'No longer trust',
   distrustOf: (name: string) => `No longer trust the skill ${name}`,
+  isOld: 'Its files have changed since they were shown.',
   readFirst: 'Open its text first: you trust exactly what you have seen.',
   enable: 'Switch on',
   enableOf: (name: string) => `Switch on the skill ${name}`,

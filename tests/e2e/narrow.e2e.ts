@@ -1,0 +1,54 @@
+// On a narrow window: nothing is cut that a person needs, and nothing scrolls sideways.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** How many of the elements are wider inside than outside. */
+const cut = (selector: string): string =>
+  `[...document.querySelectorAll('${selector}')].filter((element) => element.scrollWidth > element.clientWidth).length`;
+
+test('at 390 px, names of commands, the themes and the tables of usage fit', async () => {
+  const viewport = { width: 390, height: 844 };
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }], context: { viewport } });
+  const { page, host } = window;
+  await window.send('First question');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: 'Show what the model saw in the last turn' }).waitFor();
+  expect(await page.evaluate(cut('[role=option] .name'))).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.goto(`${host.origin}/#/settings/appearance`);
+  const themes = page.getByRole('group', { name: 'Theme' }).getByRole('radio');
+  await themes.first().waitFor();
+  const heights = await themes.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+  expect([heights.length, new Set(heights).size]).toEqual([3, 1]);
+  await page.goto(`${host.origin}/#/health/usage`);
+  for (const measure of ['Tokens', 'Cost', 'Latency']) {
+    await page.getByText(measure, { exact: true }).first().click();
+    await page.getByRole('group', { name: `${measure} per day` }).waitFor();
+    expect([measure, await page.evaluate(cut('main .scroll'))]).toEqual([measure, 0]);
+  }
+  expect(window.incidents).toEqual([]);
+});
+
+test('at 768 px, the title of a session and the rows of settings have the space they need', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, context: { viewport: { width: 768, height: 1024 } } });
+  const { page, host } = window;
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  expect(await page.evaluate(cut('#title'))).toBe(0);
+  await page.goto(`${host.origin}/#/settings/models`);
+  await page.locator('main form.setting').first().waitFor();
+  // The title and its help follow each other without an empty line.
+  const gaps = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('form.setting')].flatMap((row) => { const help = row.querySelector('p[id$=help]'); const title = row.querySelector('h3'); return help === null || row.querySelector('.badge') !== null ? [] : [help.getBoundingClientRect().top - title.getBoundingClientRect().bottom]; })`,
+  );
+  expect(gaps.length).toBeGreaterThan(3);
+  expect(Math.max(...gaps)).toBeLessThan(8);
+});
