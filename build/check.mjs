@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { openCheckCache } from './check-cache.mjs';
 import { listFiles, projectRoot } from './files.mjs';
@@ -12,8 +12,11 @@ const OUTPUT_CHARS_MAX = 40_000;
 /** Each check already uses more than one core. */
 const AT_ONCE_MAX = 2;
 const GIB = 2 ** 30;
-/** The linter's Go part keeps close to 3 GiB: with a limit at that size it spent half its time collecting garbage. */
-const GO_GIB = Math.min(8, Math.max(3, Math.floor(totalmem() / GIB / 3)));
+/**
+ * The linter's Go part keeps close to 3 GiB: with a limit at that size it spent half its time collecting garbage. Takes at most
+ * half of what is free, because the machine may have other work.
+ */
+const GO_GIB = Math.min(8, Math.max(3, Math.floor(Math.min(totalmem() / 3, freemem() / 2) / GIB)));
 const GO = { GOGC: GO_GIB < 6 ? '200' : 'off', GOMEMLIMIT: `${GO_GIB}GiB` };
 /** The maximum number of paths for one command line; above it, the whole folder is checked. */
 const PATHS_MAX = 400;
