@@ -7,8 +7,9 @@ import { nameActor, nameChannel } from './channels.ts';
 import { skillLines } from './describe-skills.ts';
 import { channelLines } from './describe-channel.ts';
 import { telegramLines } from './describe-telegram.ts';
-import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
+import { line, lines, type EventLine, type LineFormats, type Lines, type LineTelling, type Telling } from './event-line.ts';
 import { oneLine } from './format.ts';
+import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 
 export type { EventLine } from './event-line.ts';
@@ -260,10 +261,23 @@ const detailCharsMax = 4000;
 
 export function describeEvent(event: AnyEvent, telling: Telling): EventLine {
   // The table pairs event and description, which the compiler cannot infer.
-  const describe = tell[event.type] as ((event: AnyEvent, telling: Telling & { e: Words['activity']['events'] }) => EventLine) | undefined;
+  const describe = tell[event.type] as ((event: AnyEvent, telling: LineTelling) => EventLine) | undefined;
   const described =
-    describe?.(event, { ...telling, format: telling.format.spaced, e: telling.words.activity.events }) ?? unknownLine(event, telling);
+    describe?.(event, { ...telling, format: spaced(telling.format), e: telling.words.activity.events }) ?? unknownLine(event, telling);
   return { ...described, title: oneLine(described.title, 300), detail: described.detail.slice(0, detailCharsMax) };
+}
+
+function spaced(format: Formats): LineFormats {
+  const plain =
+    <T>(show: (value: T) => string) =>
+    (value: T): string =>
+      show(value).replaceAll('\u00a0', ' ');
+  return {
+    duration: plain((ms) => format.duration(ms)),
+    number: plain((value) => format.number(value)),
+    tokens: plain((tokens) => format.tokens(tokens)),
+    usd: plain((usd) => format.usd(usd)),
+  };
 }
 
 function unknownLine(event: AnyEvent, { words }: Telling): EventLine {

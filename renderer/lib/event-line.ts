@@ -24,9 +24,14 @@ export interface Telling {
   readonly call: (call: { readonly tool: string; readonly callId: string }, state: DescribedCall['state']) => string;
 }
 
+/** Formats for sentences: with ordinary spaces, because where these are shown, a no-break space is marked as a hidden character. */
+export type LineFormats = Pick<Formats, 'duration' | 'number' | 'tokens' | 'usd'>;
+
+export type LineTelling = Omit<Telling, 'format'> & { readonly e: Words['activity']['events']; readonly format: LineFormats };
+
 /** Describes each type of event that has a sentence. */
 export type Lines = {
-  readonly [T in EventType]?: (event: EventOf<T>, telling: { e: Words['activity']['events']; format: Formats } & Telling) => EventLine;
+  readonly [T in EventType]?: (event: EventOf<T>, telling: LineTelling) => EventLine;
 };
 
 export const line = (title: string, detail = '', tone: EventLine['tone'] = 'plain'): EventLine => ({ title, detail, tone });

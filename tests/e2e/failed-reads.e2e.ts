@@ -146,6 +146,21 @@ test('an artifact says that it cannot be read, and tries again by a key', async 
   expect(await page.evaluate('document.activeElement.localName')).not.toBe('body');
 });
 
+test('advice that names a command of the terminal has a link to the place in the window', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const error = { code: 'damaged', message: 'It is locked.', hint: 'Unlock it with: trayclaw secret unlock' };
+  await page.route('**/api/ops/skill.reload', (route) => route.fulfill({ status: 409, json: { error } }));
+  await window.go('Skills');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  const notice = page.getByRole('alert').filter({ hasText: 'It is locked.' });
+  await notice.getByRole('link', { name: 'Open Settings' }).waitFor();
+  expect(await notice.innerText()).toMatch(/^It is locked\.\s+Unlock it\.\s+Open Settings$/);
+  expect(await violations(page)).toEqual([]);
+  await notice.getByRole('link', { name: 'Open Settings' }).press('Enter');
+  await page.locator('[data-section="secrets"]').waitFor();
+});
+
 test('a part of a place that cannot be read says so, and never that there is nothing', async () => {
   const replies = [{ calls: [{ tool: 'write_file', args: { path: 'plan.md', content: '# Beans\n' } }] }, { text: 'Planned.' }];
   const config = { policy: { rules: [{ when: { tools: ['write_file'] }, then: 'allow' as const }] } };

@@ -58,6 +58,7 @@ test('the token is stored in the vault, its name in the file, and never on the p
   await form.getByText('@BotFather').waitFor();
   // The form has found that there is no place to store the token.
   await form.getByLabel('New vault passphrase').waitFor();
+  await form.getByText('This computer has no unlocked keychain').waitFor();
   expect(await form.getByLabel('Bot token').isDisabled()).toBe(true);
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
   await form.getByLabel('Repeat passphrase').fill('correct horse battery');

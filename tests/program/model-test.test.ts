@@ -1,5 +1,6 @@
 // A live test of a model: an answer, and a clear message for each failure; counted in the usage, and limited in time.
 
+import { chmodSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { toAppError } from '../../core/contracts/errors.ts';
 import type { ToolDefinition } from '../../core/index.ts';
@@ -16,7 +17,7 @@ async function open(answer: Parameters<typeof ScriptedModel.start>[0], tools: re
     await home.dispose();
     await model.close();
   });
-  return { model, claw };
+  return { model, claw, home };
 }
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
@@ -202,4 +203,11 @@ test('the quick check reports a model that its server does not list', async () =
   const { checks } = await claw.op('health.check', {});
   expect(checks.find(({ id }) => id === 'model.turn')).toMatchObject({ ok: true, fix: expect.stringContaining('models') as unknown });
   expect(model.requests.length).toBe(0);
+});
+
+test('a repair of the health check asks no model', async () => {
+  const { model, claw, home } = await open([{ answer: { text: 'ok' } }]);
+  chmodSync(home.path, 0o755);
+  const { check } = await claw.op('health.fix', { checkId: 'permissions', run: true });
+  expect([check?.ok, model.requests.length]).toEqual([true, 0]);
 });

@@ -5,6 +5,7 @@ import type { Words } from './words.ts';
 
 type Show = (value: number) => string;
 
+/** Between a number and its unit, so that no line breaks there. */
 const noBreak = '\u00a0';
 const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
 const day = { day: 'numeric', month: 'short' } as const;
@@ -12,7 +13,6 @@ const clock = { hour: '2-digit', minute: '2-digit' } as const;
 
 export class Formats {
   readonly #words: Words['common'];
-  readonly #gap: string;
   readonly #whole: Show;
   readonly #one: Show;
   readonly #money: Show;
@@ -33,20 +33,10 @@ export class Formats {
   /** A day on a chart's axis: day and month. */
   readonly day: Show;
 
-  /** The same, with ordinary spaces: where hidden characters are shown, a no-break space would be marked. */
-  readonly spaced: Formats;
-
-  /** `gap` is between a number and its unit, so that no line breaks there. */
-  constructor(locale: string, words: Words['common'], gap = noBreak) {
-    const showBy =
-      (format: { format(value: number): string }): Show =>
-      (value) =>
-        format.format(value).replaceAll(noBreak, gap);
+  constructor(locale: string, words: Words['common']) {
     const number = (options: Intl.NumberFormatOptions): Show => showBy(new Intl.NumberFormat(locale, options));
     const time = (options: Intl.DateTimeFormatOptions): Show => showBy(new Intl.DateTimeFormat(locale, options));
     this.#words = words;
-    this.#gap = gap;
-    this.spaced = gap === noBreak ? new Formats(locale, words, ' ') : this;
     this.#whole = number({ maximumFractionDigits: 0 });
     this.#one = number({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
     this.percent = number({ style: 'percent' });
@@ -64,11 +54,11 @@ export class Formats {
 
   /** A number with its unit, on one line. */
   amount(shown: string | number, unit: string): string {
-    return `${shown}${this.#gap}${unit}`;
+    return `${shown}${noBreak}${unit}`;
   }
 
   duration(ms: number): string {
-    if (ms < 1) return `<${this.#gap}${this.amount(1, 'ms')}`;
+    if (ms < 1) return `<${noBreak}${this.amount(1, 'ms')}`;
     if (ms < 1000) return this.amount(Math.round(ms), 'ms');
     if (ms < 10_000) return this.amount(this.#one(ms / 1000), 's');
     if (ms < 60_000) return this.amount(Math.round(ms / 1000), 's');
@@ -101,7 +91,7 @@ export class Formats {
 
   /** To a hundredth of a cent, for comparing similar amounts. An amount that is not zero never reads as zero. */
   usdExact(usd: number): string {
-    return usd > 0 && usd < 0.0001 ? `<${this.#gap}${this.#exact(0.0001)}` : this.#exact(usd);
+    return usd > 0 && usd < 0.0001 ? `<${noBreak}${this.#exact(0.0001)}` : this.#exact(usd);
   }
 
   /** A time of day for today, a weekday for this week, else a date. */
@@ -110,4 +100,8 @@ export class Formats {
     if (group === 'Today') return this.clock(atMs);
     return (group === 'This week' ? this.#weekday : this.date)(atMs);
   }
+}
+
+function showBy(format: { format(value: number): string }): Show {
+  return (value) => format.format(value);
 }

@@ -20,6 +20,7 @@ export const frame = {
     health: 'Health',
     running: 'Running',
   },
+  openPlace: (name: string) => `Open ${name}`,
   waiting: (count: number) => `${count} waiting for you`,
   newSession: 'New session',
   sessionList: 'Session list',

@@ -53,7 +53,6 @@ export const providers = {
   model: 'Model',
   modelHelp: 'As the provider names it. If empty, the test uses the usual one.',
   modelsOffered: (count: number) => `The server offers ${counted(count, 'model')}; type to find one.`,
-  vaultWhy: 'This computer has no unlocked keychain, so the key goes into an encrypted vault with a passphrase.',
   offered: 'offered by its server',
   missing: 'not offered by its server',
   prices: 'Prices',

@@ -7,6 +7,7 @@ export const secrets = {
   inKeychain: 'Kept in the keychain.',
   inVault: 'Kept in an encrypted vault.',
   lookAgain: 'Look again',
+  vaultWhy: 'This computer has no unlocked keychain, so secrets go into an encrypted vault with a passphrase.',
   newPassphrase: 'New vault passphrase',
   passphrase: 'Vault passphrase',
   repeat: 'Repeat passphrase',

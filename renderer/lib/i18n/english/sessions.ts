@@ -12,6 +12,7 @@ export const sessions = {
   archived: 'Archived',
   back: 'Back to sessions',
   nothingFound: 'Nothing found.',
+  searchFailed: 'The search failed. Type on to try again.',
   nothingArchived: 'No archived sessions.',
   none: 'No sessions yet.',
   more: 'Show more sessions',

@@ -21,6 +21,7 @@ export class SessionSearch {
   query = $state('');
   /** A request is in flight. */
   isBusy = $state(false);
+  hasFailed = $state(false);
   #hits = $state.raw<readonly SearchHit[]>([]);
   readonly #client: Pick<OpClient, 'op'>;
   readonly #needle = $derived(this.query.trim().toLowerCase());
@@ -46,6 +47,7 @@ export class SessionSearch {
     const wanted = this.query.trim();
     const isAsked = wanted.length >= charsLeast;
     this.#hits = [];
+    this.hasFailed = false;
     // Only written, never read here: an effect that runs this must not run again when the answer arrives.
     this.isBusy = isAsked;
     if (!isAsked) return undefined;
@@ -58,10 +60,11 @@ export class SessionSearch {
   }
 
   async #ask(wanted: string, signal: AbortSignal): Promise<void> {
-    // A failed search shows no hits; typing more retries it.
+    // Typing more retries a failed search.
     const found = await this.#client.op('session.search', { query: wanted, limit: hitsMax, each: 'session' }, signal).catch(() => null);
     if (signal.aborted) return;
     this.#hits = found?.hits ?? [];
+    this.hasFailed = found === null;
     this.isBusy = false;
   }
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { adviceOf } from './advice.ts';
+
+test('a command at the end of the advice becomes a place in the window', () => {
+  expect(adviceOf('Set one up: trayclaw setup')).toEqual({ text: 'Set one up.', place: ['settings', 'models'] });
+  expect(adviceOf('See what there is with: trayclaw skills list')).toEqual({ text: 'See what there is.', place: ['skills'] });
+  expect(adviceOf('See: trayclaw work show wrk_1')).toEqual({ text: '', place: ['running', 'tasks'] });
+  expect(adviceOf('Set it up with: trayclaw setup, or choose one of: trayclaw models')).toMatchObject({ place: ['settings', 'models'] });
+});
+
+test('a command inside the advice stays, next to its place', () => {
+  const hint = 'Set it with: trayclaw secret set NAME, or export the named environment variable.';
+  expect(adviceOf(hint)).toEqual({ text: hint, place: ['settings', 'secrets'] });
+  const run = 'Run trayclaw secret unlock, or start it with a passphrase.';
+  expect(adviceOf(run)).toEqual({ text: run, place: ['settings', 'secrets'] });
+});
+
+test('advice without a command, or with one that only the terminal has, is left as it is', () => {
+  for (const hint of ['Free some disk space.', 'Release it with: trayclaw panic --release', 'See: trayclaw constructor'])
+    expect(adviceOf(hint)).toEqual({ text: hint, place: null });
+  const gap = 'Restore a backup (trayclaw backup list), or continue with the current log: trayclaw audit accept';
+  expect(adviceOf(gap)).toEqual({ text: gap, place: null });
+});
