@@ -26,7 +26,7 @@ test('results are private; one that is overwritten keeps its permissions', () =>
   expect(statSync(given).mode & 0o777).toBe(0o640);
 });
 
-test('a link that leads nowhere is not written through, and nothing is left beside it', needs('a Unix system'), () => {
+test('a link without a target is refused, and no other file is left', needs('a Unix system'), () => {
   const folder = newFolder();
   symlinkSync('nowhere', join(folder, 'link'));
   expect(() => writeNewResult(join(folder, 'link'), 'text')).toThrow('is already there.');
