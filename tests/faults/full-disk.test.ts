@@ -1,4 +1,4 @@
-// A turn that a full disk ended: what a person is told, and that it continues where it stopped once there is space, by each way to do so.
+// Turns that a full disk ended: the error names the command that continues them, and each way to continue keeps their work.
 
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

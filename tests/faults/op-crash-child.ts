@@ -15,7 +15,7 @@ writes.areCounted = options.fromStart;
 
 if (options.daysAhead > 0) {
   const real = globalThis.setInterval;
-  // The daily work is looked at once a minute.
+  // The program checks once a minute whether its daily work is due.
   globalThis.setInterval = ((work: () => void, ms: number) => real(work, ms === 60_000 ? 20 : ms)) as typeof setInterval;
 }
 const aheadMs = options.daysAhead * 86_400_000;

@@ -1,4 +1,4 @@
-// What a test tells the process that is killed during an operation.
+// The options of the process that is killed during an operation.
 
 import * as z from 'zod';
 

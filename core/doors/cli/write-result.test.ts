@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { needs } from '../../../tests/needs.ts';
 import { writeNewResult, writeResult } from './write-result.ts';
 
 const newFolder = (): string => {
@@ -25,14 +26,14 @@ test('results are private; one that is overwritten keeps its permissions', () =>
   expect(statSync(given).mode & 0o777).toBe(0o640);
 });
 
-test.skipIf(process.platform === 'win32')('a link that leads nowhere is not written through, and nothing is left beside it', () => {
+test('a link without a target is refused, and no other file is left', needs('a Unix system'), () => {
   const folder = newFolder();
   symlinkSync('nowhere', join(folder, 'link'));
   expect(() => writeNewResult(join(folder, 'link'), 'text')).toThrow('is already there.');
   expect(readdirSync(folder)).toEqual(['link']);
 });
 
-test.skipIf(process.platform === 'win32')('a kill in the middle leaves no half result under its name', () => {
+test('a kill in the middle leaves no half result under its name', needs('a Unix system'), () => {
   const folder = newFolder();
   const script = `
     import fs from 'node:fs';

@@ -6,6 +6,7 @@ import { AppError, noSession } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
+import type { Checkpoint } from '../../store/checkpoint/checkpoint.ts';
 import { emptySearch } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
@@ -25,7 +26,7 @@ export const keptLog = 'The event log: nothing in it is changed or removed.';
 export function waysBack(deps: WaysBackDeps): HealthSource {
   return {
     check: () => {
-      const count = interruptedCalls(deps).length;
+      const count = interruptedUndos(deps).length;
       if (count === 0) return [well('undo', 'No undo was interrupted.')];
       return [unwell('undo', `${counted(count, 'undo', 'undos')} ended before everything was put back.`, 'trayclaw recover finish-undo')];
     },
@@ -151,29 +152,41 @@ function planRebuild(deps: WaysBackDeps): Plan {
 }
 
 function planUndo(deps: WaysBackDeps): Plan {
-  const callIds = interruptedCalls(deps);
-  if (callIds.length === 0) throw new AppError('conflict', 'No undo was interrupted.');
+  const targets = interruptedUndos(deps).flatMap((undo) => targetsOf(deps, undo));
+  if (targets.length === 0) throw new AppError('conflict', 'No undo was interrupted.');
   return {
     harmless: false,
-    will: callIds.map((callId) => `Finishes the undo of ${callId}: trayclaw undo ${callId} --preview shows what remains.`),
+    will: targets.map(nameOf).map((id) => `Finishes the undo of ${id}: trayclaw undo ${id} --preview shows what remains.`),
     lost: ['The current content of these files; it is kept and can be restored, like everything an undo replaces.'],
     keeps: ['Files changed since then are left as they are.'],
     run: async (by) => {
       const did: string[] = [];
-      for (const callId of callIds) {
-        const { restored } = await deps.ops()['checkpoint.restore']({ callId, keepGoing: true }, { ...libraryCaller, actor: by });
-        did.push(`${callId}: ${counted(restored.length, 'file')} put back.`);
+      for (const target of targets) {
+        const { restored } = await deps.ops()['checkpoint.restore']({ ...target, keepGoing: true }, { ...libraryCaller, actor: by });
+        did.push(`${nameOf(target)}: ${counted(restored.length, 'file')} put back.`);
       }
       return did;
     },
   };
 }
 
-/** Calls whose undo was interrupted and not completed later. */
-function interruptedCalls({ checkpoints }: WaysBackDeps): string[] {
+type Target = { readonly turnId: string } | { readonly callId: string };
+
+function nameOf(target: Target): string {
+  return 'turnId' in target ? target.turnId : target.callId;
+}
+
+/** The whole turn, if that was undone: several calls of it may have written the same file. Otherwise each call, the last one first. */
+function targetsOf({ checkpoints }: WaysBackDeps, { turnId, undoes }: Checkpoint): Target[] {
+  const ofTurn = turnId === null ? [] : checkpoints.list({ turnId, limit: UNDOS_LOOKED_AT }).filter((one) => one.undoes.length === 0);
+  const isWhole = turnId !== null && undoes.length > 1 && ofTurn.every(({ callId }) => undoes.includes(callId));
+  return isWhole ? [{ turnId }] : undoes.toReversed().map((callId) => ({ callId }));
+}
+
+/** The undos that were interrupted and not completed later. */
+function interruptedUndos({ checkpoints }: WaysBackDeps): Checkpoint[] {
   const undos = checkpoints.list({ limit: UNDOS_LOOKED_AT }).filter(({ undoes }) => undoes.length > 0);
   const isDone = (callId: string, seq: number): boolean =>
     undos.some((undo) => undo.closed && undo.seq > seq && undo.undoes.includes(callId));
-  const left = undos.filter(({ closed }) => !closed).flatMap(({ undoes, seq }) => undoes.filter((callId) => !isDone(callId, seq)));
-  return [...new Set(left)];
+  return undos.filter(({ closed, undoes, seq }) => !closed && undoes.some((callId) => !isDone(callId, seq)));
 }

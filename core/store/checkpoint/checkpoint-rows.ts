@@ -79,6 +79,7 @@ const statements = {
   ofCall: `SELECT ${columns} FROM checkpoints WHERE call_id = ? ORDER BY seq`,
   ofTurn: `SELECT ${columns} FROM checkpoints WHERE turn_id = ? ORDER BY seq`,
   ofSession: `SELECT ${columns} FROM checkpoints WHERE session_id = ? AND seq >= ? ORDER BY seq`,
+  openUndos: `SELECT ${columns} FROM checkpoints WHERE closed = 0 AND undoes <> '[]' ORDER BY seq`,
   newest: `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
   files: 'SELECT path, before, after FROM checkpoint_files WHERE seq = ? ORDER BY path',
   made: 'SELECT folder AS path, mode FROM checkpoint_folders WHERE seq = ? ORDER BY folder',
@@ -134,6 +135,13 @@ export class CheckpointRows {
   ofSessions(sessionIds: readonly string[], fromSeq: number): Checkpoint[] {
     const rows = sessionIds.flatMap((sessionId) => this.#sql.rows<CheckpointRow>(statements.ofSession, sessionId, fromSeq));
     return rows.sort((a, b) => a.seq - b.seq).map((row) => this.#read(row));
+  }
+
+  /** Returns the undos that have no recorded end, undid only these calls, and wrote only these paths. */
+  cutOff(checkpoints: readonly Checkpoint[], paths: readonly string[]): Checkpoint[] {
+    const callIds = new Set(checkpoints.map(({ callId }) => callId));
+    const open = this.#sql.rows<CheckpointRow>(statements.openUndos).map((row) => this.#read(row));
+    return open.filter(({ undoes, files }) => undoes.every((id) => callIds.has(id)) && files.every(({ path }) => paths.includes(path)));
   }
 
   newest(query: { readonly sessionId?: string | undefined; readonly turnId?: string | undefined; readonly limit: number }): Checkpoint[] {

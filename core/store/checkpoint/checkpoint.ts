@@ -224,10 +224,17 @@ export class Checkpoints {
     const gone = [...work, ...already].filter(({ change }) => change.before.kind === 'absent').map(({ change }) => change.path);
     if (work.length === 0) {
       files.tidy(gone);
+      if (refused.length === 0) await this.#closeCutOff(checkpoints, journal, unchanged);
       return { restoreId: null, restored: [], refused, unchanged };
     }
     const { restoreId, restored, failed } = await this.#replace(work, files, { journal, refused, gone });
     return { restoreId, restored, refused: [...refused, ...failed], unchanged };
+  }
+
+  /** Nothing is left to do for the undos that the program did not finish, so their ends are recorded. */
+  async #closeCutOff(checkpoints: readonly Checkpoint[], journal: RestoreJournal, restored: readonly string[]): Promise<void> {
+    for (const { callId, files } of this.#rows.cutOff(checkpoints, restored))
+      journal.end({ restoreId: callId, left: await this.#images.after(files, false), restored, refused: [] });
   }
 
   async #replace(

@@ -30,6 +30,6 @@ test('an undo that the program did not finish changes nothing about the undo of 
     files: [{ path: '/w/a', before: after, after: null }],
   };
   expect(composeChanges([call, undo])).toEqual(composeChanges([call]));
-  // By itself it is a change of which the end is not known.
+  // Without the call, the state that the undo left is not known.
   expect(composeChanges([undo])).toMatchObject([{ path: '/w/a', before: after, after: null }]);
 });
