@@ -100,7 +100,7 @@ test('the error about a server that is not running names its address and the nex
   await expect(other.op('mcp.test', { name: 'web' })).rejects.toMatchObject({ message: expect.stringMatching(/: bad port\.$/) as string });
 });
 
-test('what answers but is no MCP server is told apart from one that is late or ended', async () => {
+test('a page, a late server and one that ended have different messages', async () => {
   const answers: Record<string, (response: ServerResponse) => unknown> = {
     page: (response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
     other: (response) => response.setHeader('content-type', 'application/json').end('{"hello":1}'),

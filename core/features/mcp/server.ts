@@ -312,7 +312,7 @@ export class McpServer {
       ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
           hint: `Run: trayclaw mcp login ${this.name}`,
         })
-      : await startFailure({ name: this.name, url: 'url' in this.config ? this.config.url : null }, cause);
+      : await startFailure({ name: this.name, url: 'url' in this.config ? this.config.url : undefined }, cause);
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;
     this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
     return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });

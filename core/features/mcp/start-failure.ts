@@ -6,14 +6,14 @@ import { failureOf } from './connection.ts';
 
 interface Server {
   readonly name: string;
-  /** Null for a program of this computer. */
-  readonly url: string | null;
+  /** Absent for a program of this computer. */
+  readonly url?: string | undefined;
 }
 
 export async function startFailure({ name, url }: Server, cause: unknown): Promise<AppError> {
   const { SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
   const code = SdkError.isInstance(cause) ? cause.code : null;
-  if (url === null) {
+  if (url === undefined) {
     const ended = code === SdkErrorCode.ConnectionClosed ? 'ended before it answered' : null;
     const why = code === SdkErrorCode.RequestTimeout ? 'did not answer in time' : ended;
     return why === null ? failureOf(name, cause) : new AppError('tool_failed', `The MCP server ${name} ${why}.`, { cause });
