@@ -2,8 +2,10 @@
 // a loop ends, and nothing leaves without the gate.
 
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 import type { Rule } from '../doubles/scripted-model.ts';
@@ -111,6 +113,9 @@ test('two programs that call each other: the call back is refused, and both end'
 test('an unreachable peer and one that rejects the token are reported differently', async () => {
   const { far, key } = await startFar();
   const gone = await freePort();
+  const page = createServer((_request, response) => void response.end('<h1>Welcome</h1>'));
+  await new Promise<void>((resolve) => void page.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void page.close());
   const near = await OpenAiDoorRig.start(
     [],
     {
@@ -119,6 +124,7 @@ test('an unreachable peer and one that rejects the token are reported differentl
           good: { url: `http://127.0.0.1:${far.port}`, token: 'env:GOOD' },
           bad: { url: `http://127.0.0.1:${far.port}`, token: 'env:BAD' },
           away: { url: `http://127.0.0.1:${gone}` },
+          page: { url: `http://127.0.0.1:${(page.address() as AddressInfo).port}` },
         },
       },
     },
@@ -126,16 +132,18 @@ test('an unreachable peer and one that rejects the token are reported differentl
   );
   rigs.push(near);
   const { peers } = await near.claw.op('a2a.peers', {});
-  expect(peers.map(({ peer, state }) => [peer, state])).toEqual([
-    ['good', 'connected'],
-    ['bad', 'refused'],
-    ['away', 'unreachable'],
+  expect(peers.map(({ peer, state, problem }) => [peer, state, problem])).toEqual([
+    ['good', 'connected', null],
+    ['bad', 'refused', 'The agent bad does not accept the token.'],
+    ['away', 'unreachable', 'Nothing answers at the agent away.'],
+    ['page', 'unreachable', 'The agent page gave no answer of the A2A protocol.'],
   ]);
   const { checks } = await near.claw.op('health.check', { full: true });
   expect(checks.filter(({ id }) => id.startsWith('a2a.')).map(({ id, ok }) => [id, ok])).toEqual([
     ['a2a.good', true],
     ['a2a.bad', false],
     ['a2a.away', false],
+    ['a2a.page', false],
   ]);
 });
 

@@ -99,3 +99,35 @@ test('the error about a server that is not running names its address and the nex
   const other = await rig.open({ web: { url: 'http://127.0.0.1:9/mcp' } });
   await expect(other.op('mcp.test', { name: 'web' })).rejects.toMatchObject({ message: expect.stringMatching(/: bad port\.$/) as string });
 });
+
+test('a page, a late server and one that ended have different messages', async () => {
+  const answers: Record<string, (response: ServerResponse) => unknown> = {
+    page: (response) => response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>'),
+    other: (response) => response.setHeader('content-type', 'application/json').end('{"hello":1}'),
+    missing: (response) => response.writeHead(404).end(),
+    broken: (response) => response.writeHead(500).end(),
+    moved: (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    late: () => undefined,
+  };
+  const http = createServer(({ url = '' }, response) => void answers[url.slice(1)]?.(response));
+  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const urlOf = (name: string): string => `http://127.0.0.1:${(http.address() as AddressInfo).port}/${name}`;
+  const web = Object.fromEntries(Object.keys(answers).map((name) => [name, { url: urlOf(name), startMs: 3_000 }]));
+  const claw = await new McpRig().open({ ...web, ended: { command: '/bin/false' } });
+  const said = (name: string): Promise<string> =>
+    claw.op('mcp.test', { name }).then(
+      () => 'it works',
+      (cause: unknown) => (cause as Error).message,
+    );
+  const place = (name: string): string => `${urlOf(name)} (the MCP server ${name})`;
+  for (const name of ['page', 'other']) expect(await said(name)).toBe(`What answers at ${place(name)} is not an MCP server.`);
+  expect(await said('missing')).toBe(`There is no MCP server at ${place('missing')}: HTTP 404.`);
+  expect(await said('broken')).toBe(`${place('broken')} answered with HTTP 500.`);
+  expect(await said('moved')).toBe(`${place('moved')} leads to another address, which is not followed (HTTP 302).`);
+  expect(await said('late')).toBe(`${place('late')} did not answer in time.`);
+  expect(await said('ended')).toBe('The MCP server ended ended before it answered.');
+});

@@ -26,7 +26,7 @@ export async function receiveHook(claw: Claw, request: IncomingMessage, response
     const body = request.headers['content-encoding'] === undefined ? await collectBody(request, BODY_BYTES_MAX) : null;
     if (body === null) throw new AppError('payload_too_large', `A webhook takes up to ${BODY_BYTES_MAX / 1024} KB, not encoded.`);
     const dedupeKey = first(request, KEY_HEADERS);
-    // Svix signs like Standard Webhooks, under names of its own.
+    // Svix signs like Standard Webhooks and uses other header names.
     const signature = {
       id: first(request, ['webhook-id', 'svix-id']),
       timestamp: first(request, ['webhook-timestamp', 'svix-timestamp']),

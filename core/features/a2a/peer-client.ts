@@ -3,6 +3,7 @@
 
 import { Role, TaskState, type AgentCard, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory, type Client } from '@a2a-js/sdk/client';
+import { networkCode } from '../../base/network-failure.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { PeerState } from '../../contracts/features/a2a.ts';
 import { carry, extensionUri, readEnd } from './carried.ts';
@@ -180,7 +181,11 @@ function errorOf(peer: string, cause: unknown): AppError {
     if (inner.name === 'AbortError') return new AppError('cancelled', 'The request was stopped.', { cause });
   }
   const { reason, metadata, message } = cause as { reason?: unknown; metadata?: Record<string, string>; message?: string };
-  if (typeof reason !== 'string') return unavailable(peer, cause);
+  if (typeof reason !== 'string') {
+    // Something answered, and the SDK could not read it.
+    const isRead = networkCode(cause) === null;
+    return isRead ? unavailable(peer, cause, `The agent ${peer} gave no answer of the A2A protocol.`) : unavailable(peer, cause);
+  }
   if (metadata?.['code'] !== undefined && passing.has(metadata['code'])) return unavailable(peer, cause);
   const said = (message ?? '').slice(0, 500);
   if (reason === 'TASK_NOT_FOUND') return new AppError('tool_failed', `The agent ${peer} no longer knows the task.`, { cause });

@@ -39,6 +39,15 @@ test.each([
   await expect(askedWith(() => new Response('', { status })).fetch('http://127.0.0.1:9/')).rejects.toMatchObject({ code });
 });
 
+test.each([
+  [() => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })), 'Nothing answers at the agent other.'],
+  [() => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } })), 'The host of the agent other cannot be found.'],
+  [() => Promise.reject(new DOMException('', 'TimeoutError')), 'The agent other did not answer in time.'],
+  [() => new Response('', { status: 502 }), 'The agent other answered with HTTP 502.'],
+])('says why a peer cannot be used: %s', async (answer, message) => {
+  await expect(askedWith(answer).fetch('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'model_unavailable', message });
+});
+
 test('reports an unreachable peer and aborts an endless response', async () => {
   const away = askedWith(() => Promise.reject(new TypeError('fetch failed')));
   await expect(away.fetch('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'model_unavailable', isRetryable: true });

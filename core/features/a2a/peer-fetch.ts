@@ -1,6 +1,7 @@
 // Requests to one peer: only to its configured origin, with its token, without redirects, limited in size and in silence. Failures become
 // errors of this program, whatever the SDK makes of them.
 
+import { networkCode, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface PeerAddress {
@@ -41,9 +42,16 @@ export function peerFetch({ peer, url, token }: PeerAddress, fetch: typeof globa
   };
 }
 
-export function unavailable(peer: string, cause: unknown): AppError {
+export function unavailable(peer: string, cause: unknown, why = whyOf(peer, cause)): AppError {
   const hint = 'Check that it runs, and its address in config.yaml: trayclaw a2a peers';
-  return new AppError('model_unavailable', `The agent ${peer} cannot be reached.`, { hint, isRetryable: true, cause });
+  return new AppError('model_unavailable', why, { hint, isRetryable: true, cause });
+}
+
+function whyOf(peer: string, cause: unknown): string {
+  if (cause instanceof Error && (cause.name === 'TimeoutError' || cause.name === 'AbortError'))
+    return `The agent ${peer} did not answer in time.`;
+  const code = networkCode(cause);
+  return code === null ? `The agent ${peer} cannot be reached.` : networkSentence(code, `the agent ${peer}`);
 }
 
 function refuseStatus(peer: string, { status }: Response): void {
@@ -51,7 +59,7 @@ function refuseStatus(peer: string, { status }: Response): void {
     const hint = `Ask its owner for a token (trayclaw doors token create --door a2a) and set a2a.peers.${peer}.token.`;
     throw new AppError('model_auth', `The agent ${peer} does not accept the token.`, { hint });
   }
-  if (status === 429 || status >= 500) throw unavailable(peer, `HTTP ${status}`);
+  if (status === 429 || status >= 500) throw unavailable(peer, undefined, `The agent ${peer} answered with HTTP ${status}.`);
   if (status >= 400) throw new AppError('model_rejected', `The agent ${peer} refused the request (HTTP ${status}).`);
 }
 

@@ -77,8 +77,7 @@ export class Reception {
       this.#tell(message, 'I can read texts and files, and this was none of them.');
       return;
     }
-    const isBehind = rows.held().some(({ message: { chatId } }) => chatId === message.chatId);
-    if (files.length > 0 || (attachments.length === 0 && (isBehind || message.albumId !== undefined))) {
+    if (files.length > 0 || (attachments.length === 0 && this.#waits(message))) {
       const body = { channel: service.name, key: message.dedupeKey, message: heldOf(message) };
       this.#deps.log.append(systemSessionId, [{ type: 'channel.message_held', body }], true);
       wakeHeld();
@@ -86,6 +85,11 @@ export class Reception {
     }
     const problem = this.hand(message);
     if (problem !== null) this.#tell(message, problem);
+  }
+
+  /** True for a part of an album or of a text, and behind a held message of the same chat. */
+  #waits({ albumId, chatId }: ChannelInbound): boolean {
+    return albumId !== undefined || this.#deps.rows.held().some(({ message }) => message.chatId === chatId);
   }
 
   /** See `ChatDesk.stopFirst`. */

@@ -3,7 +3,6 @@
 
 import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
 import { orAborted } from '../../base/deferred.ts';
-import { networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
@@ -11,6 +10,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { allOver, CallLimit } from './call-limit.ts';
+import { startFailure } from './start-failure.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
 import { boundedFetch, type SendElsewhere } from './http-link.ts';
@@ -304,16 +304,6 @@ export class McpServer {
     return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
   }
 
-  /** Null unless it is at an address, and no connection was made. */
-  #unreachable(cause: unknown): AppError | null {
-    if (!('url' in this.config)) return null;
-    const code = networkCode(cause);
-    if (networkFailure(code) === null) return null;
-    const message = networkSentence(code, `${this.config.url} (the MCP server ${this.name})`);
-    const hint = `Start the server, or correct its address: trayclaw mcp add ${this.name} --url ADDRESS --replace`;
-    return new AppError('tool_failed', message, { cause, hint });
-  }
-
   async #failedStart(cause: unknown): Promise<AppError> {
     const isSignIn = await wantsSignIn(cause);
     this.#health = isSignIn ? 'sign-in' : 'failed';
@@ -322,7 +312,7 @@ export class McpServer {
       ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
           hint: `Run: trayclaw mcp login ${this.name}`,
         })
-      : (this.#unreachable(cause) ?? failureOf(this.name, cause));
+      : await startFailure({ name: this.name, url: 'url' in this.config ? this.config.url : undefined }, cause);
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;
     this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
     return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });

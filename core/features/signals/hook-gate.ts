@@ -92,8 +92,8 @@ export class HookGate {
 const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
- * A JSON body is kept as data, and one of its fields may contain the text. Any other body is the text. GitHub sends its JSON in the field
- * `payload` of a form, unless it is told otherwise.
+ * A JSON body is kept as data, and one of its fields may contain the text. Any other body is the text. By default GitHub sends its JSON in
+ * the field `payload` of a form.
  */
 function readBody({ body: raw, contentType = '' }: HookCall): { text: string; data: string | null } {
   const body = (isForm.test(contentType) ? new URLSearchParams(raw).get('payload') : null) ?? raw;

@@ -1,4 +1,4 @@
-// What a person and the model read when a machine cannot be used: real OpenSSH servers that refuse, with every cause that is common.
+// The messages about a machine that cannot be used: real OpenSSH servers that refuse, with every common cause.
 
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ interface Known {
   readonly socket?: string | undefined;
 }
 
-/** What the failed attempt says, and what to do; null if it succeeded. */
+/** The message and the hint of a failed attempt; null if it succeeded. */
 async function problemOf(name: string, { trusted = fingerprint, socket = agent.socket }: Known = {}): Promise<string | null> {
   const hostOf = (one: string): SshHost => hosts[one] ?? expect.fail(one);
   const resolve = (ref: string): Promise<string> => Promise.resolve(readFileSync(ref, 'utf8').trim());
@@ -99,7 +99,7 @@ test('a refused login says which key was refused, and where it belongs', options
   expect(await problemOf('keyless', { socket: join(folder, 'no-agent') })).toMatch(/^Your ssh agent did not answer\.\nSet key for keyless/);
 });
 
-test('a private key that cannot be read is told apart from one that is refused', options, async () => {
+test('an unreadable private key and a refused one have different messages', options, async () => {
   expect(await problemOf('locked')).toMatch(
     /^The private key of locked could not be read: .*no passphrase given\.\nSet passphrase for locked/,
   );
@@ -119,7 +119,7 @@ test('an unknown host key and a changed one say what to do, also for a jump host
   );
 });
 
-test('a machine that cannot be reached is told apart from one that is no ssh server', options, async () => {
+test('an unreachable machine and one without an ssh server have different messages', options, async () => {
   expect(await problemOf('off')).toMatch(
     `Nothing answers at off (${addressOf('off')}).\nCheck that off is on, that an ssh server runs there`,
   );

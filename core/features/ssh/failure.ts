@@ -71,7 +71,7 @@ function wordsOf(attempt: Attempt, cause: SshCause): Words {
       hint: `Set passphrase for ${name} if the key has one, or name an OpenSSH private key, not the public one.`,
     };
   }
-  if (level === 'handshake' && /^Handshake failed: no matching/.test(message)) {
+  if (level === 'handshake' && message.startsWith('Handshake failed: no matching')) {
     return { message: `${place} offers only outdated encryption: ${message}.`, hint: 'Update the ssh server of the machine.' };
   }
   const isReached = level === 'client-timeout' || /handshake|Connection lost/.test(message);

@@ -122,7 +122,7 @@ function deliveryOf(answer: FetchAnswer): Delivery {
   return { kind: 'refused' };
 }
 
-/** What OTLP calls a partial success: these spans must not be sent again. */
+/** The spans that a partial success of OTLP rejects. They must not be sent again. */
 function rejectedIn({ body }: FetchAnswer): number {
   const parsed = parseJson(body.toString('utf8'));
   const partial = parsed.ok && isPlainObject(parsed.value) ? parsed.value['partialSuccess'] : undefined;

@@ -34,7 +34,13 @@ test('with content, errors are sentences without secrets', () => {
 test('an attribute has the same type in all spans, also a cost of nothing', () => {
   const costs = [0, 0.25, 1e300].map((usd) => ({ 'trayclaw.cost.usd': usd, 'gen_ai.usage.input_tokens': 3 }));
   const spans = costs.map((attributes, at) => ({
-    ...{ key: `k${at}`, parent: null, name: 'chat lab/one', kind: 'client' as const, startMs: 1, endMs: 2, error: null },
+    key: `k${at}`,
+    parent: null,
+    name: 'chat lab/one',
+    kind: 'client' as const,
+    startMs: 1,
+    endMs: 2,
+    error: null,
     attributes,
   }));
   const json = tracesJson([{ rootTurnId: 't', turnId: 't', sessionId: 's', spans }], { version: '1', instance: 'i' });

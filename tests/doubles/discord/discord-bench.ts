@@ -28,7 +28,7 @@ export class DiscordPerson implements BenchPerson {
     this.write(text, { attachments: [this.#upload(name, content)] });
   }
 
-  /** Forwards a message of another chat. The forward has no text of its own. */
+  /** Forwards a message of another chat. The forward itself is empty. */
   forward(text: string, name: string, content: string): void {
     this.write('', { message_snapshots: [{ message: { content: text, attachments: [this.#upload(name, content)] } }] });
   }
