@@ -45,7 +45,7 @@ export function readGit(args: readonly string[]): GitForm | null {
   const shown = name === 'grep' ? grepped(given, limits) : { paths: given.operands, reach: reachOf(name, known, given, limits) };
   if (shown === null) return null;
   const { paths, reach } = shown;
-  const history = limits.length > 0 ? null : historyOf(name, given);
+  const history = historyOf(name, given, limits);
   return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
 }
 
@@ -91,23 +91,32 @@ function reachOf(name: string, { shows }: GitLook, given: GivenArguments, limits
 }
 
 const countFlags = ['-n', '--max-count', '-NUM'];
+const logFlags: ReadonlySet<string> = new Set([...viewFlags, ...countFlags]);
 
 /** Finds the commits that a command shows. Flags that choose other commits, such as `--all`, are not understood. */
-function historyOf(name: string, { flags, operands, has }: GivenArguments): GitHistory | null {
+function historyOf(name: string, given: GivenArguments, limits: readonly string[]): GitHistory | null {
+  if (limits.length > 0) return null;
+  if (name === 'diff') return comparedBy(given);
   // With a count, `git show` shows the ancestors of a commit too.
-  const isView = (flag: string): boolean => viewFlags.has(flag) || (name === 'log' && countFlags.includes(flag));
-  const areViews = flags.every(({ flag }) => isView(flag));
-  const [first = 'HEAD', second, ...more] = operands;
-  if (name === 'show') return areViews ? { kind: 'commits', revisions: operands.length === 0 ? ['HEAD'] : operands, depthMax: 1 } : null;
-  if (name === 'log') return areViews && second === undefined && !first.includes('..') ? logOf(first, flags) : null;
-  if (name !== 'diff' || more.length > 0 || has('--merge-base')) return null;
-  const range = second === undefined ? /^([^.]+(?:\.[^.]+)*)\.\.([^.]+(?:\.[^.]+)*)?$/.exec(first) : null;
-  if (range !== null) return { kind: 'between', revisions: [range[1] ?? '', range[2] ?? 'HEAD'] };
-  return second === undefined ? { kind: 'files', revisions: [first] } : { kind: 'between', revisions: [first, second] };
+  const views = name === 'log' ? logFlags : viewFlags;
+  if (!given.flags.every(({ flag }) => views.has(flag))) return null;
+  if (name === 'log') return loggedBy(given);
+  const revisions = given.operands.length === 0 ? ['HEAD'] : given.operands;
+  return name === 'show' ? { kind: 'commits', revisions, depthMax: 1 } : null;
+}
+
+function comparedBy(given: GivenArguments): GitHistory | null {
+  const [first = 'HEAD', second, ...more] = given.operands;
+  if (more.length > 0 || given.has('--merge-base')) return null;
+  if (second !== undefined) return { kind: 'between', revisions: [first, second] };
+  const range = /^([^.]+(?:\.[^.]+)*)\.\.([^.]+(?:\.[^.]+)*)?$/.exec(first);
+  if (range === null) return { kind: 'files', revisions: [first] };
+  return { kind: 'between', revisions: [range[1] ?? '', range[2] ?? 'HEAD'] };
 }
 
 /** Git shows no commit before one of its children, so the first three are within three generations. */
-function logOf(revision: string, flags: GivenArguments['flags']): GitHistory {
+function loggedBy({ flags, operands: [revision = 'HEAD', ...more] }: GivenArguments): GitHistory | null {
+  if (more.length > 0) return null;
   const counts = flags.filter(({ flag }) => countFlags.includes(flag)).map(({ value }) => Number(value));
   const isCounted = counts.length > 0 && counts.every((count) => Number.isInteger(count) && count >= 0);
   return { kind: 'commits', revisions: [revision], depthMax: isCounted ? Math.max(...counts) : Infinity };

@@ -86,21 +86,23 @@ class HistoryReader {
   #compare(before: string | null | undefined, after: string | null | undefined, prefix: string): boolean {
     if (before === undefined || after === undefined) return false;
     if (before === after) return true;
-    const [old, now] = [before, after].map((id) => (id === null ? new Map<string, TreeEntry>() : this.#entriesOf(id)));
-    if (old == null || now == null) return false;
-    for (const name of new Set([...old.keys(), ...now.keys()])) {
-      const [a, b] = [old.get(name), now.get(name)];
-      if (a?.id === b?.id && a?.kind === b?.kind) continue;
-      // Some settings show what changed in a submodule.
-      if (a?.kind === 'commit' || b?.kind === 'commit') return false;
-      if ([a, b].some((entry) => entry?.kind === 'file')) this.#names.add(`${prefix}${name}`);
-      const [left, right] = [a, b].map((entry) => (entry?.kind === 'tree' ? entry.id : null));
-      if (this.#names.size > NAMES_MAX || !this.#compare(left, right, `${prefix}${name}/`)) return false;
-    }
-    return true;
+    const [old, now] = [this.#entriesOf(before), this.#entriesOf(after)];
+    if (old === null || now === null) return false;
+    const names = [...new Set([...old.keys(), ...now.keys()])];
+    return names.every((name) => this.#compareEntries(old.get(name), now.get(name), `${prefix}${name}`));
   }
 
-  #entriesOf(id: string): ReadonlyMap<string, TreeEntry> | null {
+  #compareEntries(before: TreeEntry | undefined, after: TreeEntry | undefined, path: string): boolean {
+    const found = [before?.kind, after?.kind];
+    if (before?.id === after?.id && found[0] === found[1]) return true;
+    // Some settings show what changed in a submodule.
+    if (found.includes('commit')) return false;
+    if (found.includes('file')) this.#names.add(path);
+    return this.#names.size <= NAMES_MAX && this.#compare(treeIn(before), treeIn(after), `${path}/`);
+  }
+
+  #entriesOf(id: string | null): ReadonlyMap<string, TreeEntry> | null {
+    if (id === null) return new Map();
     const bytes = this.#bytesOf(id, 'tree');
     return bytes === null ? null : readTree(bytes);
   }
@@ -126,13 +128,18 @@ class HistoryReader {
   #commitOf(revision: string): string | null {
     const [, name = '', steps = ''] = /^(@|[A-Za-z0-9][\w./-]*)((?:~\d*|\^\d*)*)$/.exec(revision) ?? [];
     let commit = this.#named(name === '@' ? 'HEAD' : name);
-    for (const [, sign, digits = ''] of steps.matchAll(/([~^])(\d*)/g)) {
-      const count = digits === '' ? 1 : Number(digits);
-      for (let step = sign === '~' ? count : Math.min(count, 1); step > 0 && commit !== null; step--) {
-        commit = this.#parentsOf(commit)?.[sign === '~' ? 0 : count - 1] ?? null;
-      }
+    for (const [, sign, digits] of steps.matchAll(/([~^])(\d*)/g)) {
+      commit = this.#ancestor(commit, sign === '~', digits === '' ? 1 : Number(digits));
     }
     return commit !== null && this.#bytesOf(commit, 'commit') !== null ? commit : null;
+  }
+
+  /** `~3` is the first parent, three times; `^3` is the third parent. */
+  #ancestor(commit: string | null, isStep: boolean, count: number): string | null {
+    const [steps, parent] = isStep ? [count, 0] : [Math.min(count, 1), count - 1];
+    let found = commit;
+    for (let step = steps; step > 0 && found !== null; step--) found = this.#parentsOf(found)?.[parent] ?? null;
+    return found;
   }
 
   /** The places where git looks for a name. A name that is in several of them counts as unknown. */
@@ -176,6 +183,8 @@ interface TreeEntry {
   readonly kind: 'tree' | 'file' | 'commit';
   readonly id: string;
 }
+
+const treeIn = (entry: TreeEntry | undefined): string | null => (entry?.kind === 'tree' ? entry.id : null);
 
 function readTree(bytes: Buffer): ReadonlyMap<string, TreeEntry> | null {
   const entries = new Map<string, TreeEntry>();

@@ -166,8 +166,7 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
-  const isPresent = showsOnlyPresent(form, cwd, repository.root) || showsOpenPast(form, repository, places);
-  const reads = isPresent ? 'reads this repository' : null;
+  const reads = showsOpen(form, cwd, repository, places) ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
 }
 
@@ -182,6 +181,10 @@ function showsOnlyPresent({ reach }: GitForm, cwd: string, root: string | null):
   if (!('paths' in reach)) return reach.kind === 'present';
   const real = reach.paths.map((path) => resolve(cwd, path));
   return real.every((path) => existsSync(path) && (reach.kind === 'exist' || !isFolder(path)));
+}
+
+function showsOpen(form: GitForm, cwd: string, repository: RepositoryLook, places: CommandPlaces): boolean {
+  return showsOnlyPresent(form, cwd, repository.root) || showsOpenPast(form, repository, places);
 }
 
 /** Returns whether all files of the commits that it shows have names that may be read freely. */

@@ -129,6 +129,8 @@ test.each([
   'find src | while read f; do cat "$f"; ls; done',
   'find src | while read f; do $f; done',
   'find src | while read f; do cat "$f$f"; done',
+  'find src | while read f; do cat "$f" "$f"; done',
+  'find src | while read f; do cat "$f" "$f.bak"; done',
   'find src | while read f; do cat "$g" "$f"; done',
   'find src | while read f; do cat < "$f"; done',
   'find src | while read f; do X=1 cat "$f"; done',

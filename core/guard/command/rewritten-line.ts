@@ -253,7 +253,7 @@ function textOf(part: WordPart, values: Values, isQuoted: boolean): string | nul
     case 'ParameterExpansion':
       return part.text === `\${${part.parameter}}` ? valueOf(part.parameter, values, isQuoted) : null;
     case 'CommandExpansion': {
-      const value = part.script === undefined ? null : outputOf(part.script.commands, values);
+      const value = part.script === undefined ? null : outputOf(part.script, values);
       return value !== null && (isQuoted || plainText.test(value)) ? value : null;
     }
     default:
@@ -270,16 +270,23 @@ function textOfWord(word: Word, values: Values): string | null {
   return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
 }
 
+/** Without patterns, flags and slashes at the end. */
+const plainPath = /^[\w./](?:[\w./ -]*[\w-])?$/;
+
 /** Returns the output of `pwd`, and of `basename` and `dirname` of a known path. */
-function outputOf([statement, ...more]: readonly Statement[], values: Values): string | null {
-  const command = statement?.command;
-  if (command?.type !== 'Command' || more.length > 0 || statement?.background === true) return null;
-  if (command.prefix.length > 0 || command.redirects.length > 0) return null;
+function outputOf(script: Pick<CompoundList, 'commands'>, values: Values): string | null {
+  const command = onlyCommand(script);
+  if (command === null || command.prefix.length > 0 || command.redirects.length > 0) return null;
   const [path, ...others] = command.args.map((word) => (word.type === 'Word' ? textOfWord(word, values) : null));
-  if (command.name?.text === 'pwd' && path === undefined) return values.get('PWD') ?? null;
-  // Without patterns, flags and slashes at the end.
-  if (path == null || others.length > 0 || !/^[\w./](?:[\w./ -]*[\w-])?$/.test(path)) return null;
-  return command.name?.text === 'basename' ? basename(path) : command.name?.text === 'dirname' ? dirname(path) : null;
+  const name = command.name?.text;
+  if (name === 'pwd' && path === undefined) return values.get('PWD') ?? null;
+  const isPath = typeof path === 'string' && others.length === 0 && plainPath.test(path);
+  return isPath ? partOfPath(name, path) : null;
+}
+
+function partOfPath(program: string | undefined, path: string): string | null {
+  if (program === 'dirname') return dirname(path);
+  return program === 'basename' ? basename(path) : null;
 }
 
 function valueOf(name: string, values: Values, isQuoted: boolean): string | null {

@@ -13,7 +13,8 @@ export interface Carried {
   readonly redirects: readonly Redirection[];
 }
 
-export function onlyCommand({ commands: [statement, ...more] }: CompoundList): Command | null {
+/** Returns the command if it is the only one. */
+export function onlyCommand({ commands: [statement, ...more] }: Pick<CompoundList, 'commands'>): Command | null {
   const isOne = statement !== undefined && more.length === 0 && statement.background !== true;
   return isOne && statement.command.type === 'Command' ? statement.command : null;
 }
