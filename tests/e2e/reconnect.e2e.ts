@@ -304,10 +304,10 @@ test('a view shows that it is loading, and never that it is empty', async () => 
     });
     await page.evaluate(`location.hash = '#/${route}'`);
     const loads = page.locator('main').getByText('Loading…');
-    await loads.waitFor();
+    await loads.first().waitFor();
     expect({ route, empty: await page.locator('main .empty').filter({ visible: true }).count() }).toEqual({ route, empty: 0 });
     giveOut();
-    await loads.waitFor({ state: 'detached' });
+    await expect.poll(() => loads.count()).toBe(0);
     await page.unrouteAll({ behavior: 'wait' });
   }
 });

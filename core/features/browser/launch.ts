@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import type { BrowserContext, BrowserType, Selectors } from 'playwright-core';
-import { findChromiums } from '../../base/chromium-places.ts';
+import { findChromiums } from '../../hands/browsers/browsers.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { loadAddedPackage } from '../../store/home/home.ts';

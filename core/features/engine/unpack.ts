@@ -3,7 +3,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
-import { readTarGz, type TarRules } from '../../base/read-tar.ts';
+import { readTarGz, type TarRules } from '../../hands/tar/tar.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 const rules: TarRules = {

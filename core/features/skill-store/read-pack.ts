@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
-import type { ArchiveEntry } from '../../base/read-tar.ts';
+import type { ArchiveEntry } from '../../hands/tar/tar.ts';
 import { refusal } from './package-paths.ts';
 
 const OBJECTS_MAX = 60_000;

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readTarGz, type ArchiveEntry, type TarRules } from '../../base/read-tar.ts';
+import { readTarGz, type ArchiveEntry, type TarRules } from '../../hands/tar/tar.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ENTRIES_MAX, FILES_MAX, isLeftOut, PACKAGE_BYTES_MAX, PackageFiles, refusal } from './package-paths.ts';
 import { readZip } from './read-zip.ts';

@@ -2,7 +2,7 @@
 // encrypted entries are refused, and nothing is unpacked beyond its announced size. Writes nothing.
 
 import { crc32, inflateRawSync } from 'node:zlib';
-import type { ArchiveEntry } from '../../base/read-tar.ts';
+import type { ArchiveEntry } from '../../hands/tar/tar.ts';
 import { ENTRIES_MAX, PACKAGE_BYTES_MAX, refusal } from './package-paths.ts';
 
 interface Listed {

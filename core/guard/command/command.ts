@@ -17,7 +17,7 @@ import { findProgram } from './program-path.ts';
 import { isWriter } from './write-command.ts';
 
 export type { CommandPlaces } from './protected-walk.ts';
-export { placesNamedBy } from './named-scripts.ts';
+export { placesNamedBy } from './named-places.ts';
 export { inputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 export { lookAtLine } from './line-risks.ts';

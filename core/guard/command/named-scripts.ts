@@ -1,19 +1,14 @@
 // Finds the files that the lines of a script or a task start or pass to a program, as far as the text shows. Follows scripts into other
 // scripts, within bounds. Extra files are harmless: a change to them only leads to another approval. Reads only; runs nothing.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
-import type { CommandFact } from '../../contracts/tools.ts';
-import { realOrGiven } from './content-hash.ts';
-import { expandPatterns } from './pattern-words.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { isInterpreter } from './program-names.ts';
 
 const FILES_MAX = 40;
 const DEPTH_MAX = 3;
 const TEXT_BYTES_MAX = 256_000;
 const WORDS_MAX = 4000;
-/** A list of folders, such as a search path, has colons between them. */
-const apartInLine = /[\s;|&()<>"'`={}$,:]+/;
 const apart = /[\s;|&()<>"'`={}$,]+/;
 const shellName = /\.(?:sh|bash|zsh|ksh)$/i;
 const shebang = /^#!.*\b(?:ba|da|z|k)?sh\b/;
@@ -35,19 +30,6 @@ export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'reci
   };
   add(text, folder, 0, kind);
   return [...found];
-}
-
-/**
- * Returns the real paths of everything that a command names which may run it in a way that its words do not show: folders, files, and the
- * files that its scripts name. Returns none for a program of known use.
- */
-export function placesNamedBy({ line, cwd, plain, joined }: CommandFact): readonly string[] {
-  const isKnown = joined !== undefined || plain?.argv.some(isInterpreter) === false;
-  if (isKnown) return [];
-  const expanded = expandPatterns(line, cwd) ?? line;
-  const words = expanded.split(apartInLine).slice(0, WORDS_MAX);
-  const places = words.map((word) => resolve(cwd, word)).filter((path) => existsSync(path));
-  return [...new Set([...filesNamedBy(expanded, cwd), ...places].map(realOrGiven))];
 }
 
 /** Returns the files that a shell script names. Returns none for any other file. */
