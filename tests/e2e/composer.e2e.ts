@@ -178,7 +178,7 @@ test("a session's model is chosen in the composer and used by the next turn", as
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
   const choice = window.page.getByRole('combobox', { name: 'Model of this session' });
-  expect(await choice.locator('option').first().innerText()).toBe('Default: lab/scripted');
+  expect(await choice.locator('option').first().innerText()).toBe('lab/scripted (default)');
   await choice.selectOption('demo/offline');
   const sessionId = window.page.url().split('/').at(-1) ?? '';
   const model = async (): Promise<unknown> =>

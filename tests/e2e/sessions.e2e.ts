@@ -209,7 +209,7 @@ test("activity shows a logged turn with decisions, reasons and the model's input
   const { sections } = (await window.host.op('pack.get', { packId })) as { sections: readonly { name: string; items: number }[] };
   const tools = sections.find(({ name }) => name === 'tools')?.items ?? 0;
   expect(tools).toBeGreaterThanOrEqual(22);
-  await saw.getByText(new RegExp(`^\\d\\.\\dk tokens, ${tools} items$`)).waitFor();
+  await saw.getByText(new RegExp(`^\\d\\.\\dk\\stokens, ${tools} items$`)).waitFor();
   await window.page.getByRole('button', { name: 'Replay the decisions' }).click();
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
 });
