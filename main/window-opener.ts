@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findChromiums } from '../core/hands/browsers/browsers.ts';
+import { findChromiums } from '../core/store/home/home.ts';
 import { makeFolders } from '../core/base/make-folders.ts';
 import { renameOver } from '../core/base/rename-over.ts';
 

@@ -84,7 +84,7 @@ test('restores a backup only if nothing is running', async () => {
   const parts = fakeParts(new FakeClaw());
   expect(await runCommand(['backup', 'restore', 'b.db', '--json'], parts)).toEqual({
     code: 0,
-    out: '{"from":"b.db"}\n',
+    out: '{"from":"b.db","kept":null}\n',
     err: '',
   });
   expect(parts.hosted).toEqual([]);

@@ -3,10 +3,9 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import type { BrowserContext, BrowserType, Selectors } from 'playwright-core';
-import { findChromiums } from '../../hands/browsers/browsers.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { loadAddedPackage } from '../../store/home/home.ts';
+import { findChromiums, loadAddedPackage } from '../../store/home/home.ts';
 import { describingEngine } from './element-form.ts';
 import { withoutSideWays } from './page-guard.ts';
 

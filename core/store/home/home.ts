@@ -1,8 +1,9 @@
-// The data folder as seen by other processes: its location, and the instance that runs on it. Loads no schema, so that such a query is
-// quick.
+// What a process finds on a machine before it opens anything: the data folder, the instance that runs on it, the browsers. Loads no schema,
+// so that such a query is quick.
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export { loadAddedPackage, type AddedPackage } from './added-packages.ts';
+export { findChromiums } from './chromium-places.ts';
 export { isRunning, leftFolders } from './left-folders.ts';
 export { readBelow } from './read-below.ts';
 export {
