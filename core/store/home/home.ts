@@ -1,5 +1,5 @@
-// What a process finds on a machine before it opens anything: the data folder, the instance that runs on it, the browsers. Loads no schema,
-// so that such a query is quick.
+// The data folder, the instance that runs on it and the installed browsers, as seen by a process that has opened nothing yet. Loads no
+// schema, so that such a query is quick.
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export { loadAddedPackage, type AddedPackage } from './added-packages.ts';
