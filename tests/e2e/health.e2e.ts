@@ -63,7 +63,7 @@ test('a finding that can be repaired is repaired by its button', async () => {
   chmodSync(home, 0o755);
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks', exact: true });
-  await checks.getByText(/^What to do: Takes .+ away from others/).waitFor();
+  await checks.getByText(/^What to do: Makes .+ readable only for you/).waitFor();
   expect(await checks.getByText('trayclaw doctor').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
   await checks.getByRole('button', { name: 'Repair: Data folder permissions' }).press('Enter');

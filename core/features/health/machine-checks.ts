@@ -65,7 +65,7 @@ function checkPermissions({ home, platform }: Checked): Finding {
   if (open.length === 0) return well('permissions', 'The data folder is yours alone.');
   const detail = `Others on this computer may look into ${open.map(({ path }) => path).join(', ')}.`;
   const close = harmless(
-    open.map(({ path, mode }) => `Takes ${path} away from others (mode 0${mode.toString(8)}).`),
+    open.map(({ path, mode }) => `Makes ${path} readable only for you (mode 0${mode.toString(8)}).`),
     () => {
       for (const { path, mode } of open) chmodSync(path, mode);
       return [`Closed ${counted(open.length, 'place')} to others.`];
