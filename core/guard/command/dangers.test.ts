@@ -235,8 +235,17 @@ test.each(ordinary)('%s destroys nothing and runs nothing fetched', (line) => {
 });
 
 test('does not report a command that only shows something as a change', () => {
-  for (const line of ['ip addr show', 'systemctl status x', 'launchctl list', 'defaults read x', 'crontab -l', 'sysctl -a', 'mount']) {
-    expect([line, look(line).risks]).toEqual([line, []]);
+  for (const line of [
+    'ip addr show',
+    'systemctl status x',
+    'dpkg -l bash',
+    'launchctl list',
+    'defaults read x',
+    'crontab -l',
+    'sysctl -a',
+    'mount',
+  ]) {
+    expect([line, look(line).risks, look(line).class]).toEqual([line, [], 'exec']);
   }
 });
 

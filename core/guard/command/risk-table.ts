@@ -96,6 +96,9 @@ const inCluster = (one: RiskRule): RiskRule => ({ ...one, place: clusterPlace })
 const destructive = (names: string, sentence: string, when?: RiskRule['when'], deed?: Risk['deed']): RiskRule =>
   ({ ...rule('destructive', names, sentence, when), ...(deed === undefined ? {} : { deed }) }); // prettier-ignore
 const credential = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('credential', names, sentence, when);
+/** Flags with which `dpkg` only shows something. */
+const listsPackages = /^(?:-[lsLS]|--(?:list|status|listfiles|search))$/;
+
 const network = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('network', names, sentence, when);
 const exec = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('exec', names, sentence, when);
 
@@ -241,7 +244,8 @@ export const riskRules: readonly RiskRule[] = [
   network('npx bunx pnpx uvx pipx', 'It can fetch a package and runs it at once.'),
   network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run any code.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
   network('cargo go', 'It fetches and builds code of others.', begins('install', 'get', 'add')),
-  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop dpkg rpm nix nix-env', 'It installs or removes programs on this machine.'),
+  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm nix nix-env', 'It installs or removes programs on this machine.'),
+  network('dpkg', 'It installs or removes programs on this machine.', (args) => !listsPackages.test(args[0] ?? '')),
   network('git', 'It talks to a server.', (args) => ['clone', 'fetch', 'pull', 'ls-remote', 'remote-update', 'submodule'].includes(gitWords(args)[0] ?? '')),
   network('curl wget http https xh aria2c fetch', 'It talks to the network.'),
   network('certutil bitsadmin', 'It talks to the network.', (args) => /https?:|\/transfer/i.test(args.join(' '))),
