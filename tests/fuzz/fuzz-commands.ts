@@ -202,7 +202,11 @@ function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
   // another folder.
   const shown = lines.map((line) => {
     const { command } = rig.facts(line);
-    return command === null ? line : (lineToRun(command.line, { cwd: command.cwd, environment: rig.environment }) ?? command.line);
+    if (command === null) return line;
+    const rewritten = lineToRun(command.line, { cwd: command.cwd, environment: rig.environment });
+    // A line of several commands that are all known runs as it is, also if it could be written as one.
+    const isAsGiven = rewritten === null || (command.joined !== undefined && readJoinedLine(rewritten) === null);
+    return isAsGiven ? command.line : rewritten;
   });
   const observed = observe(shown, stubNames);
   return lines.flatMap((line, index) => {
