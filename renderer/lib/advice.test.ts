@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { adviceOf } from './advice.ts';
+import { opTable } from '../../core/contracts/ops.ts';
+import { adviceOf, advisedPlaces } from './advice.ts';
 
 test('a command at the end of the advice becomes a place in the window', () => {
   expect(adviceOf('Set one up: trayclaw setup')).toEqual({ text: 'Set one up.', place: ['settings', 'models'] });
@@ -20,4 +21,10 @@ test('advice without a command, or with one that only the terminal has, is left 
     expect(adviceOf(hint)).toEqual({ text: hint, place: null });
   const gap = 'Restore a backup (trayclaw backup list), or continue with the current log: trayclaw audit accept';
   expect(adviceOf(gap)).toEqual({ text: gap, place: null });
+});
+
+test('every advised word is the first word of a command', () => {
+  const commands = Object.values(opTable).flatMap((op) => ('commands' in op ? Object.keys(op.commands) : []));
+  const words = new Set([...commands.map((command) => command.split(' ', 1)[0]), 'setup', 'doctor']);
+  expect(Object.keys(advisedPlaces).filter((word) => !words.has(word))).toEqual([]);
 });

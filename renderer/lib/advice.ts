@@ -6,14 +6,13 @@ export type AdvisedPlace = readonly [view: ViewName, section?: string];
 
 const models: AdvisedPlace = ['settings', 'models'];
 const channels: AdvisedPlace = ['settings', 'channels'];
-const schedules: AdvisedPlace = ['schedules'];
 const unfinished: AdvisedPlace = ['health', 'unfinished'];
 const agents: AdvisedPlace = ['agents'];
 const memory: AdvisedPlace = ['memory'];
 const approvals: AdvisedPlace = ['approvals'];
 
 /** By the first word of a command. Other commands exist only in the terminal. */
-const places: Readonly<Record<string, AdvisedPlace>> = {
+export const advisedPlaces: Readonly<Record<string, AdvisedPlace>> = {
   setup: models,
   model: models,
   models,
@@ -25,13 +24,15 @@ const places: Readonly<Record<string, AdvisedPlace>> = {
   a2a: ['settings', 'a2a'],
   channels,
   chats: channels,
+  telegram: channels,
   skills: ['skills'],
   identity: agents,
   prompts: agents,
   rules: agents,
   memory,
   knowledge: memory,
-  schedules,
+  schedule: ['schedules'],
+  heartbeat: ['schedules'],
   dlq: unfinished,
   outbox: unfinished,
   doctor: ['health'],
@@ -47,7 +48,7 @@ const places: Readonly<Record<string, AdvisedPlace>> = {
 /** The place is null if there is none, or if a part of the advice can only be followed in the terminal. A command at the end is left out. */
 export function adviceOf(hint: string): { readonly text: string; readonly place: AdvisedPlace | null } {
   const found = [...hint.matchAll(/\btrayclaw ([a-z0-9]+)/g)].map(([, verb = '']) =>
-    Object.hasOwn(places, verb) ? places[verb] : undefined,
+    Object.hasOwn(advisedPlaces, verb) ? advisedPlaces[verb] : undefined,
   );
   const place = found.at(-1) ?? null;
   if (place === null || found.includes(undefined)) return { text: hint, place: null };
