@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
+import { applyDelta, readPackEntry, readTree, type GitKind, type PackEntry } from '../../base/git-format.ts';
 import type { ArchiveEntry } from '../../hands/tar/tar.ts';
 import { refusal } from './package-paths.ts';
 
@@ -11,13 +12,11 @@ const OBJECTS_MAX = 60_000;
 const INFLATED_BYTES_MAX = 200_000_000;
 const TREE_DEPTH_MAX = 20;
 const FILES_MAX = 20_000;
-const kinds: Readonly<Record<number, string>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' };
-const OFFSET_DELTA = 6;
-const NAMED_DELTA = 7;
+const DAMAGED = 'the pack of the repository is damaged';
 const lfsPointer = Buffer.from('version https://git-lfs.github.com/spec/');
 
 interface GitObject {
-  readonly kind: string;
+  readonly kind: GitKind;
   readonly content: Buffer;
 }
 
@@ -31,7 +30,7 @@ interface Delta {
 /** The files of a commit. Reading the content of links, submodules and LFS files fails. Fails with denied. */
 export function filesOfCommit(pack: Buffer, commit: string): readonly ArchiveEntry[] {
   const objects = readPack(pack);
-  const found = (id: string, kind: string): Buffer => {
+  const found = (id: string, kind: GitKind): Buffer => {
     const object = objects.get(id);
     if (object?.kind !== kind) throw refusal(`the repository did not send the ${kind} ${id.slice(0, 12)}`);
     return object.content;
@@ -61,15 +60,17 @@ function contentOf(path: string, mode: string, blob: () => Buffer): Buffer {
   return content;
 }
 
-function* treeEntries(tree: Buffer): Generator<{ readonly mode: string; readonly name: string; readonly id: string }> {
+function treeEntries(tree: Buffer): readonly { readonly mode: string; readonly name: string; readonly id: string }[] {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
-  for (let at = 0; at < tree.length;) {
-    const end = tree.indexOf(0, at);
-    if (end < 0 || end + 21 > tree.length) throw refusal('a folder of the repository is damaged');
-    const [, mode, name] = /^(\d{5,6}) (.+)$/s.exec(decoded(utf8, tree.subarray(at, end))) ?? [];
-    if (mode === undefined || name === undefined || name.includes('/')) throw refusal('a folder of the repository is damaged');
-    yield { mode, name, id: tree.toString('hex', end + 1, end + 21) };
-    at = end + 21;
+  const entries = undamaged('a folder of the repository is damaged', () => readTree(tree));
+  return entries.map(({ mode, name, id }) => ({ mode, name: decoded(utf8, name), id }));
+}
+
+function undamaged<T>(why: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw cause instanceof RangeError ? refusal(why) : cause;
   }
 }
 
@@ -84,8 +85,7 @@ function decoded(utf8: TextDecoder, bytes: Buffer): string {
 function readPack(pack: Buffer): ReadonlyMap<string, GitObject> {
   const body = pack.subarray(0, -20);
   const isWhole = pack.length >= 32 && body.toString('latin1', 0, 4) === 'PACK' && body.readUInt32BE(4) === 2;
-  if (!isWhole || !createHash('sha1').update(body).digest().equals(pack.subarray(-20)))
-    throw refusal('the pack of the repository is damaged');
+  if (!isWhole || !createHash('sha1').update(body).digest().equals(pack.subarray(-20))) throw refusal(DAMAGED);
   const count = body.readUInt32BE(8);
   if (count > OBJECTS_MAX) throw refusal(`the repository has more than ${OBJECTS_MAX} objects`);
   const objects = new Map<string, GitObject>();
@@ -100,9 +100,9 @@ function readPack(pack: Buffer): ReadonlyMap<string, GitObject> {
   };
   for (let at = 12, left = count; left > 0; left -= 1) {
     const entry = entryAt(body, at);
-    const kind = kinds[entry.type];
-    if (kind === undefined) deltas.push({ offset: at, base: entry.base, content: entry.content });
-    else keep(at, { kind, content: entry.content });
+    const { kind, base, content } = entry;
+    if (kind !== null) keep(at, { kind, content });
+    else if (base !== null) deltas.push({ offset: at, base: typeof base === 'number' ? at - base : base, content });
     at = entry.end;
   }
   applyAll(deltas, (base) => (typeof base === 'number' ? byOffset.get(base) : objects.get(base)), keep);
@@ -119,7 +119,10 @@ function applyAll(
     const later = open.filter((delta) => {
       const base = baseOf(delta.base);
       if (base === undefined) return true;
-      keep(delta.offset, { kind: base.kind, content: applied(base.content, delta.content) });
+      keep(delta.offset, {
+        kind: base.kind,
+        content: undamaged(DAMAGED, () => applyDelta(base.content, delta.content, INFLATED_BYTES_MAX)),
+      });
       return false;
     });
     if (later.length === open.length) throw refusal('the pack of the repository is not complete');
@@ -127,36 +130,10 @@ function applyAll(
   }
 }
 
-function entryAt(body: Buffer, start: number): { type: number; base: number | string; content: Buffer; end: number } {
-  let at = start;
-  const next = (): number => {
-    const byte = body[at];
-    if (byte === undefined) throw refusal('the pack of the repository is damaged');
-    at += 1;
-    return byte;
-  };
-  const first = next();
-  const type = (first >> 4) & 7;
-  let size = first & 15;
-  for (let byte = first, scale = 16; byte >= 128; scale *= 128) {
-    byte = next();
-    size += (byte & 127) * scale;
-  }
-  let base: number | string = '';
-  if (type === OFFSET_DELTA) {
-    let byte = next();
-    let back = byte & 127;
-    while (byte >= 128) {
-      byte = next();
-      back = (back + 1) * 128 + (byte & 127);
-    }
-    base = start - back;
-  } else if (type === NAMED_DELTA) {
-    base = body.toString('hex', at, at + 20);
-    at += 20;
-  } else if (kinds[type] === undefined) throw refusal('the pack of the repository is damaged');
-  const { content, taken } = inflate(body.subarray(at), size);
-  return { type, base, content, end: at + taken };
+function entryAt(body: Buffer, start: number): Pick<PackEntry, 'kind' | 'base'> & { readonly content: Buffer; readonly end: number } {
+  const { kind, size, base, contentAt } = undamaged(DAMAGED, () => readPackEntry(body, start));
+  const { content, taken } = inflate(body.subarray(contentAt), size);
+  return { kind, base, content, end: contentAt + taken };
 }
 
 /** Node returns how many bytes it consumed, which its types do not declare. */
@@ -173,50 +150,7 @@ function inflate(from: Buffer, size: number): { content: Buffer; taken: number }
   } catch {
     // Damaged data and data longer than announced get the same refusal.
   }
-  throw refusal('the pack of the repository is damaged');
-}
-
-function applied(base: Buffer, delta: Buffer): Buffer {
-  const bad = () => refusal('the pack of the repository is damaged');
-  let at = 0;
-  const next = (): number => {
-    const byte = delta[at];
-    if (byte === undefined) throw bad();
-    at += 1;
-    return byte;
-  };
-  const sizeHere = (): number => {
-    let size = 0;
-    for (let byte = 128, scale = 1; byte >= 128; scale *= 128) {
-      byte = next();
-      size += (byte & 127) * scale;
-    }
-    return size;
-  };
-  const few = (bits: number, count: number): number => {
-    let value = 0;
-    for (let bit = 0; bit < count; bit += 1) if ((bits >> bit) & 1) value += next() * 256 ** bit;
-    return value;
-  };
-  if (sizeHere() !== base.length) throw bad();
-  const size = sizeHere();
-  if (size > INFLATED_BYTES_MAX) throw bad();
-  const parts: Buffer[] = [];
-  let length = 0;
-  while (at < delta.length) {
-    const op = next();
-    const copies = op >= 128;
-    const from = copies ? few(op, 4) : at;
-    const many = copies ? few(op >> 4, 3) || 0x10000 : op;
-    if (!copies) at += op;
-    const source = copies ? base : delta;
-    if (many === 0 || from + many > source.length) throw bad();
-    parts.push(source.subarray(from, from + many));
-    length += many;
-    if (length > size) throw bad();
-  }
-  if (length !== size) throw bad();
-  return Buffer.concat(parts, size);
+  throw refusal(DAMAGED);
 }
 
 function idOf({ kind, content }: GitObject): string {

@@ -2,6 +2,7 @@
 // of the work tree. Null if they are not all known. Runs nothing.
 
 import { join } from 'node:path';
+import { readTree } from '../../base/git-format.ts';
 import type { GitFolders } from '../../base/git-places.ts';
 import { GitObjects } from './git-objects.ts';
 import { look, readSmall } from './project-files.ts';
@@ -104,7 +105,7 @@ class HistoryReader {
   #entriesOf(id: string | null): ReadonlyMap<string, TreeEntry> | null {
     if (id === null) return new Map();
     const bytes = this.#bytesOf(id, 'tree');
-    return bytes === null ? null : readTree(bytes);
+    return bytes === null ? null : namedEntries(bytes);
   }
 
   #treeOf(commit: string): string | undefined {
@@ -186,16 +187,15 @@ interface TreeEntry {
 
 const treeIn = (entry: TreeEntry | undefined): string | null => (entry?.kind === 'tree' ? entry.id : null);
 
-function readTree(bytes: Buffer): ReadonlyMap<string, TreeEntry> | null {
-  const entries = new Map<string, TreeEntry>();
-  for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at);
-    const end = bytes.indexOf(0, space);
-    if (space < 0 || end < 0 || end + 21 > bytes.length) return null;
-    const mode = bytes.toString('latin1', at, space);
-    const kind = mode === '40000' ? 'tree' : mode === '160000' ? 'commit' : 'file';
-    entries.set(bytes.toString('utf8', space + 1, end), { kind, id: bytes.toString('hex', end + 1, end + 21) });
-    at = end + 21;
+function namedEntries(tree: Buffer): ReadonlyMap<string, TreeEntry> | null {
+  try {
+    return new Map(readTree(tree).map(({ mode, name, id }) => [name.toString('utf8'), { kind: kindOf(mode), id }]));
+  } catch {
+    // A damaged tree shows unknown names.
+    return null;
   }
-  return entries;
+}
+
+function kindOf(mode: string): TreeEntry['kind'] {
+  return mode === '40000' ? 'tree' : mode === '160000' ? 'commit' : 'file';
 }

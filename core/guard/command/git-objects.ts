@@ -4,9 +4,10 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
+import { applyDelta, readPackEntry, type GitKind } from '../../base/git-format.ts';
 
 export interface GitObject {
-  readonly kind: 'commit' | 'tree' | 'blob' | 'tag';
+  readonly kind: GitKind;
   readonly bytes: Buffer;
 }
 
@@ -16,7 +17,6 @@ const PACKS_MAX = 50;
 const CHAIN_MAX = 60;
 const ID_BYTES = 20;
 const HEADER_BYTES_MAX = 64;
-const kinds: Readonly<Record<number, GitObject['kind']>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' };
 
 export class GitObjects {
   readonly #folder: string;
@@ -53,22 +53,17 @@ export class GitObjects {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null;
     const bytes = inflateSync(readFileSync(file), { maxOutputLength: OBJECT_BYTES_MAX });
     const end = bytes.indexOf(0);
-    const kind = /^(commit|tree|blob|tag) \d+$/.exec(bytes.toString('latin1', 0, end))?.[1] as GitObject['kind'] | undefined;
+    const kind = /^(commit|tree|blob|tag) \d+$/.exec(bytes.toString('latin1', 0, end))?.[1] as GitKind | undefined;
     return kind === undefined ? null : { kind, bytes: bytes.subarray(end + 1) };
   }
 
   #unpack(pack: Pack, offset: number, left: number): GitObject | null {
-    const head = pack.bytes(offset, HEADER_BYTES_MAX);
-    const { type, size, next } = headOf(head);
+    const { kind, size, base, contentAt } = readPackEntry(pack.bytes(offset, HEADER_BYTES_MAX), 0);
     if (size > OBJECT_BYTES_MAX || left === 0) return null;
-    const plain = kinds[type];
-    if (plain !== undefined) return { kind: plain, bytes: pack.inflate(offset + next, size) };
-    if (type !== 6 && type !== 7) return null;
-    const back = type === 6 ? distanceAt(head, next) : { value: 0, next: next + ID_BYTES };
-    const base = type === 6 ? this.#unpack(pack, offset - back.value, left - 1) : this.read(head.toString('hex', next, next + ID_BYTES));
-    if (base === null) return null;
-    const bytes = applyDelta(base.bytes, pack.inflate(offset + back.next, size));
-    return bytes === null ? null : { kind: base.kind, bytes };
+    const content = (): Buffer => pack.inflate(offset + contentAt, size);
+    if (kind !== null) return { kind, bytes: content() };
+    const changed = typeof base === 'number' ? this.#unpack(pack, offset - base, left - 1) : this.read(base ?? '');
+    return changed === null ? null : { kind: changed.kind, bytes: applyDelta(changed.bytes, content(), OBJECT_BYTES_MAX) };
   }
 }
 
@@ -153,73 +148,6 @@ class Pack {
     const offset = this.#index.readUInt32BE(offsetsAt + at * 4);
     if (offset < 0x80000000) return offset;
     return Number(this.#index.readBigUInt64BE(offsetsAt + this.#count * 4 + (offset - 0x80000000) * 8));
-  }
-}
-
-function headOf(bytes: Buffer): { readonly type: number; readonly size: number; readonly next: number } {
-  let byte = bytes.readUInt8(0);
-  const type = (byte >> 4) & 7;
-  let size = byte & 15;
-  let next = 1;
-  for (let scale = 16; (byte & 0x80) !== 0; scale *= 128) {
-    byte = bytes.readUInt8(next);
-    size += (byte & 0x7f) * scale;
-    next += 1;
-  }
-  return { type, size, next };
-}
-
-/** Reads how far back the base of a delta begins. */
-function distanceAt(bytes: Buffer, at: number): { readonly value: number; readonly next: number } {
-  let byte = bytes.readUInt8(at);
-  let value = byte & 0x7f;
-  let next = at + 1;
-  while ((byte & 0x80) !== 0) {
-    byte = bytes.readUInt8(next);
-    value = (value + 1) * 128 + (byte & 0x7f);
-    next += 1;
-  }
-  return { value, next };
-}
-
-function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
-  const source = lengthAt(delta, 0);
-  const target = lengthAt(delta, source.next);
-  if (source.value !== base.length || target.value > OBJECT_BYTES_MAX) return null;
-  const pieces: Buffer[] = [];
-  let at = target.next;
-  while (at < delta.length) {
-    const code = delta.readUInt8(at);
-    at += 1;
-    if ((code & 0x80) === 0) {
-      pieces.push(delta.subarray(at, at + code));
-      at += code;
-      continue;
-    }
-    const bits = (from: number, count: number): number => {
-      let value = 0;
-      for (let bit = 0; bit < count; bit++) {
-        if ((code & (1 << (from + bit))) === 0) continue;
-        value += delta.readUInt8(at) * 256 ** bit;
-        at += 1;
-      }
-      return value;
-    };
-    const start = bits(0, 4);
-    const length = bits(4, 3) || 0x10000;
-    pieces.push(base.subarray(start, start + length));
-  }
-  const bytes = Buffer.concat(pieces);
-  return bytes.length === target.value ? bytes : null;
-}
-
-function lengthAt(bytes: Buffer, at: number): { readonly value: number; readonly next: number } {
-  let [value, next] = [0, at];
-  for (let scale = 1; ; scale *= 128) {
-    const byte = bytes.readUInt8(next);
-    next += 1;
-    value += (byte & 0x7f) * scale;
-    if ((byte & 0x80) === 0) return { value, next };
   }
 }
 
