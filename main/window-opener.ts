@@ -82,7 +82,7 @@ export function candidates(page: string, home: string, { env, platform, isRoot }
     '--no-default-browser-check',
     ...(isRoot ? [noSandbox] : []),
   ];
-  const apps = findChromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
+  const apps = [...findChromiums(env, platform)].map((command) => ({ name: 'an app window', command, args: appArgs }));
   return [...apps, { name: 'the default browser', ...defaultBrowser(page, platform) }];
 }
 

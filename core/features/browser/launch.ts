@@ -26,7 +26,7 @@ const VIEW = { width: 1280, height: 800 };
 /** The path of the browser to use; null if there is none. */
 export function findBrowser(given: string | undefined, environment: Readonly<Record<string, string | undefined>>): string | null {
   if (given !== undefined) return existsSync(given) ? given : null;
-  return findChromiums(environment, process.platform)[0] ?? null;
+  return findChromiums(environment, process.platform).next().value ?? null;
 }
 
 /** The version that the tests use. */

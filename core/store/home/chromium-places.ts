@@ -1,6 +1,6 @@
 // The installed browsers that are built on Chromium, in the usual places of each system.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const onPath = [
@@ -20,9 +20,13 @@ const onWindows = [
   'BraveSoftware\\Brave-Browser\\Application\\brave.exe',
 ];
 
-/** The paths of the programs, best first. */
-export function findChromiums(environment: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string[] {
-  return candidates(environment, platform).filter(isExecutable);
+/** The paths of the programs, best first. Looks only as far as they are asked for. */
+export function* findChromiums(
+  environment: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): Generator<string, undefined> {
+  // Runs at every start. Most places are empty, and a look at one is much quicker than a refused access.
+  for (const path of candidates(environment, platform)) if (existsSync(path) && isExecutable(path)) yield path;
 }
 
 function candidates(environment: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string[] {
@@ -40,7 +44,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    // This browser is not installed.
+    // It is not a program, or not one for this user.
     return false;
   }
 }
