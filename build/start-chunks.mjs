@@ -8,6 +8,8 @@ import { join } from 'node:path';
  * are a further part, which is read from the module graph.
  */
 const parts = {
+  // Loaded before code is cached, so it must not bring anything else along: that would be compiled at every start.
+  cache: ['main/compile-cache.ts'],
   early: ['main/cli.ts', 'main/daemon.ts', 'main/complete.ts'],
   threads: [
     'core/hands/tools/web-page-worker.ts',

@@ -133,6 +133,22 @@ test.each(['cli.js', 'daemon.js'])('%s starts on a Node without a compile cache,
   expect(text).not.toMatch(/\{[^}]*\}from"node:module"|from"\.\/chunks\/compile-cache/);
 });
 
+test('almost nothing is loaded before compiled code is read from the cache', () => {
+  const chunk = /`(\.\/chunks\/compile-cache-[^`]+)`/.exec(readFileSync(join(projectRoot, 'dist/cli.js'), 'utf8'))?.[1] ?? '';
+  const files = new Map<string, number>();
+  const read = (file: string): void => {
+    if (files.has(file)) return;
+    const text = readFileSync(file, 'utf8');
+    files.set(file, text.length);
+    for (const specifier of staticImportsOf(text)) if (specifier.startsWith('.')) read(join(dirname(file), specifier));
+  };
+  read(join(projectRoot, 'dist', chunk));
+  const characters = [...files.values()].reduce((sum, length) => sum + length, 0);
+  // What is loaded earlier is compiled anew at every start.
+  expect(characters).toBeGreaterThan(500);
+  expect(characters).toBeLessThan(5_000);
+});
+
 test('a killed server has saved its compiled code', { timeout: 30_000 }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-start-'));
   const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, XDG_CACHE_HOME: join(home, 'cache'), LOCALAPPDATA: home };
