@@ -225,8 +225,8 @@ test('however long the host was away, a new token is used at once', async () => 
     else response.end();
   });
   const client = new HttpClient({ origin, token: 'secret', random: () => 0.5, firstWaitMs: 10, waitMsMax: 60_000 });
-  const { states, until } = follow(client, 0);
-  await until(() => states.some(([state]) => state === 'online'));
+  const followed = follow(client, 0);
+  await followed.until(() => followed.states.some(([state]) => state === 'online'));
   const [refusedMs = 0, openMs = 0] = atMs.slice(-2);
   // The sixth failure waited 320 ms, and the seventh would wait 640.
   expect(openMs - refusedMs).toBeLessThan(320);

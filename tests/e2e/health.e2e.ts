@@ -117,13 +117,14 @@ test('a backup is created and verified, and the restore command is exact', async
 });
 
 test('a log with a gap says what is missing and where it is accepted', async () => {
-  const { page, go } = await openWindow(browser);
+  const window = await openWindow(browser);
+  const { page } = window;
   onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
   const hint = 'Restore a backup, or continue with the current log: trayclaw audit accept';
   const fault = { kind: 'gap', detail: '3 events are missing from the end of the log.', hint };
   const result = { ok: false, events: 2, sessions: 1, faults: [fault] };
   await page.route('**/api/ops/audit.verify', (route) => route.fulfill({ json: { ok: true, result } }));
-  await go('Health');
+  await window.go('Health');
   await page.getByRole('button', { name: 'Verify the log' }).click();
   const verification = page.getByRole('status', { name: 'Log verification' });
   await verification.getByText(/^Broken\.\s+3 events are missing from the end of the log\.\s+Restore a backup/).waitFor();

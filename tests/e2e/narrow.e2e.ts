@@ -62,12 +62,12 @@ test('at any width the hint of the composer is whole or hidden, and a long name 
   for (const width of [1280, 900, 768, 700, 390]) {
     await page.setViewportSize({ width, height: 700 });
     const hint = page.getByText(/^Shift\+Enter new line/);
-    const [clipped, isShown] = await hint.evaluate<[boolean, boolean]>((element) => {
+    const [clipped, isShown] = await hint.evaluate((element) => {
       const box = element.getBoundingClientRect();
       const range = element.ownerDocument.createRange();
       range.selectNodeContents(element);
       const text = range.getBoundingClientRect();
-      return [text.top < box.bottom && text.right > box.right, text.top < box.bottom];
+      return [text.top < box.bottom && text.right > box.right, text.top < box.bottom] as const;
     });
     expect([width, clipped]).toEqual([width, false]);
     shown.push([width, isShown]);

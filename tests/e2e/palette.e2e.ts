@@ -46,7 +46,8 @@ test('a few letters find a command, Enter runs it, and the focus follows', async
 });
 
 test('what is typed while the palette or the find bar loads is in its field, and not in the message', async () => {
-  const { page, message, openAddress } = await open(openWindow);
+  const window = await open(openWindow);
+  const { page, message } = window;
   const parts = [
     { part: 'command-palette', keys: 'Control+k', field: palette(page) },
     { part: 'find-bar', keys: 'Control+f', field: page.getByRole('textbox', { name: 'Find', exact: true }) },
@@ -59,7 +60,7 @@ test('what is typed while the palette or the find bar loads is in its field, and
       await loads.promise;
       await route.continue();
     });
-    await openAddress();
+    await window.openAddress();
     await message.focus();
     await page.keyboard.press(keys);
     await page.keyboard.type('quest');
