@@ -5,6 +5,7 @@ import { adviceOf, advisedPlaces } from './advice.ts';
 test('a command at the end of the advice becomes a place in the window', () => {
   expect(adviceOf('Set one up: trayclaw setup')).toEqual({ text: 'Set one up.', place: ['settings', 'models'] });
   expect(adviceOf('See what there is with: trayclaw skills list')).toEqual({ text: 'See what there is.', place: ['skills'] });
+  expect(adviceOf('Look at it, or continue with the log: trayclaw audit accept')).toMatchObject({ place: ['health'] });
   expect(adviceOf('See: trayclaw work show wrk_1')).toEqual({ text: '', place: ['running', 'tasks'] });
   expect(adviceOf('Set it up with: trayclaw setup, or choose one of: trayclaw models')).toMatchObject({ place: ['settings', 'models'] });
 });
@@ -19,8 +20,8 @@ test('a command inside the advice stays, next to its place', () => {
 test('advice without a command, or with one that only the terminal has, is left as it is', () => {
   for (const hint of ['Free some disk space.', 'Release it with: trayclaw panic --release', 'See: trayclaw constructor'])
     expect(adviceOf(hint)).toEqual({ text: hint, place: null });
-  const gap = 'Restore a backup (trayclaw backup list), or continue with the current log: trayclaw audit accept';
-  expect(adviceOf(gap)).toEqual({ text: gap, place: null });
+  const both = 'Make a backup (trayclaw backup create), then release it: trayclaw panic --release';
+  expect(adviceOf(both)).toEqual({ text: both, place: null });
 });
 
 test('every advised word is the first word of a command', () => {

@@ -36,6 +36,7 @@ export const advisedPlaces: Readonly<Record<string, AdvisedPlace>> = {
   dlq: unfinished,
   outbox: unfinished,
   doctor: ['health'],
+  audit: ['health'],
   backup: ['health'],
   sandbox: ['health'],
   approvals,

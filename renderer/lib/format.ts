@@ -18,7 +18,7 @@ export function plainLine(text: string, charsMax = 140): string {
       .slice(0, charsMax * 4)
       .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, '')
       .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)?/g, '$1')
-      .replace(/\*\*|__|`+/g, ''),
+      .replace(/\*\*|__|`{3,}\S*|`+/g, ''),
     charsMax,
   );
 }

@@ -213,6 +213,25 @@ test('after a restart the token is traded once for the new one, and the stream a
   expect(asked.filter((url) => url === '/api/renew')).toHaveLength(1);
 });
 
+test('however long the host was away, a new token is used at once', async () => {
+  const atMs: number[] = [];
+  const origin = await serve((request, response) => {
+    if (prove(request, response)) return;
+    if (request.url === '/api/renew') return void response.end('{"ok":true,"result":{"token":"next"}}');
+    atMs.push(performance.now());
+    const status = request.headers.authorization === 'Bearer next' ? 200 : atMs.length <= 6 ? 503 : 401;
+    response.writeHead(status, { 'content-type': 'text/event-stream' });
+    if (status === 200) response.write(': open\n\n');
+    else response.end();
+  });
+  const client = new HttpClient({ origin, token: 'secret', random: () => 0.5, firstWaitMs: 10, waitMsMax: 60_000 });
+  const followed = follow(client, 0);
+  await followed.until(() => followed.states.some(([state]) => state === 'online'));
+  const [refusedMs = 0, openMs = 0] = atMs.slice(-2);
+  // The sixth failure waited 320 ms, and the seventh would wait 640.
+  expect(openMs - refusedMs).toBeLessThan(320);
+});
+
 test('an answer that was asked for ahead is given once, and asked for again after that', async () => {
   const asked: string[] = [];
   const origin = await serve((request, response) => {

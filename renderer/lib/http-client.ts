@@ -68,7 +68,7 @@ export class HttpClient implements OpClient {
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#random = options.random ?? Math.random;
     this.#firstWaitMs = options.firstWaitMs ?? 250;
-    this.#waitMsMax = options.waitMsMax ?? 8000;
+    this.#waitMsMax = options.waitMsMax ?? 2000;
     this.#silenceMsMax = options.silenceMsMax ?? 70_000;
   }
 
@@ -182,7 +182,7 @@ export class HttpClient implements OpClient {
     let wasOnline = false;
     while (!signal.aborted) {
       const resumable = after !== 'latest';
-      await this.#stream(after, signal, {
+      const isRenewed = await this.#stream(after, signal, {
         opened: (place) => {
           failures = 0;
           void this.#loadProver();
@@ -200,13 +200,15 @@ export class HttpClient implements OpClient {
       // After several refusals the host says only that there are too many.
       if (this.#isRefused) return handlers.onState('unauthorized', false);
       handlers.onState(this.#proof === 'stranger' ? 'unproven' : wasOnline ? 'reconnecting' : 'connecting', false);
+      if (isRenewed) failures = 0;
       const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);
       failures = Math.min(failures + 1, 16);
       await sleep(waitMs, signal);
     }
   }
 
-  async #stream(after: number | 'latest', signal: AbortSignal, on: StreamCallbacks): Promise<void> {
+  /** Resolves to whether there is a newer token, with which to try again. */
+  async #stream(after: number | 'latest', signal: AbortSignal, on: StreamCallbacks): Promise<boolean> {
     const attempt = new AbortController();
     const stop = (): void => attempt.abort();
     signal.addEventListener('abort', stop, { once: true });
@@ -219,8 +221,8 @@ export class HttpClient implements OpClient {
         cache: 'no-store',
         signal: attempt.signal,
       });
-      if (response.status === 401 || response.status === 403) await this.#renew(used);
-      if (!response.ok || response.body === null) return;
+      if (response.status === 401 || response.status === 403) return await this.#renew(used);
+      if (!response.ok || response.body === null) return false;
       on.opened(placeOf(response));
       const sink: StreamSink = { message: (message) => on.message(message), id: (id) => /^\d+$/.test(id) && on.id(Number(id)) };
       const parser = new EventStreamParser(sink, lineCharsMax);
@@ -238,6 +240,7 @@ export class HttpClient implements OpClient {
       signal.removeEventListener('abort', stop);
       attempt.abort();
     }
+    return false;
   }
 }
 

@@ -44,6 +44,7 @@ test('a row is one line without marks', () => {
   expect(oneLine('  a\n\n b  ')).toBe('a b');
   expect(oneLine('x'.repeat(200), 10)).toBe('xxxxxxxxx…');
   expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
+  expect(plainLine('So:\n```ts\nconst a = 1;\n```\nDone')).toBe('So: const a = 1; Done');
 });
 
 const looks: Readonly<Record<string, ToolShown>> = {

@@ -41,8 +41,8 @@ test('a wider scope is chosen by keyboard, listed with its use, and revoked', as
   await approval.getByRole('button', { name: 'Allow more…' }).click();
   const scopes = approval.getByRole('group', { name: 'A wider approval would cover' });
   const [narrow, wide] = [
-    scopes.getByRole('radio', { name: 'write_file for files in notes/' }),
-    scopes.getByRole('radio', { name: 'write files under notes/' }),
+    scopes.getByRole('radio', { name: 'write_file for files under notes/' }),
+    scopes.getByRole('radio', { name: 'any tool or command that only changes files under notes/' }),
   ];
   expect(await narrow.isChecked()).toBe(true);
   await approval.getByText('Would have covered 1 call in 30 days, 1 of them asked.').waitFor();
@@ -58,9 +58,9 @@ test('a wider scope is chosen by keyboard, listed with its use, and revoked', as
   await page.getByRole('list', { name: 'History' }).getByRole('link', { name: 'write notes/a.md' }).waitFor();
   const grants = page.getByRole('list', { name: 'Grants' });
   await grants.getByText(/used 2 times/).waitFor();
-  await grants.getByRole('button', { name: 'Past calls: write files under notes/' }).click();
+  await grants.getByRole('button', { name: 'Past calls: any tool or command that only changes files under notes/' }).click();
   await page.getByRole('list', { name: 'Past calls it covers' }).getByText('write notes/c.md').waitFor();
-  await grants.getByRole('button', { name: 'Revoke: write files under notes/' }).click();
+  await grants.getByRole('button', { name: 'Revoke: any tool or command that only changes files under notes/' }).click();
   await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);
 });

@@ -87,8 +87,8 @@ test('an approval given elsewhere updates the card in the chat', async () => {
   await window.go('Approvals');
   await window.approval.getByRole('button', { name: 'Allow more…' }).click();
   await window.approval.getByRole('button', { name: 'Approve for this session' }).click();
-  await window.page.getByRole('list', { name: 'Grants' }).getByText('write_file for files in the workspace').waitFor();
-  await window.page.getByRole('button', { name: 'Revoke: write_file for files in the workspace' }).click();
+  await window.page.getByRole('list', { name: 'Grants' }).getByText('write_file for files under the workspace').waitFor();
+  await window.page.getByRole('button', { name: 'Revoke: write_file for files under the workspace' }).click();
   await window.page.getByText('No grants yet.').waitFor();
   expect(await window.page.getByRole('list', { name: 'History' }).getByRole('listitem').count()).toBe(1);
 });

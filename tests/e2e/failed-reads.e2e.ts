@@ -63,6 +63,7 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
   await expect.poll(() => main.getByText('Loading…').count()).toBe(0);
   expect({ place, op, early: await main.getByText(afterwards).count() }).toEqual({ place, op, early: 0 });
   expect({ place, found: await violations(page) }).toEqual({ place, found: [] });
+  if (op === 'knowledge.list') expect(await page.getByRole('region', { name: 'Documents' }).getByRole('alert').count()).toBe(1);
   isBroken = false;
   await main.getByRole('button', { name: 'Try again' }).press('Enter');
   await said.waitFor({ state: 'detached' });

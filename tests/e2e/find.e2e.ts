@@ -52,8 +52,19 @@ test('text is found in turns that are not loaded, by keyboard; the focus returns
   await expect.poll(() => isInView(page, 17), patience).toBe(true);
   // The time next to a message is not searched.
   await expect.poll(marksHere, patience).toBe(3);
-  await field.fill('nothing of the kind');
+  const marks = (): Promise<number> => page.evaluate<number>(`CSS.highlights.get('found')?.size ?? 0`);
+  await field.fill('answers 17');
   await expect.poll(() => place.innerText(), patience).toBe('Nothing found');
+  await expect.poll(marks, patience).toBe(0);
+  // Neither part of a word in the middle nor the beginning of another is a find.
+  await field.fill('point wit');
+  await expect.poll(() => place.innerText(), patience).toMatch(/^\d+ of/);
+  await expect
+    .poll(() => page.evaluate<string[]>(`[...new Set([...CSS.highlights.get('found')].map(String))].sort()`), patience)
+    .toEqual(['point', 'wit']);
+  await field.fill('oint');
+  await expect.poll(() => place.innerText(), patience).toBe('Nothing found');
+  await expect.poll(marks, patience).toBe(0);
   await page.keyboard.press('Escape');
   await field.waitFor({ state: 'detached' });
   expect([await focused(page), await page.evaluate<number>('CSS.highlights.size')]).toEqual(['Message', 0]);

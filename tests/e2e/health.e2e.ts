@@ -2,7 +2,7 @@
 
 import { chmodSync, statSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { violations } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
@@ -108,8 +108,27 @@ test('a backup is created and verified, and the restore command is exact', async
   await list.getByText(/^Intact: \d+ events\.$/).waitFor();
   const { backups } = (await window.host.op('backup.list', {})) as { backups: { file: string }[] };
   expect(backups).toHaveLength(1);
-  await page.getByText(`trayclaw backup restore ${backups[0]?.file}`).waitFor();
+  const command = page.getByText(`trayclaw backup restore ${backups[0]?.file}`);
+  expect(await command.count()).toBe(0);
+  await list.getByRole('button', { name: /^Restore trayclaw/ }).press('Enter');
+  await command.waitFor();
+  expect(await violations(page)).toEqual([]);
   expect(window.incidents).toEqual([]);
+});
+
+test('a log with a gap says what is missing and where it is accepted', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  const hint = 'Restore a backup, or continue with the current log: trayclaw audit accept';
+  const fault = { kind: 'gap', detail: '3 events are missing from the end of the log.', hint };
+  const result = { ok: false, events: 2, sessions: 1, faults: [fault] };
+  await page.route('**/api/ops/audit.verify', (route) => route.fulfill({ json: { ok: true, result } }));
+  await window.go('Health');
+  await page.getByRole('button', { name: 'Verify the log' }).click();
+  const verification = page.getByRole('status', { name: 'Log verification' });
+  await verification.getByText(/^Broken\.\s+3 events are missing from the end of the log\.\s+Restore a backup/).waitFor();
+  await verification.getByRole('link', { name: 'Health' }).waitFor();
 });
 
 test('the log is verified by its button', async () => {

@@ -52,3 +52,37 @@ test('at 768 px, the title of a session and the rows of settings have the space 
   expect(gaps.length).toBeGreaterThan(3);
   expect(Math.max(...gaps)).toBeLessThan(8);
 });
+
+test('at any width the hint of the composer is whole or hidden, and a long name in the palette is whole where it fits', async () => {
+  const window = await openWindow(browser);
+  const { page, host } = window;
+  const title = 'A session with a title that is nearly as long as titles become';
+  await page.getByText('What can I do for you?').waitFor();
+  const shown: [number, boolean][] = [];
+  for (const width of [1280, 900, 768, 700, 390]) {
+    await page.setViewportSize({ width, height: 700 });
+    const hint = page.getByText(/^Shift\+Enter new line/);
+    const [clipped, isShown] = await hint.evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      const text = range.getBoundingClientRect();
+      return [text.top < box.bottom && text.right > box.right, text.top < box.bottom] as const;
+    });
+    expect([width, clipped]).toEqual([width, false]);
+    shown.push([width, isShown]);
+  }
+  expect(shown).toEqual([
+    [1280, true],
+    [900, false],
+    [768, false],
+    [700, false],
+    [390, false],
+  ]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await host.op('session.create', { title });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('nearly');
+  await page.getByRole('option', { name: title }).waitFor();
+  expect(await page.evaluate(cut('[role=option] .name'))).toBe(0);
+});

@@ -1,7 +1,8 @@
 // Commands and keys: the palette finds and runs everything, keys do what the key sheet says, the focus is never lost.
 
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -42,6 +43,36 @@ test('a few letters find a command, Enter runs it, and the focus follows', async
   await heading.waitFor();
   await expectSoon(() => hasFocus(heading)).toBe(true);
   expect(incidents).toEqual([]);
+});
+
+test('what is typed while the palette or the find bar loads is in its field, and not in the message', async () => {
+  const window = await open(openWindow);
+  const { page, message } = window;
+  const parts = [
+    { part: 'command-palette', keys: 'Control+k', field: palette(page) },
+    { part: 'find-bar', keys: 'Control+f', field: page.getByRole('textbox', { name: 'Find', exact: true }) },
+  ];
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  for (const { part, keys, field } of parts) {
+    const loads = new Deferred<void>();
+    await page.goto('about:blank');
+    await page.route(`**/assets/${part}-*.js`, async (route) => {
+      await loads.promise;
+      await route.continue();
+    });
+    await window.openAddress();
+    await message.focus();
+    await page.keyboard.press(keys);
+    await page.keyboard.type('quest');
+    loads.resolve();
+    await field.waitFor();
+    await expectSoon(() => hasFocus(field)).toBe(true);
+    await page.keyboard.type('ion');
+    expect(await field.inputValue()).toBe('question');
+    await page.keyboard.press('Escape');
+    await expectSoon(() => hasFocus(message)).toBe(true);
+    expect(await message.inputValue()).toBe('');
+  }
 });
 
 test('Escape, a click outside and the same keys close the palette; the focus returns', async () => {

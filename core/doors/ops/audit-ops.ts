@@ -10,11 +10,12 @@ import { keysAt } from '../../contracts/schema-keys.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
 import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
+import { acceptGaps } from '../../store/session/session.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import type { OpsParts } from './parts.ts';
-import { acceptGaps, auditLog } from './log-audit.ts';
+import { auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
 
 type Deps = Pick<
@@ -28,7 +29,7 @@ type AuditOps = Pick<OpHandlers, Extract<keyof OpHandlers, `${Families}.${string
 export function createAuditOps(deps: Deps): AuditOps {
   return {
     'audit.verify': () => auditLog(deps.log),
-    'audit.accept': (_params, caller) => acceptGaps(deps.log, caller.actor),
+    'audit.accept': (_params, caller) => ({ accepted: acceptGaps(deps.log, caller.actor) }),
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params, caller) => explain(deps, params, caller),
     'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),

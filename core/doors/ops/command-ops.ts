@@ -275,7 +275,7 @@ async function budget(line: Line): Promise<Outcome> {
   if (amount === undefined) {
     const { budgets } = await ops['budget.get'](sessionId === undefined ? {} : { sessionId }, caller);
     const show = (one: (typeof budgets)[number]): string =>
-      `${amountOf(one, one.spent)}${one.limit === null ? '' : ` of ${amountOf(one, one.limit)}`} ${one.unit === 'usd' ? 'US dollars' : 'tokens'}`;
+      `${amountOf(one, one.spent)}${one.limit === null ? '' : ` of ${amountOf(one, one.limit)}`}${one.unit === 'usd' ? '' : ' tokens'}`;
     return { text: budgets.length === 0 ? 'No budget is set.' : budgets.map((one) => `- ${one.scope}: ${show(one)}`).join('\n') };
   }
   const scope = (line.values['scope'] ?? 'session') as 'turn' | 'session' | 'day';
@@ -361,5 +361,5 @@ function assertOwn({ deps, sessionId }: Line, turnId: string): void {
 }
 
 function amountOf({ unit }: { readonly unit: 'usd' | 'tokens' }, amount: number): string {
-  return unit === 'usd' ? amount.toFixed(2) : String(amount);
+  return unit === 'usd' ? formatUsd(amount) : String(amount);
 }

@@ -1,7 +1,6 @@
-// Verifies the whole log and its database, and records that a person accepts a gap in the log.
+// Verifies the whole log and its database.
 
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { systemSessionId } from '../../contracts/events.ts';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { openGaps, verifyLog, type SessionLog } from '../../store/session/session.ts';
@@ -32,10 +31,4 @@ async function readThrough(log: SessionLog, faults: NonNullable<Audit['faults']>
     if (!faults.some(({ kind }) => kind === 'database')) faults.push({ kind: 'database', detail: message, hint: damageAdvice });
     return { ok: false, events: 0, sessions: 0 };
   }
-}
-
-export function acceptGaps(log: SessionLog, by: string): OpResult<'audit.accept'> {
-  const gaps = openGaps(log.reads).length;
-  if (gaps > 0) log.append(systemSessionId, [{ type: 'log.gap_accepted', body: { by, gaps } }], true);
-  return { accepted: gaps };
 }

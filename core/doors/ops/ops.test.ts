@@ -143,7 +143,10 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
     ruleId: 'ask.write',
     mode: 'supervised',
     grantId: null,
-    choices: [{ covers: 'write_file for files in the workspace' }, { covers: 'write files under the workspace' }],
+    choices: [
+      { covers: 'write_file for files under the workspace' },
+      { covers: 'any tool or command that only changes files under the workspace' },
+    ],
   });
   expect(await claw.op('safety.url', { url: 'http://127.0.0.1/' })).toMatchObject({ decision: 'deny' });
   expect((await claw.op('safety.redact', { text: 'AKIAIOSFODNN7EXAMPLE' })).text).not.toContain('AKIAIOSFODNN7EXAMPLE');

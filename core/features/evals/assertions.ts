@@ -1,6 +1,7 @@
 // Grades an outcome by rules: the answer, the calls and the cost. Pure. A judge grades rubrics elsewhere.
 
 import { counted } from '../../base/counted.ts';
+import { formatUsd } from '../../base/format-usd.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -92,7 +93,7 @@ function textsIn(value: unknown): string[] {
 function checkLimit(type: 'cost' | 'latency', limit: number, { costUsd, tookMs }: Outcome): Check {
   if (type === 'latency') return { type, pass: tookMs <= limit, reason: `It took ${Math.round(tookMs)} ms.` };
   if (costUsd === null) return { type, pass: false, reason: 'The price of the model is unknown.' };
-  return { type, pass: costUsd <= limit, reason: `It cost ${costUsd} US dollars.` };
+  return { type, pass: costUsd <= limit, reason: `It cost ${formatUsd(costUsd)}.` };
 }
 
 function isEqual(text: string, value: unknown): boolean {

@@ -42,6 +42,12 @@ test('exports well-formed JUnit XML for any text of a case', () => {
   expect(text.replaceAll(/&(?:amp|lt|gt|quot|#10);/g, '')).not.toContain('&');
 });
 
+test('one is singular in the first line, and an amount below a cent is not zero', () => {
+  const [head = ''] = exportRun({ ...run, requests: 1, costUsd: 0.0007 }, 'text').split('\n');
+  expect(head).toContain('1 passed, 1 failed, 1 error. ');
+  expect(head).toMatch(/ 1 request, 0 from the cache\. Cost: \$0\.0007\.$/);
+});
+
 test('exports the run as JSON and one Markdown row per case', () => {
   expect(JSON.parse(exportRun(run, 'json'))).toEqual({ ...run, cases: JSON.parse(JSON.stringify(cases)) as unknown });
   expect(

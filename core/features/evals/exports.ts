@@ -1,5 +1,7 @@
 // Exports a run as text for people, JSON for programs, JUnit for build servers or Markdown for reviews. Pure.
 
+import { counted } from '../../base/counted.ts';
+import { formatUsd } from '../../base/format-usd.ts';
 import type { EvalCase, EvalRun } from '../../contracts/features/evals.ts';
 
 export function exportRun(run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown'): string {
@@ -17,11 +19,11 @@ function whyNot({ error, checks }: EvalCase): string {
 function headOf({ runId, passed, failed, errors, requests, cached, rate, costUsd, finished, running, leftOut }: EvalRun): string {
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
   const repeats = rate.k > 1 ? ` pass@${rate.k} ${percent(rate.passAtK)}, pass^${rate.k} ${percent(rate.passHatK)}.` : '';
-  const cost = costUsd === null ? '' : ` Cost: ${costUsd.toFixed(4)} US dollars.`;
+  const cost = costUsd === null ? '' : ` Cost: ${formatUsd(costUsd)}.`;
   const unfinished = running ? ' It is still running.' : ' It was interrupted; run it again to finish it.';
   const end = finished ? '' : unfinished;
   const left = leftOut === undefined ? '' : `\nLeft out: ${leftOut}.`;
-  return `${runId}: ${passed} passed, ${failed} failed, ${errors} errors. ${percent(rate.rate)} (95 %: ${percent(rate.low)} to ${percent(rate.high)}).${repeats} ${requests} requests, ${cached} from the cache.${cost}${end}${left}`;
+  return `${runId}: ${passed} passed, ${failed} failed, ${counted(errors, 'error')}. ${percent(rate.rate)} (95 %: ${percent(rate.low)} to ${percent(rate.high)}).${repeats} ${counted(requests, 'request')}, ${cached} from the cache.${cost}${end}${left}`;
 }
 
 function asText(run: EvalRun): string {

@@ -8,7 +8,7 @@ import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { harmless, unwell, well, type Finding, type HealthSource, type Plan } from '../../contracts/health.ts';
-import { openGaps, searchFault, verifyLog, verifyTail } from '../../store/session/session.ts';
+import { acceptGaps, openGaps, searchFault, verifyLog, verifyTail } from '../../store/session/session.ts';
 import { createBackup, listBackups, listReplaced } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
 import { keptLog, planRestore, rebuildSearch } from './ways-back.ts';
@@ -95,7 +95,14 @@ async function checkChain({ log }: Stored, full: boolean): Promise<Finding> {
 function checkEnd({ log }: Stored): Finding {
   const gaps = openGaps(log.reads);
   if (gaps.length === 0) return well('log-end', 'The log ends where the head file says.');
-  return unwell('log-end', gaps.map(({ body }) => describeGap(body)).join(' '), gapAdvice);
+  return unwell('log-end', gaps.map(({ body }) => describeGap(body)).join(' '), gapAdvice, {
+    harmless: false,
+    will: [
+      'Continues with the log as it is. What is missing stays missing, and a panic stop or a revoked grant may be among it.',
+      'To get it back instead, stop TrayClaw and restore a backup.',
+    ],
+    run: (by) => [`Accepted ${counted(acceptGaps(log, by), 'gap')} in the log.`],
+  });
 }
 
 /** Reads the events, since reading detects and records events that cannot be read. */

@@ -92,12 +92,15 @@ function writtenFolder(facts: CallFacts): string | null {
 
 function folderChoices(call: GrantableCall, folder: string): readonly [GrantChoice, ...GrantChoice[]] {
   const { tool, workspace } = call;
-  const covers = `${tool} for files in ${showFolder(folder, workspace)}`;
+  const covers = `${tool} for files under ${showFolder(folder, workspace)}`;
   return [{ match: { kind: 'folder', tool, folder }, covers }, writesChoice(call, folder)];
 }
 
 function writesChoice({ workspace }: GrantableCall, folder: string): GrantChoice {
-  return { match: { kind: 'writes', tool: '*', folder }, covers: `write files under ${showFolder(folder, workspace)}` };
+  return {
+    match: { kind: 'writes', tool: '*', folder },
+    covers: `any tool or command that only changes files under ${showFolder(folder, workspace)}`,
+  };
 }
 
 function shorten(text: string): string {

@@ -60,7 +60,10 @@ test('a grant to write under a folder covers a command that is known to only cha
     covers(match, { ...copy('/ws/notes/a'), hosts: ['a.example'] }, 'exec'),
     covers(match, { ...copy('/ws/notes/a'), class: 'destructive' }, 'exec'),
   ]).toEqual(Array.from({ length: 6 }, () => false));
-  expect(offered(copy('/ws/notes/a'))).toEqual(['run exactly `cp a b` in the workspace', 'write files under notes/']);
+  expect(offered(copy('/ws/notes/a'))).toEqual([
+    'run exactly `cp a b` in the workspace',
+    'any tool or command that only changes files under notes/',
+  ]);
   expect(offered(copy('/ws/notes/a', {}, [path('/ws/b')]))).toEqual(['run exactly `cp a b` in the workspace']);
 });
 
@@ -140,8 +143,8 @@ test('offers scopes narrowest first', () => {
     command: ['run exactly `npm test` in the workspace', '`npm test` in the workspace, with any options known to be harmless'],
     elsewhere: ['run exactly `make` in /home/ada/x'],
     unclear: ['run exactly `a | b` in sub/, even if the files it uses change'],
-    write: ['put for files in notes/', 'write files under notes/'],
-    top: ['put for files in the workspace', 'write files under the workspace'],
+    write: ['put for files under notes/', 'any tool or command that only changes files under notes/'],
+    top: ['put for files under the workspace', 'any tool or command that only changes files under the workspace'],
     writeApart: ['put with exactly these arguments'],
     writeOutside: ['put with exactly these arguments'],
     fetch: ['fetch exactly https://a.example/', 'fetch from a.example'],

@@ -25,7 +25,7 @@ test('rows of approvals and grants follow their events', () => {
   expect(store.approval(pending.approvalId)).toEqual({ ...pending, state: 'withdrawn', decidedAtMs: clock.nowMs(), decidedBy: 'the end' });
   const grant = bench.allow(note, { kind: 'minutes', minutes: 5 });
   expect(grant).toMatchObject({
-    covers: 'put for files in notes/',
+    covers: 'put for files under notes/',
     match: { kind: 'folder', tool: 'put', folder: '/ws/notes' },
     expiresAtMs: clock.nowMs() + 300_000,
   });

@@ -20,7 +20,7 @@ export { SessionReads, type SliceQuery } from './session-reads.ts';
 export { SessionIndex, type ListedSession, type OpenCall, type SessionPlace, type SessionRow, type TurnRow } from './session-index.ts';
 export { SessionSearch } from './session-search.ts';
 export { type ActivityFilter, type FoundActivity } from './activity-search.ts';
-export { openGaps } from './log-gaps.ts';
+export { acceptGaps, openGaps } from './log-gaps.ts';
 export { LogHead, type LogHeadDeps } from './log-head.ts';
 export { emptySearch, searchFault } from './rebuild-search.ts';
 export { verifyLog, verifyTail, type AuditReport } from './session-verify.ts';

@@ -1,5 +1,5 @@
-// The tools that render an answer, created once for the window and passed down by context. Sanitizer and parser are not in the first load;
-// the code that shows an answer loads them.
+// The tools that render an answer, created once for the window on first use and passed down by context. None of them is in the first load:
+// the code that shows an answer brings them.
 
 import { createContext } from 'svelte';
 import type { Words } from '../i18n/words.ts';
@@ -8,28 +8,19 @@ import type { Formulas } from './formulas.ts';
 import type { Highlighter } from './highlighter.ts';
 import type { BlockSanitizer } from './sanitize.ts';
 
-/** The parts that create markup for the page. */
-export interface Purified {
+export interface MarkupTools {
+  readonly highlighter: Highlighter;
+  readonly diagrams: Diagrams;
   readonly sanitizer: BlockSanitizer;
   readonly formulas: Formulas;
 }
 
-export class RichText {
-  readonly highlighter: Highlighter;
-  readonly diagrams: Diagrams;
-  readonly #words: () => Words;
-  #purified: Purified | null = null;
+export type CreateMarkupTools = (words: () => Words) => MarkupTools;
 
-  constructor(parts: { readonly highlighter: Highlighter; readonly diagrams: Diagrams; readonly words: () => Words }) {
-    this.highlighter = parts.highlighter;
-    this.diagrams = parts.diagrams;
-    this.#words = parts.words;
-  }
+export const [getRichText, setRichText] = createContext<(create: CreateMarkupTools) => MarkupTools>();
 
-  /** Created once for the page, because a trusted types policy may not be created twice. */
-  purified(create: (words: () => Words) => Purified): Purified {
-    return (this.#purified ??= create(this.#words));
-  }
+/** Created once for the page, because a trusted types policy may not be created twice. */
+export function markupToolsOf(words: () => Words): (create: CreateMarkupTools) => MarkupTools {
+  let tools: MarkupTools | null = null;
+  return (create) => (tools ??= create(words));
 }
-
-export const [getRichText, setRichText] = createContext<RichText>();

@@ -3,6 +3,7 @@
 const marksMax = 400;
 const all = 'found';
 const here = 'found-here';
+const inWord = '[\\p{L}\\p{M}\\p{N}]';
 
 /** Marks the words in the region, those in `place` more strongly; returns the first of these. */
 export function markWords(query: string, region: Element, place: Element | null): Range | null {
@@ -18,11 +19,13 @@ export function unmark(): void {
   CSS.highlights.delete(here);
 }
 
-/** Finds words as the search reads a query: letters and digits form words, and case is ignored. */
+/** Finds words as the search does: letters and digits form words, case is ignored, and the last word of the query may be the beginning of one. */
 function rangesOf(query: string, region: Element): Range[] {
-  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  if (words.length === 0) return [];
-  const pattern = new RegExp(words.toSorted((a, b) => b.length - a.length).join('|'), 'giu');
+  const words = query.match(new RegExp(`${inWord}+`, 'gu')) ?? [];
+  const last = words.pop();
+  if (last === undefined) return [];
+  const whole = words.map((word) => `${word}(?!${inWord})|`).join('');
+  const pattern = new RegExp(`(?<!${inWord})(?:${whole}${last})`, 'giu');
   // The time next to a message is not part of its text.
   const texts = document.createTreeWalker(region, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;

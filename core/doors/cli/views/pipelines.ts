@@ -103,7 +103,7 @@ async function tellNodes({ output, hasPerson }: CommandContext, writing: Written
 
 function describePipeline(view: PipelineView, program: string): string {
   const { pipelineId, status, text, reason, nodes, quality, tokens, modelCalls, toolCalls, costUsd, waitsFor } = view;
-  const cost = costUsd === null ? '' : `, ${costUsd.toFixed(4)} US dollars`;
+  const cost = costUsd === null ? '' : `, ${money(costUsd)}`;
   const judged = quality === null ? '' : `, quality ${Math.round(quality * 100)} %`;
   return [
     ...(text === '' ? [] : [text, '']),

@@ -10,7 +10,7 @@ import type { CommandContext } from '../command-context.ts';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table } from '../table.ts';
+import { money, table } from '../table.ts';
 
 export const workViews: ViewsOf<'work'> = {
   'work.run': {
@@ -51,7 +51,7 @@ const verdicts = { pass: 'PASS', fail: 'FAIL', error: 'ERROR', waiting: 'waits',
 function describeWork(work: WorkView, { program }: { readonly program: string }): string {
   const { taskId, status, criteria, candidates, chosen, reason, waitsFor, text } = work;
   const head = status === 'pass' || status === 'fail' ? `${status.toUpperCase()}: ${reason}` : `The task is ${status}.`;
-  const cost = work.costUsd === null ? '' : `, ${work.costUsd.toFixed(4)} US dollars`;
+  const cost = work.costUsd === null ? '' : `, ${money(work.costUsd)}`;
   return [
     ...(text === '' ? [] : [text, '']),
     `${head} (${taskId}, attempt ${work.attempts}, ${counted(work.tokens, 'token')}${cost})`,

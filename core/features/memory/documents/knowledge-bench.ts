@@ -65,7 +65,7 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
   const rows = new NotedRows(storage);
   const { read } = rows;
   const thread = new DocumentThread(20_000);
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly delayMs: number; readonly action: () => void }[] = [];
   const knowledge = new Knowledge({
     store: rows,
     findMeaning: () => Promise.resolve([]),
@@ -81,8 +81,8 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
     skipped: [],
     clock: new ManualClock(),
     logger: silentLogger,
-    later: (_delayMs, action) => {
-      waiting.push(action);
+    later: (delayMs, action) => {
+      waiting.push({ delayMs, action });
       return () => undefined;
     },
     onIndexed: () => undefined,
@@ -108,7 +108,8 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
   const find = (query: string, source?: string) => knowledge.search({ query, source, limit: 5, signal: new AbortController().signal });
   /** Runs every action that is waiting for a timer. */
   const tick = (): void => {
-    for (const action of waiting.splice(0)) action();
+    for (const { action } of waiting.splice(0)) action();
   };
-  return { knowledge, look, find, rows, thread, tick, close: closeOnce };
+  const waits = (): number[] => waiting.map(({ delayMs }) => delayMs);
+  return { knowledge, look, find, rows, thread, tick, waits, close: closeOnce };
 }

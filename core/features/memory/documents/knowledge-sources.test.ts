@@ -1,8 +1,9 @@
 // Sources that appear, change, disappear and return, and the kinds of source.
 
-import { renameSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../../../tests/until.ts';
 import { directory, knowledgeBench } from './knowledge-bench.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
@@ -98,6 +99,26 @@ test('an unavailable folder keeps its index; one removed from the settings does 
   expect(second.rows.sources()).toEqual(['other']);
   expect(await second.find('apples')).toEqual([]);
   expect((await second.find('pears'))[0]?.citation).toBe('inline:other:1');
+});
+
+test('a folder that comes back is followed again', async () => {
+  const folder = folderOf({ 'a.md': 'Apples are red.' });
+  const { look, knowledge, tick, waits, find } = openBench([directory(folder, { watch: true })]);
+  await look();
+  renameSync(folder, `${folder}-away`);
+  onTestFinished(() => rmSync(`${folder}-away`, { recursive: true }));
+  tick();
+  await knowledge.settled();
+  expect(waits(), 'it is looked for once a minute').toContain(60_000);
+  mkdirSync(folder);
+  tick();
+  await knowledge.settled();
+  expect(waits()).not.toContain(60_000);
+  writeFileSync(join(folder, 'b.md'), 'Bananas are yellow.');
+  await until(() => waits().includes(500), 'the watcher tells of the new file');
+  tick();
+  await knowledge.settled();
+  expect((await find('bananas')).map(({ citation }) => citation)).toEqual(['docs/b.md:1']);
 });
 
 test('a folder with data of the program is refused', async () => {

@@ -1,7 +1,7 @@
 // The person's documents: keeps the sources of config.yaml and of the embedding program indexed in the background, and searches them with
 // citations. Sources may change while the program runs. Owns the watchers and the order of indexing; never writes to a document.
 
-import { watch, type FSWatcher } from 'node:fs';
+import { statSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
@@ -21,6 +21,8 @@ export interface KnowledgeDeps extends SearchDeps, SourceIndexDeps, Pick<Spine, 
 const SETTLE_MS = 500;
 /** The interval of the periodic scan, which finds changes that a watcher missed. */
 const LOOK_MS = 600_000;
+/** The same while the folder is away. */
+const AWAY_MS = 60_000;
 /** How long the index of a removed source is kept, excluded from searches, in case the source returns. */
 const KEPT_MS = 60_000;
 const COUNTED_MAX = 10_000;
@@ -34,6 +36,8 @@ interface Entry {
   problem: string | null;
   progress: SourceView['progress'];
   watcher: FSWatcher | null;
+  /** Which folder was at the path at the last scan; null for none. */
+  folderId: string | null;
   /** Cancels the next scheduled scan. */
   callOff: (() => void) | null;
 }
@@ -164,7 +168,6 @@ export class Knowledge {
 
   #begin(entry: Entry): void {
     this.#look(entry);
-    if (entry.source.kind === 'directory' && entry.source.watch) this.#follow(entry, entry.source);
   }
 
   /** Runs one job at a time. */
@@ -198,13 +201,15 @@ export class Knowledge {
 
   /** Scans a source in the background. A failure is kept in the entry, which shows it. */
   #look(entry: Entry): void {
-    const { name, kind } = entry.source;
+    const { source } = entry;
+    // Before the scan, so that no change falls between the two.
+    if (source.kind === 'directory') this.#follow(entry, source);
     this.#index(entry, false).catch((cause: unknown) => {
       if (this.#closing.signal.aborted || entry.gone.signal.aborted) return;
       entry.problem = toAppError(cause).message;
-      this.#deps.logger.log('warn', 'documents could not be indexed', { source: name, cause: String(cause) });
+      this.#deps.logger.log('warn', 'documents could not be indexed', { source: source.name, cause: String(cause) });
     });
-    if (kind === 'directory') this.#lookIn(LOOK_MS, entry);
+    if (source.kind === 'directory') this.#lookIn(entry.folderId === null ? AWAY_MS : LOOK_MS, entry);
   }
 
   #lookIn(delayMs: number, entry: Entry): void {
@@ -213,12 +218,20 @@ export class Knowledge {
     entry.callOff = this.#deps.later(delayMs, () => this.#look(entry));
   }
 
-  #follow(entry: Entry, { folder, only }: DirectorySource): void {
+  /** Watches the folder that is at the path now: a watcher stays with a folder that was moved away or replaced. */
+  #follow(entry: Entry, { folder, only, watch: isWatched }: DirectorySource): void {
+    const folderId = idOf(folder);
+    if (folderId === entry.folderId) return;
+    entry.folderId = folderId;
+    entry.watcher?.close();
+    entry.watcher = null;
+    if (folderId === null || !isWatched) return;
     try {
-      entry.watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
-      entry.watcher.on('error', () => entry.watcher?.close());
+      const watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
+      watcher.on('error', () => watcher.close());
+      entry.watcher = watcher;
     } catch {
-      // The folder does not exist yet or cannot be watched. The periodic scan finds its changes.
+      // The folder cannot be watched. The periodic scan finds its changes.
     }
   }
 
@@ -238,7 +251,17 @@ export class Knowledge {
 }
 
 function newEntry(source: ConfiguredSource): Entry {
-  return { source, gone: new AbortController(), problem: null, progress: null, watcher: null, callOff: null };
+  return { source, gone: new AbortController(), problem: null, progress: null, watcher: null, folderId: null, callOff: null };
+}
+
+function idOf(folder: string): string | null {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(folder, { bigint: true });
+    // File systems give the number of a deleted folder to the next one.
+    return `${dev}:${ino}:${birthtimeNs}`;
+  } catch {
+    return null;
+  }
 }
 
 function end({ gone, watcher, callOff }: Entry): void {
