@@ -1,6 +1,7 @@
 // Health: checks with advice, the log verified, backups created and verified.
 
 import { chmodSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { violations } from './driver/looks.ts';
@@ -108,7 +109,8 @@ test('a backup is created and verified, and the restore command is exact', async
   await list.getByText(/^Intact: \d+ events\.$/).waitFor();
   const { backups } = (await window.host.op('backup.list', {})) as { backups: { file: string }[] };
   expect(backups).toHaveLength(1);
-  const command = page.getByText(`trayclaw backup restore ${backups[0]?.file}`);
+  // The name alone, because a path may contain blanks.
+  const command = page.getByText(`trayclaw backup restore ${basename(backups[0]?.file ?? '')}`, { exact: true });
   expect(await command.count()).toBe(0);
   await list.getByRole('button', { name: /^Restore trayclaw/ }).press('Enter');
   await command.waitFor();

@@ -80,9 +80,10 @@ export function planRestore({ home, clock }: Pick<Spine, 'home' | 'clock'>, targ
     throw new AppError('conflict', 'There is no backup to go back to.', { hint: 'Make one while all is well: trayclaw backup create' });
   const made = backups.find((backup) => backup.file === file)?.createdAtMs;
   const since = made === undefined ? 'since that backup' : `since ${new Date(made).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const named = /\s/.test(file) ? JSON.stringify(file) : file;
   return {
     harmless: false,
-    will: [`Check it: trayclaw backup verify ${file}`, 'Stop TrayClaw.', `Put it in place: trayclaw backup restore ${file}`],
+    will: [`Check it: trayclaw backup verify ${named}`, 'Stop TrayClaw.', `Put it in place: trayclaw backup restore ${named}`],
     lost: [`What was recorded ${since}: it stays in the replaced file, which is kept beside the database.`],
     keeps: ['Settings, secrets, artifacts and the workspace.'],
     run: null,
