@@ -30,6 +30,17 @@ test('--fields prints lines for pipes and replaces tabs and line breaks in value
   expect(JSON.parse(out)).toEqual([{ title: 'One' }, { title: 'Two\tand\nmore' }]);
 });
 
+test('--fields reads the list in a result that says more, and fails for what neither has', async () => {
+  const about = { sessionId: 'ses_1', title: 'One', sinceMs: 1, output: '' };
+  const command = { ...about, commandId: 'cmd-1-9', command: 'npm run dev' };
+  const claw = new FakeClaw({ 'running.list': () => ({ turns: [], commands: [command] }) });
+  const fields = (names: string): Promise<Ran> => run(claw, 'running', 'list', '--fields', names);
+  expect((await fields('commandId,command')).out).toBe('cmd-1-9\tnpm run dev\n');
+  expect(await fields('comandId')).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean commandId?') as string });
+  claw.answers = { 'running.list': () => ({ turns: [], commands: [] }) };
+  expect(await fields('turnId')).toMatchObject({ code: 0, out: '' });
+});
+
 test('--fields suggests a field for an unknown one', async () => {
   const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
   expect({ code, err }).toEqual({
