@@ -7,7 +7,7 @@ import { mayBeginSession } from '../../contracts/commands.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
-import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
+import type { ToolOutcome } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
@@ -160,20 +160,22 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
   });
 }
 
+type DirectResult = Omit<OpResult<'tool.run'>, 'pending'>;
+
 /** The result of the call, which ended at once or after an approval given here. */
-async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<ToolRunResult> {
-  const { callId, outcome, forUser, forModel, artifacts } = started;
-  const first: ToolRunResult = { callId, outcome, forUser, forModel, artifacts };
+async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<DirectResult> {
+  const { callId, outcome, forUser, forModel, artifacts, sessionId, turnId } = started;
+  const first: DirectResult = { callId, outcome, forUser, forModel, artifacts, sessionId, turnId };
   if (outcome !== 'waiting' || end.result.status === 'waiting') return first;
   const seen = end.calls.findLast((event) => event.body.callId === callId)?.body;
   if (seen !== undefined) {
-    return { callId, outcome: seen.outcome, forUser: seen.forUser, forModel: seen.forModel, artifacts: seen.artifacts };
+    return { ...first, outcome: seen.outcome, forUser: seen.forUser, forModel: seen.forModel, artifacts: seen.artifacts };
   }
   const turn = await connection.claw.op('turn.get', { turnId: started.turnId }, cliCaller);
   const call = turn.calls.find((one) => one.callId === callId);
   if (call === undefined) return first;
   const outcomeNow = call.outcome === 'running' || call.outcome === 'proposed' ? 'waiting' : call.outcome;
-  return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forModel, artifacts: call.artifacts };
+  return { ...first, outcome: outcomeNow, forUser: call.forUser, forModel: call.forModel, artifacts: call.artifacts };
 }
 
 export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {

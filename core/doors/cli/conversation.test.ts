@@ -188,7 +188,8 @@ test('the end of input leaves the approval stored', async () => {
 
 test('tool: done at once, waiting without a terminal, approved in place', async () => {
   const read = await runCommand(['tool', 'read', '{"path":"a"}', '--json'], fakeParts(new FakeClaw()));
-  const done = { callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
+  const ids = { sessionId: expect.any(String) as string, turnId: 'trn_1' };
+  const done = { ...ids, callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
   expect([read.code, JSON.parse(read.out)]).toEqual([0, done]);
 
   const waits = await runCommand(['tool', 'write', '{}', '--json'], fakeParts(new FakeClaw()));
@@ -199,6 +200,7 @@ test('tool: done at once, waiting without a terminal, approved in place', async 
   terminal.type('once');
   expect(await finish).toBe(0);
   expect(JSON.parse(terminal.out)).toEqual({
+    ...ids,
     callId: 'call_trn_1',
     outcome: 'ok',
     forUser: 'write ran',

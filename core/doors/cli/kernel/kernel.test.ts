@@ -41,6 +41,16 @@ test('--fields reads the list in a result that says more, and fails for what nei
   expect(await fields('turnId')).toMatchObject({ code: 0, out: '' });
 });
 
+test.each(['rename s x', 'archive s', 'show s'])('sessions %s: a terminal gets no control characters of a title', async (argv) => {
+  const claw = new FakeClaw();
+  const named = () => ({ ...claw.sessionInfo('s'), title: 'red \u001B[31m' });
+  const session = () => ({ session: named(), events: [], earlierBefore: null });
+  claw.answers = { 'session.rename': named, 'session.archive': named, 'session.get': session };
+  const { terminal, finish } = atTerminal(claw, ['sessions', ...argv.split(' ')]);
+  await finish;
+  expect(terminal.out).toContain('s  red \\u{1b}[31m');
+});
+
 test('--fields suggests a field for an unknown one', async () => {
   const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
   expect({ code, err }).toEqual({
