@@ -7,7 +7,7 @@ import { mayBeginSession } from '../../contracts/commands.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
-import type { ToolOutcome } from '../../contracts/tools.ts';
+import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
@@ -163,19 +163,26 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
 type DirectResult = Omit<OpResult<'tool.run'>, 'pending'>;
 
 /** The result of the call, which ended at once or after an approval given here. */
-async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<DirectResult> {
+async function finalResult({ claw }: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<DirectResult> {
   const { callId, outcome, forUser, forModel, artifacts, sessionId, turnId } = started;
   const first: DirectResult = { callId, outcome, forUser, forModel, artifacts, sessionId, turnId };
   if (outcome !== 'waiting' || end.result.status === 'waiting') return first;
-  const seen = end.calls.findLast((event) => event.body.callId === callId)?.body;
+  return { ...first, ...(await resultOfCall(claw, callId, end)) };
+}
+
+/** The events of a running instance may arrive after the end of the turn; the turn itself has the result then. Null while there is none. */
+export async function resultOfCall(claw: Claw, callId: string, { calls, result }: ConversationEnd): Promise<ToolRunResult | null> {
+  const seen = calls.findLast(({ body }) => body.callId === callId)?.body;
   if (seen !== undefined) {
-    return { ...first, outcome: seen.outcome, forUser: seen.forUser, forModel: seen.forModel, artifacts: seen.artifacts };
+    const { outcome, forUser, forModel, artifacts } = seen;
+    return { callId, outcome, forUser, forModel, artifacts };
   }
-  const turn = await connection.claw.op('turn.get', { turnId: started.turnId }, cliCaller);
+  const turn = await claw.op('turn.get', { turnId: result.turnId }, cliCaller);
   const call = turn.calls.find((one) => one.callId === callId);
-  if (call === undefined) return first;
-  const outcomeNow = call.outcome === 'running' || call.outcome === 'proposed' ? 'waiting' : call.outcome;
-  return { ...first, outcome: outcomeNow, forUser: call.forUser, forModel: call.forModel, artifacts: call.artifacts };
+  if (call === undefined) return null;
+  const { outcome, forUser, forModel, artifacts } = call;
+  const isOver = outcome !== 'running' && outcome !== 'proposed' && outcome !== 'waiting';
+  return isOver ? { callId, outcome, forUser, forModel, artifacts } : null;
 }
 
 export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {

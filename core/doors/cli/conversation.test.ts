@@ -1,6 +1,7 @@
 // Asking from the command line: streamed answers, approvals in place and stored, tools, chat, hidden prompts.
 
 import { expect, test } from 'vitest';
+import { turnView } from '../../../tests/doubles/fake-answers.ts';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, atTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -252,6 +253,7 @@ test('approving follows the turn, here and with a running instance, unless disab
   const more: string[] = [];
   const approveIn = async (isHosted: boolean, ...rest: Step[]): Promise<{ code: number; json: unknown }> => {
     const claw = scripted(write, ...rest);
+    claw.answers = { 'turn.get': ({ turnId }) => turnView(turnId) };
     await runCommand(['ask', 'x'], fakeParts(claw, { hostClaw: () => Promise.resolve(claw) }));
     claw.isClosed = false;
     const parts = fakeParts(claw, isHosted ? {} : { findInstance: () => Promise.resolve(foundInstance(claw)) });
