@@ -2,6 +2,7 @@
 // command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
 import { Deferred, sleep } from '../../base/deferred.ts';
+import { errnoOf } from '../../base/errno.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
@@ -12,6 +13,7 @@ const joinWithinMs = 20_000;
 const urgentWithinMs = 3_000;
 const retryMs = 100;
 const closeWithinMs = 10_000;
+const rejoinsMax = 5;
 
 /**
  * live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. urgent: the same, and an owner
@@ -39,6 +41,11 @@ export interface ConnectOptions {
 
 /** Fails with `store_locked` if the owner of the data folder neither responds nor ends in time. */
 export async function openClaw(parts: CliParts, options: ConnectOptions): Promise<Connection> {
+  const connection = await joinOrHost(parts, options);
+  return connection.instance === null ? connection : rejoining(connection, () => joinOrHost(parts, options));
+}
+
+async function joinOrHost(parts: CliParts, options: ConnectOptions): Promise<Connection> {
   const startedMs = parts.clock.monotonicMs();
   let hasSaid = false;
   for (;;) {
@@ -63,6 +70,47 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
   if (version !== parts.version)
     options.note(`The running instance (process ${pid}) is version ${version}; this command is ${parts.version}.`);
   return { claw: instance.claw, instance, doors: null, close: () => instance.claw.close() };
+}
+
+/**
+ * An instance that another command hosts ends with that command, also between two requests of this one. A request that nobody received is
+ * made again, to another instance or in this process. What was subscribed to ends with the instance.
+ */
+function rejoining(first: Connection, open: () => Promise<Connection>): Connection {
+  let now = first;
+  let opening: Promise<Connection> | null = null;
+  const rejoin = async (): Promise<void> => {
+    opening ??= now.close().then(open);
+    try {
+      now = await opening;
+    } finally {
+      opening = null;
+    }
+  };
+  const claw: Claw = {
+    op: async (name, params, caller) => {
+      for (let rejoins = 0; ; rejoins++) {
+        const asked = now;
+        try {
+          return await asked.claw.op(name, params, caller);
+        } catch (cause) {
+          if (rejoins === rejoinsMax || !wasNotReceived(cause)) throw cause;
+          if (asked === now) await rejoin();
+        }
+      }
+    },
+    events: (query) => now.claw.events(query),
+    onDelta: (listener) => now.claw.onDelta(listener),
+    close: () => now.claw.close(),
+  };
+  return { ...first, claw, close: (how) => now.close(how) };
+}
+
+/** The connection was refused, or its socket is gone. */
+function wasNotReceived(cause: unknown): boolean {
+  if (!isAppError(cause) || cause.code !== 'shutting_down') return false;
+  const code = errnoOf(cause.cause);
+  return code === 'ECONNREFUSED' || code === 'ENOENT';
 }
 
 /** Null if another process owns the data folder at the moment. */

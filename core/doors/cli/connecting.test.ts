@@ -45,6 +45,18 @@ test('of two commands at once, the one without the folder joins the other', asyn
   expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(20_000);
 });
 
+test('a request that an ending instance did not receive is made again, in this process', async () => {
+  const refused = (code: string): AppError => new AppError('shutting_down', 'Gone.', { cause: Object.assign(new Error(code), { code }) });
+  for (const [code, again] of [['ECONNREFUSED', true], ['ENOENT', true], ['ECONNRESET', false]] as const) {
+    const ending = new FakeClaw({ 'message.send': () => Promise.reject(refused(code)) });
+    const own = new FakeClaw();
+    let looks = 0;
+    const parts = fakeParts(own, { findInstance: () => Promise.resolve(looks++ === 0 ? foundInstance(ending) : null) });
+    const ran = await runCommand(['ask', 'hi'], parts);
+    expect([code, ran.code, ran.out, ending.isClosed, own.isClosed]).toEqual([code, again ? 0 : 1, again ? 'ok\n' : '', true, again]);
+  }
+});
+
 test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
   for (const isInterrupted of [false, true]) {
     const claw = new FakeClaw();
