@@ -155,6 +155,9 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         get openRequests() {
           return door.openRequests;
         },
+        get askedAgoMs() {
+          return door.askedAgoMs;
+        },
         whenIdle: () => door.whenIdle(),
         serve: async (port) => {
           const listening = await door.serve(port);

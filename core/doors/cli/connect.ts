@@ -2,7 +2,6 @@
 // command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
 import { Deferred, sleep } from '../../base/deferred.ts';
-import { errnoOf } from '../../base/errno.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
@@ -14,6 +13,8 @@ const urgentWithinMs = 3_000;
 const retryMs = 100;
 const closeWithinMs = 10_000;
 const rejoinsMax = 5;
+/** A command asks several times, and loads parts of itself in between. */
+const askAgainWithinMs = 1_000;
 
 /**
  * live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. urgent: the same, and an owner
@@ -106,11 +107,10 @@ function rejoining(first: Connection, open: () => Promise<Connection>): Connecti
   return { ...first, claw, close: (how) => now.close(how) };
 }
 
-/** The connection was refused, or its socket is gone. */
+/** There was no connection: the socket refused it, or is gone. */
 function wasNotReceived(cause: unknown): boolean {
   if (!isAppError(cause) || cause.code !== 'shutting_down') return false;
-  const code = errnoOf(cause.cause);
-  return code === 'ECONNREFUSED' || code === 'ENOENT';
+  return cause.cause instanceof Error && 'syscall' in cause.cause && cause.cause.syscall === 'connect';
 }
 
 /** Null if another process owns the data folder at the moment. */
@@ -141,7 +141,7 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
         options.note(`TrayClaw could not close in order: ${toAppError(cause).message} Nothing that was recorded is lost.`);
       });
     if (!how.drains) return closing();
-    await drain(claw, doors, options);
+    await drain(claw, doors, { parts, options });
     await inTime(closing(), options);
   };
   return { claw, instance: null, doors, close };
@@ -167,10 +167,14 @@ function stillLocked(home: string, found: FoundInstance | null): AppError {
 }
 
 /**
- * Waits for requests of other processes and for turns that run in this process. Ctrl-C ends the waiting. Turns that no process runs are not
- * waited for.
+ * Waits for requests of other processes, also for one that may follow, and for turns that run in this process. Ctrl-C ends the waiting.
+ * Turns that no process runs are not waited for.
  */
-async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptions): Promise<void> {
+async function drain(
+  claw: HostedRuntime,
+  doors: OwnDoors,
+  { parts, options }: { readonly parts: CliParts; readonly options: ConnectOptions },
+): Promise<void> {
   const interrupted = new Deferred<void>();
   let isInterrupted = false;
   const stopListening = options.onInterrupt(() => {
@@ -179,10 +183,14 @@ async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptio
   });
   let hasSaid = false;
   try {
-    while (!isInterrupted && (doors.openRequests > 0 || claw.runningTurns() > 0)) {
-      if (!hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
-      hasSaid = true;
-      await Promise.race([doors.openRequests > 0 ? doors.whenIdle() : claw.whenIdle(), interrupted.promise]);
+    for (;;) {
+      const isBusy = doors.openRequests > 0 || claw.runningTurns() > 0;
+      const quietInMs = askAgainWithinMs - doors.askedAgoMs;
+      if (isInterrupted || (!isBusy && quietInMs <= 0)) return;
+      if (isBusy && !hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
+      hasSaid ||= isBusy;
+      const settled = doors.openRequests > 0 ? doors.whenIdle() : claw.whenIdle();
+      await Promise.race([isBusy ? settled : parts.pause(quietInMs), interrupted.promise]);
     }
   } finally {
     stopListening();

@@ -46,15 +46,28 @@ test('of two commands at once, the one without the folder joins the other', asyn
 });
 
 test('a request that an ending instance did not receive is made again, in this process', async () => {
-  const refused = (code: string): AppError => new AppError('shutting_down', 'Gone.', { cause: Object.assign(new Error(code), { code }) });
-  for (const [code, again] of [['ECONNREFUSED', true], ['ENOENT', true], ['ECONNRESET', false]] as const) {
-    const ending = new FakeClaw({ 'message.send': () => Promise.reject(refused(code)) });
+  const failed = (syscall: string): AppError =>
+    new AppError('shutting_down', 'Gone.', { cause: Object.assign(new Error(syscall), { syscall }) });
+  for (const [syscall, again] of [
+    ['connect', true],
+    ['read', false],
+  ] as const) {
+    const ending = new FakeClaw({ 'message.send': () => Promise.reject(failed(syscall)) });
     const own = new FakeClaw();
     let looks = 0;
     const parts = fakeParts(own, { findInstance: () => Promise.resolve(looks++ === 0 ? foundInstance(ending) : null) });
     const ran = await runCommand(['ask', 'hi'], parts);
-    expect([code, ran.code, ran.out, ending.isClosed, own.isClosed]).toEqual([code, again ? 0 : 1, again ? 'ok\n' : '', true, again]);
+    expect([syscall, ran.code, ran.out, ending.isClosed, own.isClosed]).toEqual([syscall, again ? 0 : 1, again ? 'ok\n' : '', true, again]);
   }
+});
+
+test('a host waits a moment for another process that has just asked, without a word', async () => {
+  const parts = fakeParts(new FakeClaw());
+  const { clock } = parts;
+  const askedAtMs = clock.monotonicMs() - 200;
+  Object.defineProperty(parts.doors, 'askedAgoMs', { get: () => clock.monotonicMs() - askedAtMs });
+  expect(await runCommand(['panic', '--status', '--json'], parts)).toMatchObject({ code: 0, err: '' });
+  expect([clock.monotonicMs() - askedAtMs, parts.doors.isDisposed]).toEqual([1_000, true]);
 });
 
 test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
