@@ -103,7 +103,8 @@ export class Worktrees {
     const { path, state, reason } = this.#deps.workspaces.look(folder);
     if (state === 'trusted' || state === 'configured') return path;
     if (state === 'missing') throw new AppError('not_found', reason);
-    const hint = state === 'new' || state === 'replaced' ? `Trust it with: trayclaw folders trust ${JSON.stringify(path)}` : 'Name another folder.';
+    const hint =
+      state === 'new' || state === 'replaced' ? `Trust it with: trayclaw folders trust ${JSON.stringify(path)}` : 'Name another folder.';
     throw new AppError('denied', reason === '' ? `${path} is not trusted.` : reason, { hint });
   }
 

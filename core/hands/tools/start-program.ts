@@ -35,7 +35,9 @@ export async function startProgram(deps: ProgramDeps, start: ProgramStart): Prom
   // Confined, another program starts it, and its words would be about itself. Windows completes names in ways of its own.
   const isElsewhere = deps.platform === 'win32' || Object.hasOwn(sets, 'PATH');
   if (!isElsewhere && !isThere(file, cwd)) {
-    throw new AppError('tool_failed', `There is no program ${file} on this computer.`, { hint: 'Install it, or name it by its full path.' });
+    throw new AppError('tool_failed', `There is no program ${file} on this computer.`, {
+      hint: 'Install it, or name it by its full path.',
+    });
   }
   const place = { cwd, environment, sets, marker, attended, reads: null, needsWholeMachine: false, signal };
   const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
