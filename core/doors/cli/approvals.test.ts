@@ -1,4 +1,4 @@
-// What approving prints, where the events of the turn do not arrive in time.
+// The output of approving, where the events of the turn do not arrive in time.
 
 import { expect, test } from 'vitest';
 import { turnView } from '../../../tests/doubles/fake-answers.ts';

@@ -74,7 +74,7 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
 }
 
 /**
- * An instance that another command hosts ends with that command, also between two requests of this one. A request that nobody received is
+ * An instance that another command hosts ends with that command, also between two requests of this one. A request that was not received is
  * made again, to another instance or in this process. What was subscribed to ends with the instance.
  */
 function rejoining(first: Connection, open: () => Promise<Connection>): Connection {

@@ -99,7 +99,7 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
   });
 }
 
-/** Not the session of a tool that ran by itself. One that was made to be used has no turn yet. */
+/** Not the session of a direct call. A session that was made for later use has no turn yet. */
 function isConversation({ channel, lastText, status }: SessionInfo): boolean {
   return ownChannels.has(channel) && (lastText !== '' || status === null);
 }

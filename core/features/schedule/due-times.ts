@@ -95,8 +95,12 @@ function checked(given: string, make: () => Cron): Cron {
   try {
     return make();
   } catch (cause) {
-    // What is wrong in a part, in the library's words. It counts the parts by what it calls a mode.
-    const why = /mode|configuration format/.test(String(cause)) ? '' : `: ${String(cause).replace(/^.*CronPattern: /, '').replace(/\.$/, '')}`;
+    // The library names the wrong part. Of a wrong number of parts it says something that the hint says better.
+    const why = /mode|configuration format/.test(String(cause))
+      ? ''
+      : `: ${String(cause)
+          .replace(/^.*CronPattern: /, '')
+          .replace(/\.$/, '')}`;
     throw new AppError('invalid_params', `${JSON.stringify(given)} is not a time${why}.`, {
       hint: 'A cron line has five parts: minute, hour, day of month, month, day of week.',
       cause,

@@ -32,7 +32,7 @@ export async function startProgram(deps: ProgramDeps, start: ProgramStart): Prom
   const [file = '', ...args] = start.argv;
   const { cwd, marker, sets, attended, signal } = start;
   const environment = childEnvironment(deps.environment, marker, deps.platform);
-  // Confined, another program starts it, and its words would be about itself. Windows completes names in ways of its own.
+  // Confined, another program starts it, and would report its own failure. Windows completes names in other ways.
   const isElsewhere = deps.platform === 'win32' || Object.hasOwn(sets, 'PATH');
   if (!isElsewhere && !isThere(file, cwd)) {
     throw new AppError('tool_failed', `There is no program ${file} on this computer.`, {

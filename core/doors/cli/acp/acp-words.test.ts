@@ -1,4 +1,4 @@
-// What an editor is shown of a change: all of it, whatever its lines begin with.
+// An editor shows the whole of a change, however its lines begin.
 
 import { expect, test } from 'vitest';
 import { diffLines } from '../../../store/checkpoint/line-diff.ts';

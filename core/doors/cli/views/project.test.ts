@@ -1,4 +1,4 @@
-// What the command line says of a worktree: that it is there, or that its call still waits.
+// The command line says of a worktree that it is there, or that its call still waits.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
