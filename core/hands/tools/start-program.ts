@@ -3,7 +3,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -59,7 +59,8 @@ export async function startProgram(deps: ProgramDeps, start: ProgramStart): Prom
 }
 
 function isThere(file: string, cwd: string): boolean {
-  return file.includes('/') ? existsSync(resolve(cwd, file)) : findProgram(file) !== null;
+  if (!file.includes('/')) return findProgram(file) !== null;
+  return existsSync(isAbsolute(file) ? file : join(cwd, file));
 }
 
 async function supervised(
