@@ -5,7 +5,7 @@ import { describeOldNode } from './base/node-floor.ts';
 import { createTrayClaw as createRuntime } from './compose.ts';
 import { AppError } from './contracts/errors.ts';
 import type { TrayClaw, TrayClawOptions } from './contracts/library.ts';
-import { ask, assertKnownOptions, createAgent } from './doors/library/library.ts';
+import { ask, assertHome, assertKnownOptions, createAgent } from './doors/library/library.ts';
 import { ownOptions } from './runtime-options.ts';
 
 export type { Clock } from './base/clock.ts';
@@ -80,6 +80,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
   const oldNode = describeOldNode(versions.node);
   if (oldNode !== null) throw new AppError('store_failed', oldNode, { hint: 'Install Node 22.19 or newer.' });
   assertKnownOptions('createTrayClaw', options, ownOptions);
+  assertHome(options);
   const claw = await createRuntime(options);
   return {
     op: (name, params, caller) => claw.op(name, params, caller),

@@ -10,7 +10,8 @@ import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
 import type { StartChild } from '../core/mind/llm/llm.ts';
 import type { Logger } from '../core/base/logger.ts';
-import { runCli, type CliIo, type CliParts, type McpStreams } from '../core/doors/cli/cli.ts';
+import { runCli, type CliIo, type CliParts, type McpStreams, type OwnDoors } from '../core/doors/cli/cli.ts';
+import type { InstanceDoor } from '../core/doors/http/http.ts';
 import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
@@ -118,6 +119,28 @@ interface Redaction {
   redact: ((text: string) => string) | null;
 }
 
+/** The part of a door that the command line uses. Closing it forgets the window that was opened. */
+function ownDoors(door: InstanceDoor, home: string): OwnDoors {
+  return {
+    get openRequests() {
+      return door.openRequests;
+    },
+    get askedAgoMs() {
+      return door.askedAgoMs;
+    },
+    whenIdle: () => door.whenIdle(),
+    serve: async (port) => {
+      const listening = await door.serve(port);
+      settleMemorySoon();
+      return listening;
+    },
+    dispose: async () => {
+      rmSync(openerFilePath(home), { force: true });
+      await door.dispose();
+    },
+  };
+}
+
 function processParts({ version, packageRoot, command: packaged, startChild }: ProcessOptions, redaction: Redaction): CliParts {
   const started = startChild === undefined ? {} : { startChild };
   const root = fileURLToPath(packageRoot);
@@ -151,21 +174,7 @@ function processParts({ version, packageRoot, command: packaged, startChild }: P
         temporaryFolder: tmpdir(),
       });
       await door.open();
-      return {
-        get openRequests() {
-          return door.openRequests;
-        },
-        whenIdle: () => door.whenIdle(),
-        serve: async (port) => {
-          const listening = await door.serve(port);
-          settleMemorySoon();
-          return listening;
-        },
-        dispose: async () => {
-          rmSync(openerFilePath(home), { force: true });
-          await door.dispose();
-        },
-      };
+      return ownDoors(door, home);
     },
     restoreBackup,
     openWindow: (options) => openWindow(options, { env: process.env, platform: process.platform, isRoot }),

@@ -87,6 +87,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case 'too_big':
       return tooBig(issue);
     case 'invalid_value':
+      if (isOwn(issue)) return issue.message;
       return value === undefined ? `is missing (it must be one of ${listed(issue.values)})` : `must be ${oneOf(issue.values)}`;
     case 'invalid_format':
       if (isOwn(issue)) return issue.message;

@@ -7,7 +7,7 @@ export const timeZoneSchema = z
   .string()
   .min(1)
   .max(100)
-  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows. ${meant(String(input))}` });
+  .refine(isTimeZone, { error: ({ input }) => `is no time zone that this machine knows (${meant(String(input))})` });
 
 /** The name as this machine writes it: `Europe/Berlin` for `europe/berlin`. Throws for a zone that it does not know. */
 export function canonicalZone(zone: string): string {
@@ -23,5 +23,5 @@ function isTimeZone(zone: string): boolean {
 }
 
 function meant(zone: string): string {
-  return didYouMean(nearNames(zone, Intl.supportedValuesOf('timeZone'))) ?? 'Use a name such as Europe/Berlin or UTC.';
+  return didYouMean(nearNames(zone, Intl.supportedValuesOf('timeZone')))?.replace(/^D/, 'd') ?? 'one is Europe/Berlin, another UTC';
 }

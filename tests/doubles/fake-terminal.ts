@@ -79,6 +79,7 @@ export class FakeTerminal {
 
 export class FakeDoors implements OwnDoors {
   openRequests = 0;
+  askedAgoMs = Infinity;
   isDisposed = false;
   port: number | undefined;
 

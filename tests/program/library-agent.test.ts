@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAgent, type AgentArrival, type AgentUpdate } from '../../core/index.ts';
+import { createAgent, createTrayClaw, type AgentArrival, type AgentUpdate } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { projectRoot } from '../docs/documents.ts';
 import { until } from '../until.ts';
@@ -91,6 +91,24 @@ test('leaving a stream does not stop the turn; an aborted signal does', async ()
   const running = claw.agent().run('wait', { signal: stop.signal });
   setTimeout(() => stop.abort(), 200);
   expect((await running).status).toBe('cancelled');
+});
+
+test('a run whose signal was aborted before sends nothing', async () => {
+  const { claw, model } = await open();
+  const agent = claw.agent();
+  const signal = AbortSignal.abort();
+  await expect(agent.run('hi', { signal })).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(all(agent.stream('hi', { signal }))).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(claw.ask('hi', { signal })).rejects.toMatchObject({ code: 'cancelled' });
+  expect([model.requests.length, (await claw.op('session.list', {})).sessions]).toEqual([0, []]);
+});
+
+test('a library without a data folder is refused in words', async () => {
+  for (const wrong of [undefined, {}, { home: '' }, { home: 5 }])
+    await expect(createTrayClaw(wrong as never)).rejects.toMatchObject({
+      code: 'invalid_params',
+      hint: expect.stringContaining('home') as string,
+    });
 });
 
 test('an approval is answered by the program, or ends the run as waiting', async () => {

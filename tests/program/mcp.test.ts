@@ -273,7 +273,7 @@ test('a server that cannot start is reported with its last output', async () => 
     gone: { command: 'no-such-program-here' },
     broken: { command: process.execPath, args: ['-e', 'console.error("no licence file"); process.exit(2)'] },
   });
-  await expect(claw.op('mcp.test', { name: 'gone' })).rejects.toThrow('could not be started');
+  await expect(claw.op('mcp.test', { name: 'gone' })).rejects.toThrow('There is no program no-such-program-here');
   await expect(claw.op('mcp.test', { name: 'broken' })).rejects.toThrow('no licence file');
   expect((await claw.op('health.check', {})).checks.filter(({ id }) => id.startsWith('mcp.'))).toMatchObject([
     { ok: false },

@@ -83,10 +83,10 @@ test.each<[string, unknown, string, string]>([
       { type: 'file', file: {} },
     ],
     'messages[0].content[1].type',
-    "'text'",
+    'type must be one of text',
   ],
-  ['a text without its text', [{ type: 'text' }], 'messages[0].content[0].text', 'expected string'],
-  ['a number', 7, 'messages[0].content', 'expected string'],
+  ['a text without its text', [{ type: 'text' }], 'messages[0].content[0].text', 'text is missing (it must be text)'],
+  ['a number', 7, 'messages[0].content', 'content must be text, not a number'],
 ])('%s as content is refused with the place of it and the reason', async (_what, content, param, reason) => {
   const error = await errorOf(await chat(say('', { messages: [{ role: 'user', content }] })));
   expect(error).toMatchObject({ status: 400, param, message: expect.stringContaining(reason) });
@@ -107,6 +107,16 @@ test('a HEAD of the models is a GET without its body; a body that is a list has 
   const models = { method: 'HEAD', headers: { authorization: `Bearer ${rig.key}` } };
   expect((await fetch(`http://127.0.0.1:${rig.port}/v1/models`, models)).status).toBe(200);
   expect((await errorOf(await chat([]))).param).toBeNull();
+});
+
+test.each([
+  [{ messages: [] }, 'messages', 'messages must not be empty'],
+  [{ messages: undefined }, 'messages', 'messages is missing (it must be a list)'],
+  [{ messages: [{ role: 'critic', content: 'x' }] }, 'messages[0].role', 'messages.0.role must be one of'],
+  [{ stream: 'yes' }, 'stream', 'stream must be true or false, not text'],
+])('a request that is not valid is refused in plain words: %j', async (wrong, param, words) => {
+  const error = await errorOf(await chat(say('Hi', wrong)));
+  expect(error).toMatchObject({ status: 400, param, message: expect.stringContaining(words) as string });
 });
 
 test('stop words are refused with the reason', async () => {

@@ -87,6 +87,8 @@ test('a session gets a worktree, and removing it loses nothing without consent',
   put('plan.md', 'beans');
   put('.gitignore', 'secret.txt\n');
   commitAll(project);
+  const missing: unknown = await claw.op('worktree.list', { folder: join(project, 'missing') }).catch((cause: unknown) => cause);
+  expect(missing).toMatchObject({ code: 'not_found', hint: undefined });
   const begun = await claw.op('worktree.begin', { folder: project, name: 'Fix the fence!' });
   expect(begun.branch).toMatch(/^trayclaw\/fix-the-fence-[0-9a-f]{6}$/);
   expect([begun.waiting, readFileSync(join(begun.path, 'plan.md'), 'utf8'), git(project, 'status', '--porcelain')]).toEqual([

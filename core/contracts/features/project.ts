@@ -122,7 +122,6 @@ const projectOps = defineOps({
     params: z.strictObject({ folder: workspacePath, name: z.string().max(60).optional() }),
     result: begunSchema,
     about: 'start a session in a new git worktree, on a new branch',
-    shows: 'The session {sessionId} works in {path}, on the branch {branch}.',
     forPerson: true,
     live: true,
     commands: {
@@ -134,7 +133,6 @@ const projectOps = defineOps({
     params: z.strictObject({ path: workspacePath, discard: z.boolean().optional() }),
     result: z.object({ path: z.string(), waiting: z.boolean() }),
     about: 'remove a git worktree; its branch stays',
-    shows: 'Removed {path}.',
     forPerson: true,
     live: true,
     commands: {

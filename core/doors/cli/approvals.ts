@@ -3,7 +3,6 @@
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ToolRunResult } from '../../contracts/tools.ts';
@@ -11,7 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
-import { exitCodeOfCall, sayPending } from './ask.ts';
+import { exitCodeOfCall, resultOfCall, sayPending } from './ask.ts';
 
 interface ApproveGiven {
   readonly id: string;
@@ -88,8 +87,7 @@ async function reportDecided(
 ): Promise<number> {
   const { output } = context;
   const { turnId, status, text, error, pending } = end.result;
-  const call = end.calls.findLast((event) => event.body.callId === approval.callId)?.body ?? null;
-  const result = call === null || approval.state !== 'approved' ? null : resultOf(call);
+  const result = approval.state === 'approved' ? await resultOfCall(claw, approval.callId, end) : null;
   output.result({ ...approval, ...(result === null ? {} : { result }), turn: { turnId, status, text } }, () =>
     output.forStdout(linesOnce([describeDecided(approval), result?.forUser.trimEnd() ?? '', text])),
   );
@@ -107,10 +105,6 @@ function isDirect(result: ToolRunResult | null, { status, text }: ConversationEn
 
 function linesOnce(lines: readonly string[]): string {
   return [...new Set(lines)].filter((line) => line !== '').join('\n');
-}
-
-function resultOf({ callId, outcome, forUser, forModel, artifacts }: EventOf<'tool.finished'>['body']): ToolRunResult {
-  return { callId, outcome, forUser, forModel, artifacts };
 }
 
 /** Fails with `invalid_params`. */

@@ -160,20 +160,29 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
   });
 }
 
+type DirectResult = Omit<OpResult<'tool.run'>, 'pending'>;
+
 /** The result of the call, which ended at once or after an approval given here. */
-async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<ToolRunResult> {
-  const { callId, outcome, forUser, forModel, artifacts } = started;
-  const first: ToolRunResult = { callId, outcome, forUser, forModel, artifacts };
+async function finalResult({ claw }: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<DirectResult> {
+  const { callId, outcome, forUser, forModel, artifacts, sessionId, turnId } = started;
+  const first: DirectResult = { callId, outcome, forUser, forModel, artifacts, sessionId, turnId };
   if (outcome !== 'waiting' || end.result.status === 'waiting') return first;
-  const seen = end.calls.findLast((event) => event.body.callId === callId)?.body;
+  return { ...first, ...(await resultOfCall(claw, callId, end)) };
+}
+
+/** The events of a running instance may arrive after the end of the turn; the turn itself has the result then. Null while there is none. */
+export async function resultOfCall(claw: Claw, callId: string, { calls, result }: ConversationEnd): Promise<ToolRunResult | null> {
+  const seen = calls.findLast(({ body }) => body.callId === callId)?.body;
   if (seen !== undefined) {
-    return { callId, outcome: seen.outcome, forUser: seen.forUser, forModel: seen.forModel, artifacts: seen.artifacts };
+    const { outcome, forUser, forModel, artifacts } = seen;
+    return { callId, outcome, forUser, forModel, artifacts };
   }
-  const turn = await connection.claw.op('turn.get', { turnId: started.turnId }, cliCaller);
+  const turn = await claw.op('turn.get', { turnId: result.turnId }, cliCaller);
   const call = turn.calls.find((one) => one.callId === callId);
-  if (call === undefined) return first;
-  const outcomeNow = call.outcome === 'running' || call.outcome === 'proposed' ? 'waiting' : call.outcome;
-  return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forModel, artifacts: call.artifacts };
+  if (call === undefined) return null;
+  const { outcome, forUser, forModel, artifacts } = call;
+  const isOver = outcome !== 'running' && outcome !== 'proposed' && outcome !== 'waiting';
+  return isOver ? { callId, outcome, forUser, forModel, artifacts } : null;
 }
 
 export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {

@@ -352,6 +352,8 @@ test.each([
   [['recover', 'everything'], 2],
   [['outbox', 'list', '--state', 'gone'], 2],
   [['outbox', 'settle', 'o', 'maybe'], 2],
+  [['--home', '', 'usage'], 2],
+  [['help', 'nosuch'], 2],
   [['--help'], 0],
 ])('%j exits with %i, and reports it in JSON on request', async (argv, code) => {
   const parts = fakeParts(new FakeClaw());
@@ -361,6 +363,16 @@ test.each([
   expect([ran.code, ran.err]).toEqual([2, '']);
   expect(JSON.parse(ran.out)).toMatchObject({ error: { code: 'invalid_params', message: expect.any(String) } });
   expect(ran.out).not.toContain('value-on-the-command-line');
+});
+
+test.each([
+  [['help', 'memory', 'search'], 0, 'Usage: trayclaw memory recall|search [options] <query...>'],
+  [['help', 'sessions'], 0, 'Usage: trayclaw sessions [options] [command]'],
+  [['help', 'calc', '1+1'], 0, 'Usage: trayclaw calc [options] <expression...>'],
+  [['help', 'sessions', 'lst'], 2, "Unknown command 'lst'\n(Did you mean list?)"],
+])('%j shows the help of what it names', async (argv, code, text) => {
+  const ran = await runCommand(argv, fakeParts(new FakeClaw()));
+  expect([ran.code, ran.out + ran.err]).toEqual([code, expect.stringContaining(text)]);
 });
 
 test('prints an error as message and hint, or as one document with --json', async () => {

@@ -5,7 +5,8 @@ import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
-import { buildProgram } from './kernel/program.ts';
+import type { Entry } from './kernel/entries.ts';
+import { allEntries, buildProgram } from './kernel/program.ts';
 import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
@@ -50,13 +51,16 @@ interface Shell {
   readonly early: Output;
 }
 
-async function parseAndRun(argv: readonly string[], shell: Shell): Promise<number> {
+async function parseAndRun(given: readonly string[], shell: Shell): Promise<number> {
   const { io, parts, early } = shell;
+  const argv = helpInOrder(given);
   const { CommanderError } = await import('commander');
   let usageText = '';
   let exitCode: number = exitCodes.done;
   const run: Run = async (body) => {
     const options = program.opts<GlobalOptions>();
+    // An unset variable must not lead to the usual folder.
+    if (options.home === '') throw new AppError('invalid_params', '--home must not be empty.', { hint: 'Name a folder, or leave it out.' });
     const fields = options.fields === undefined ? {} : { fields: options.fields.split(',').map((name) => name.trim()) };
     const output = new Output(io, { isJson: options.json === true, isQuiet: options.quiet === true, ...fields });
     exitCode = await body(new CommandContext({ io, parts, output, home: resolveHome(options.home, io) }));
@@ -81,6 +85,21 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
     else reportUsage(early, isSurplus ? usageText.replace(/^.*/, 'there are more arguments than this command takes') : usageText);
     return exitCodes.usage;
   }
+}
+
+/** `help sessions list` as `sessions list --help`: commander's own help takes one word. An unknown word is left for commander to refuse. */
+function helpInOrder(argv: readonly string[]): readonly string[] {
+  const words = argv.slice(1).filter((word) => !word.startsWith('-'));
+  if (argv[0] !== 'help' || words.length === 0) return argv;
+  const fits = ({ path, form }: Entry, at: number): boolean => path[at] === words[at] || (at > 0 && form.alias === words[at]);
+  let named = allEntries();
+  for (const [at] of words.entries()) {
+    const deeper = named.filter((entry) => fits(entry, at));
+    const isCommand = named.some(({ path }) => path.length === at);
+    if (deeper.length === 0) return isCommand ? [...words.slice(0, at), '--help'] : words.slice(0, at + 1);
+    named = deeper;
+  }
+  return [...words, '--help'];
 }
 
 /** The whole tree of commands. `run` receives the body of the command that is called. */

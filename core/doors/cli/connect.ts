@@ -12,6 +12,9 @@ const joinWithinMs = 20_000;
 const urgentWithinMs = 3_000;
 const retryMs = 100;
 const closeWithinMs = 10_000;
+const rejoinsMax = 5;
+/** A command asks several times, and loads parts of itself in between. */
+const askAgainWithinMs = 1_000;
 
 /**
  * live: turns must be able to continue here, so unfinished ones are resumed. any: read-only access is enough. urgent: the same, and an owner
@@ -39,6 +42,11 @@ export interface ConnectOptions {
 
 /** Fails with `store_locked` if the owner of the data folder neither responds nor ends in time. */
 export async function openClaw(parts: CliParts, options: ConnectOptions): Promise<Connection> {
+  const connection = await joinOrHost(parts, options);
+  return connection.instance === null ? connection : rejoining(connection, () => joinOrHost(parts, options));
+}
+
+async function joinOrHost(parts: CliParts, options: ConnectOptions): Promise<Connection> {
   const startedMs = parts.clock.monotonicMs();
   let hasSaid = false;
   for (;;) {
@@ -63,6 +71,46 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
   if (version !== parts.version)
     options.note(`The running instance (process ${pid}) is version ${version}; this command is ${parts.version}.`);
   return { claw: instance.claw, instance, doors: null, close: () => instance.claw.close() };
+}
+
+/**
+ * An instance that another command hosts ends with that command, also between two requests of this one. A request that was not received is
+ * made again, to another instance or in this process. What was subscribed to ends with the instance.
+ */
+function rejoining(first: Connection, open: () => Promise<Connection>): Connection {
+  let now = first;
+  let opening: Promise<Connection> | null = null;
+  const rejoin = async (): Promise<void> => {
+    opening ??= now.close().then(open);
+    try {
+      now = await opening;
+    } finally {
+      opening = null;
+    }
+  };
+  const claw: Claw = {
+    op: async (name, params, caller) => {
+      for (let rejoins = 0; ; rejoins++) {
+        const asked = now;
+        try {
+          return await asked.claw.op(name, params, caller);
+        } catch (cause) {
+          if (rejoins === rejoinsMax || !wasNotReceived(cause)) throw cause;
+          if (asked === now) await rejoin();
+        }
+      }
+    },
+    events: (query) => now.claw.events(query),
+    onDelta: (listener) => now.claw.onDelta(listener),
+    close: () => now.claw.close(),
+  };
+  return { ...first, claw, close: (how) => now.close(how) };
+}
+
+/** There was no connection: the socket refused it, or is gone. */
+function wasNotReceived(cause: unknown): boolean {
+  if (!isAppError(cause) || cause.code !== 'shutting_down') return false;
+  return cause.cause instanceof Error && 'syscall' in cause.cause && cause.cause.syscall === 'connect';
 }
 
 /** Null if another process owns the data folder at the moment. */
@@ -93,7 +141,7 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
         options.note(`TrayClaw could not close in order: ${toAppError(cause).message} Nothing that was recorded is lost.`);
       });
     if (!how.drains) return closing();
-    await drain(claw, doors, options);
+    await drain(claw, doors, { parts, options });
     await inTime(closing(), options);
   };
   return { claw, instance: null, doors, close };
@@ -119,10 +167,14 @@ function stillLocked(home: string, found: FoundInstance | null): AppError {
 }
 
 /**
- * Waits for requests of other processes and for turns that run in this process. Ctrl-C ends the waiting. Turns that no process runs are not
- * waited for.
+ * Waits for requests of other processes, also for one that may follow, and for turns that run in this process. Ctrl-C ends the waiting.
+ * Turns that no process runs are not waited for.
  */
-async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptions): Promise<void> {
+async function drain(
+  claw: HostedRuntime,
+  doors: OwnDoors,
+  { parts, options }: { readonly parts: CliParts; readonly options: ConnectOptions },
+): Promise<void> {
   const interrupted = new Deferred<void>();
   let isInterrupted = false;
   const stopListening = options.onInterrupt(() => {
@@ -131,10 +183,14 @@ async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptio
   });
   let hasSaid = false;
   try {
-    while (!isInterrupted && (doors.openRequests > 0 || claw.runningTurns() > 0)) {
-      if (!hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
-      hasSaid = true;
-      await Promise.race([doors.openRequests > 0 ? doors.whenIdle() : claw.whenIdle(), interrupted.promise]);
+    for (;;) {
+      const isBusy = doors.openRequests > 0 || claw.runningTurns() > 0;
+      const quietInMs = askAgainWithinMs - doors.askedAgoMs;
+      if (isInterrupted || (!isBusy && quietInMs <= 0)) return;
+      if (isBusy && !hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
+      hasSaid ||= isBusy;
+      const settled = doors.openRequests > 0 ? doors.whenIdle() : claw.whenIdle();
+      await Promise.race([isBusy ? settled : parts.pause(quietInMs), interrupted.promise]);
     }
   } finally {
     stopListening();

@@ -45,6 +45,31 @@ test('of two commands at once, the one without the folder joins the other', asyn
   expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(20_000);
 });
 
+test('a request that an ending instance did not receive is made again, in this process', async () => {
+  const failed = (syscall: string): AppError =>
+    new AppError('shutting_down', 'Gone.', { cause: Object.assign(new Error(syscall), { syscall }) });
+  for (const [syscall, again] of [
+    ['connect', true],
+    ['read', false],
+  ] as const) {
+    const ending = new FakeClaw({ 'message.send': () => Promise.reject(failed(syscall)) });
+    const own = new FakeClaw();
+    let looks = 0;
+    const parts = fakeParts(own, { findInstance: () => Promise.resolve(looks++ === 0 ? foundInstance(ending) : null) });
+    const ran = await runCommand(['ask', 'hi'], parts);
+    expect([syscall, ran.code, ran.out, ending.isClosed, own.isClosed]).toEqual([syscall, again ? 0 : 1, again ? 'ok\n' : '', true, again]);
+  }
+});
+
+test('a host waits a moment for another process that has just asked, without a word', async () => {
+  const parts = fakeParts(new FakeClaw());
+  const { clock } = parts;
+  const askedAtMs = clock.monotonicMs() - 200;
+  Object.defineProperty(parts.doors, 'askedAgoMs', { get: () => clock.monotonicMs() - askedAtMs });
+  expect(await runCommand(['panic', '--status', '--json'], parts)).toMatchObject({ code: 0, err: '' });
+  expect([clock.monotonicMs() - askedAtMs, parts.doors.isDisposed]).toEqual([1_000, true]);
+});
+
 test('a host waits for turns of other processes; Ctrl-C ends the waiting', async () => {
   for (const isInterrupted of [false, true]) {
     const claw = new FakeClaw();

@@ -1,6 +1,7 @@
 // Asking from the command line: streamed answers, approvals in place and stored, tools, chat, hidden prompts.
 
 import { expect, test } from 'vitest';
+import { turnView } from '../../../tests/doubles/fake-answers.ts';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, atTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -188,7 +189,8 @@ test('the end of input leaves the approval stored', async () => {
 
 test('tool: done at once, waiting without a terminal, approved in place', async () => {
   const read = await runCommand(['tool', 'read', '{"path":"a"}', '--json'], fakeParts(new FakeClaw()));
-  const done = { callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
+  const ids = { sessionId: expect.any(String) as string, turnId: 'trn_1' };
+  const done = { ...ids, callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
   expect([read.code, JSON.parse(read.out)]).toEqual([0, done]);
 
   const waits = await runCommand(['tool', 'write', '{}', '--json'], fakeParts(new FakeClaw()));
@@ -199,6 +201,7 @@ test('tool: done at once, waiting without a terminal, approved in place', async 
   terminal.type('once');
   expect(await finish).toBe(0);
   expect(JSON.parse(terminal.out)).toEqual({
+    ...ids,
     callId: 'call_trn_1',
     outcome: 'ok',
     forUser: 'write ran',
@@ -250,6 +253,7 @@ test('approving follows the turn, here and with a running instance, unless disab
   const more: string[] = [];
   const approveIn = async (isHosted: boolean, ...rest: Step[]): Promise<{ code: number; json: unknown }> => {
     const claw = scripted(write, ...rest);
+    claw.answers = { 'turn.get': ({ turnId }) => turnView(turnId) };
     await runCommand(['ask', 'x'], fakeParts(claw, { hostClaw: () => Promise.resolve(claw) }));
     claw.isClosed = false;
     const parts = fakeParts(claw, isHosted ? {} : { findInstance: () => Promise.resolve(foundInstance(claw)) });

@@ -49,6 +49,8 @@ export interface FoundInstance {
 /** Lets other processes join the runtime that this process hosts. */
 export interface OwnDoors {
   readonly openRequests: number;
+  /** How long ago another process last asked, or got its answer; infinite if none did. */
+  readonly askedAgoMs: number;
   whenIdle(): Promise<void>;
   /** Fails with `port_in_use`. */
   serve(port?: number): Promise<{ readonly url: string; readonly token: string }>;

@@ -29,6 +29,24 @@ test('an ambiguous prefix lists its matches; other names stay unchanged', async 
   expect((await archived('notes')).asked).toEqual({ sessionId: 'notes', archived: true });
 });
 
+test('the last turn is the latest, also while it is under way or waits', async () => {
+  const [waits, helps, ended] = ['W', 'H', 'E'].map((letter) => `trn_01KAR3X5QZ7${letter}ABCDEFGHJKMNPQ`);
+  const lookedFor = async (typed: string, endedAtMs: number): Promise<unknown> => {
+    const about = { sessionId: 's', title: '', agentId: 'main', status: 'waiting' as const, calls: [] };
+    const turn = (turnId = '', channel = 'cli', sinceMs = 5) => ({ ...about, turnId, channel, sinceMs });
+    const hit = { seq: 1, sessionId: 's', title: '', turnId: ended ?? null, atMs: endedAtMs, type: 'turn.finished', kind: 'turn' } as const;
+    const claw = new FakeClaw({
+      'running.list': () => ({ turns: [turn(waits), turn(helps, 'helper', 6)], commands: [] }),
+      'activity.search': () => ({ hits: [{ ...hit, tool: null, outcome: 'ok', excerpt: '' }], nextBefore: null }),
+    });
+    await runCommand(['turns', 'cancel', typed], fakeParts(claw));
+    return claw.calls.find(({ name }) => name === 'turn.cancel')?.params;
+  };
+  expect(await lookedFor('last', 4)).toEqual({ turnId: waits });
+  expect(await lookedFor('last', 9)).toEqual({ turnId: ended });
+  expect(await lookedFor('01kar3x5qz7h', 9)).toEqual({ turnId: helps });
+});
+
 test('a table truncates nothing, and a long cell does not widen its column', () => {
   const hash = 'f'.repeat(64);
   const long = 'words '.repeat(40).trim();

@@ -4,10 +4,12 @@
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams } from '../../contracts/ops.ts';
+import { ownChannels } from '../../contracts/system-session.ts';
 import { cliCaller } from './caller.ts';
 
 const lettersMin = 6;
 const looksMax = 1000;
+const internal: ReadonlySet<string> = new Set(Object.values(ownChannels));
 const wholeId = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}(-p\d+)?$/;
 
 /** Returns every id of a kind, newest first. */
@@ -19,8 +21,12 @@ const sessions: Candidates = async (claw) => {
 };
 
 const turns: Candidates = async (claw) => {
+  const { turns: open } = await claw.op('running.list', {}, cliCaller);
   const { hits } = await claw.op('activity.search', { kinds: ['turn'], limit: 200 }, cliCaller);
-  return [...new Set(hits.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])))];
+  // A turn under way is as new as its beginning; one that works for another turn comes last.
+  const begun = open.map(({ turnId, channel, sinceMs }) => ({ turnId, atMs: internal.has(channel) ? 0 : sinceMs }));
+  const newest = [...begun, ...hits].toSorted((one, other) => other.atMs - one.atMs);
+  return [...new Set(newest.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])))];
 };
 
 const calls: Candidates = async (claw) => {

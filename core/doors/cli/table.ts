@@ -52,6 +52,6 @@ function lengthWithin(cell: string): number {
   return cell.length > COLUMN_MAX ? 0 : cell.length;
 }
 
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return safeForTerminal(text.replaceAll(/\s+/g, ' ').trim());
 }

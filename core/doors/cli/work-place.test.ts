@@ -54,7 +54,8 @@ test('the flags of ask set model, folder, files and session', async () => {
 
   const again = scripted({ say: 'ok' });
   const seen = (sessionId: string, channel: string, updatedAtMs: number) => ({ ...again.sessionInfo(sessionId), channel, updatedAtMs });
-  const sessions = [seen('older', 'cli', 1), seen('newest', 'window', 3), seen('chat', 'telegram', 9)];
+  const calculated = { ...seen('direct', 'cli', 8), status: 'done' as const };
+  const sessions = [seen('older', 'cli', 1), seen('newest', 'window', 3), seen('chat', 'telegram', 9), calculated];
   again.answers = { 'session.list': ({ workspace }) => ({ sessions: workspace === null ? sessions : [], nextCursor: null }) };
   await runCommand(['ask', 'x', '--continue'], fakeParts(again));
   expect(sentBy(again)).toEqual({ text: 'x', sessionId: 'newest' });

@@ -9,6 +9,7 @@ import { revealed } from '../../base/visible-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorName } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { SessionInfo } from '../../contracts/op-results.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
@@ -91,11 +92,16 @@ async function findNewest(claw: Claw, folder: string | null): Promise<string> {
   const look = folder === null ? null : await claw.op('workspace.look', { path: folder }, cliCaller);
   const workspace = look === null || look.state === 'configured' ? null : look.path;
   const { sessions } = await claw.op('session.list', { workspace, limit: SESSIONS_MAX }, cliCaller);
-  const [newest] = sessions.filter(({ channel }) => ownChannels.has(channel)).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
+  const [newest] = sessions.filter(isConversation).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
   if (newest !== undefined) return newest.sessionId;
   throw new AppError('not_found', `There is no session in ${workspace ?? 'the configured workspace'} yet.`, {
     hint: 'Ask without --continue to begin one.',
   });
+}
+
+/** Not the session of a direct call. A session that was made for later use has no turn yet. */
+function isConversation({ channel, lastText, status }: SessionInfo): boolean {
+  return ownChannels.has(channel) && (lastText !== '' || status === null);
 }
 
 /** Files named by --file, and files below the current folder that a person at the terminal mentions in the text as @path. */

@@ -73,6 +73,8 @@ export interface HttpDoor {
   listen(place: { readonly socketPath: string }): Promise<SocketListening>;
   /** The number of operations in flight through this door. */
   readonly openRequests: number;
+  /** How long ago the last request came or was answered; infinite if there was none. */
+  readonly askedAgoMs: number;
   whenIdle(): Promise<void>;
   /** Ends event streams at once, gives operations a second, then closes every connection. */
   close(): Promise<void>;
@@ -94,6 +96,7 @@ class NodeHttpDoor implements HttpDoor {
   readonly #framed = new FramedPages();
   readonly #packed = new PackedAssets();
   readonly #servers = new Set<Server>();
+  #askedAtMs = -Infinity;
 
   constructor(options: HttpDoorOptions) {
     this.#options = options;
@@ -113,6 +116,10 @@ class NodeHttpDoor implements HttpDoor {
 
   get openRequests(): number {
     return this.#api.openRequests;
+  }
+
+  get askedAgoMs(): number {
+    return this.#options.clock.monotonicMs() - this.#askedAtMs;
   }
 
   whenIdle(): Promise<void> {
@@ -157,6 +164,9 @@ class NodeHttpDoor implements HttpDoor {
       },
       (request, response) => {
         answering.set(request.socket, response);
+        const note = (): void => void (this.#askedAtMs = this.#options.clock.monotonicMs());
+        note();
+        response.once('close', note);
         // While the server closes, a connection is kept only for its response.
         response.once('close', () => this.#servers.has(server) || server.closeIdleConnections());
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));

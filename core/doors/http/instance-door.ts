@@ -72,6 +72,10 @@ export class InstanceDoor implements AsyncLifetime {
     return this.#door.openRequests;
   }
 
+  get askedAgoMs(): number {
+    return this.#door.askedAgoMs;
+  }
+
   whenIdle(): Promise<void> {
     return this.#door.whenIdle();
   }

@@ -39,6 +39,13 @@ const createTrayClaw: Names<TrayClawOptions> = {
 };
 const known = { createTrayClaw, events, ask, agent, run, stream: run, session, receive };
 
+/** A program without types may leave it out. Fails with invalid_params. */
+export function assertHome(options: Partial<TrayClawOptions> | undefined): void {
+  if (typeof options?.home === 'string' && options.home !== '') return;
+  const hint = "Name the data folder: createTrayClaw({ home: 'claw-data' }).";
+  throw new AppError('invalid_params', 'createTrayClaw needs home, the path of a folder.', { hint });
+}
+
 /** `more` contains options that only this project's own programs pass. Fails with invalid_params. */
 export function assertKnownOptions(method: keyof typeof known, options: object | undefined, more: object = {}): void {
   const unknown = Object.keys(options ?? {}).find((name) => !Object.hasOwn(known[method], name) && !Object.hasOwn(more, name));

@@ -19,7 +19,7 @@ import type { AskResult } from '../../contracts/op-results.ts';
 import { assertKnownOptions } from './known-options.ts';
 import { UpdateLine } from './update-line.ts';
 
-export { assertKnownOptions } from './known-options.ts';
+export { assertHome, assertKnownOptions } from './known-options.ts';
 
 interface Started {
   readonly sessionId: string;
@@ -84,13 +84,13 @@ class Talk {
 
   async run(sessionId: string | null, text: string, options: RunOptions = {}, onText?: (delta: string) => void): Promise<AskResult> {
     assertKnownOptions('run', options);
-    if (onText === undefined) return this.#settle(await this.#send(sessionId, text), options);
+    if (onText === undefined) return this.#settle(await this.#send(sessionId, text, options), options);
     const stream = new TurnDeltas((delta) => {
       if (delta.kind === 'text') onText(delta.text);
     });
     const end = this.#claw.onDelta((delta) => stream.take(delta));
     try {
-      const started = await this.#send(sessionId, text);
+      const started = await this.#send(sessionId, text, options);
       stream.follow(started.turnId);
       return await this.#settle(started, options);
     } finally {
@@ -107,7 +107,7 @@ class Talk {
     try {
       // Subscribes before the message is sent, so that no event of its turn is missed.
       const events = this.#claw.events({ after: 'latest', signal: over.signal, ...(sessionId === null ? {} : { sessionId }) });
-      const started = await this.#send(sessionId, text);
+      const started = await this.#send(sessionId, text, options);
       deltas.follow(started.turnId);
       const ended = this.#settle(started, options).finally(() => endDeltas());
       const told = this.#tell(events, { started, ended, line, over });
@@ -142,7 +142,9 @@ class Talk {
     }
   }
 
-  #send(sessionId: string | null, text: string): Promise<Started> {
+  /** Fails with `cancelled` if the signal was aborted before: then nothing is sent. */
+  async #send(sessionId: string | null, text: string, { signal }: RunOptions): Promise<Started> {
+    if (signal?.aborted === true) throw new AppError('cancelled', 'The signal was aborted before the message was sent.');
     const sending = this.#start(sessionId, text).then((started) => {
       this.#own.set(started.turnId, Number.MAX_SAFE_INTEGER);
       const [oldest] = this.#own.keys();

@@ -108,6 +108,7 @@ test('an approval with changed arguments is validated and runs as changed', asyn
   expect(await claw.op('turn.wait', { turnId: waiting.turnId })).toMatchObject({ status: 'done' });
   expect([existsSync(join(home, 'workspace', 'x.md')), readFileSync(join(home, 'workspace', 'y.md'), 'utf8')]).toEqual([false, 'changed']);
   expect((await claw.op('turn.export', { turnId: waiting.turnId, format: 'markdown' })).text).toContain('Changed and approved by');
+  expect(await claw.op('turn.get', { turnId: waiting.turnId })).toMatchObject({ calls: [{ args: JSON.stringify(whole), summary: '' }] });
 });
 
 test('sessions: create, rename, read, search, fork, export, archive, delete', async () => {

@@ -58,7 +58,8 @@ function callOf(call: CallView): TurnCall {
     callId,
     tool,
     args,
-    summary: approval?.summary ?? '',
+    // The summary of a call that was changed says what was asked, not what ran.
+    summary: approval?.args === args ? approval.summary : '',
     decision: answer ?? decision?.decision ?? null,
     ruleId: decision?.ruleId ?? null,
     reason: error === null ? (decision?.reason ?? null) : (error.hint ?? null),

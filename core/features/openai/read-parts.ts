@@ -1,6 +1,7 @@
 // Parses the parts that the APIs have in common: content in parts, images, tools, and errors that name the field.
 
 import * as z from 'zod';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { TOOLS_MAX, type ChatImage, type ToolSchema } from '../../contracts/llm.ts';
 
@@ -17,22 +18,16 @@ export function readBody<T>(schema: z.ZodType<T>, body: unknown): T {
   const param = (issue?.path ?? [])
     .map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`))
     .join('');
-  throw refuse(
-    param,
-    `${param === '' ? 'The body' : `"${param}"`} is not valid: ${issue?.message ?? 'it is not what this address takes'}.`,
-  );
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
+  const [said = 'the body is not what this address takes'] =
+    issue === undefined ? [] : describeIssues([issue], { given: body, whole: 'the body' });
+  throw refuse(param, `The request is not valid: ${said}.`);
 }
 
 /** Of the forms a value may have, what does not fit in the one it comes closest to: the one that was read furthest. */
-function closest(issue: z.core.$ZodIssue): Issue {
+function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   const forms = issue.code === 'invalid_union' ? issue.errors.flatMap(([first]) => (first === undefined ? [] : [closest(first)])) : [];
   const [best] = forms.toSorted((a, b) => b.path.length - a.path.length);
-  return best === undefined ? issue : { path: [...issue.path, ...best.path], message: best.message };
+  return best === undefined ? issue : { ...best, path: [...issue.path, ...best.path] };
 }
 
 export interface Content {

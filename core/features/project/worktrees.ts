@@ -102,9 +102,10 @@ export class Worktrees {
   #trusted(folder: string): string {
     const { path, state, reason } = this.#deps.workspaces.look(folder);
     if (state === 'trusted' || state === 'configured') return path;
-    throw new AppError(state === 'missing' ? 'not_found' : 'denied', reason === '' ? `${path} is not trusted.` : reason, {
-      hint: `Trust it with: trayclaw folders trust ${JSON.stringify(path)}`,
-    });
+    if (state === 'missing') throw new AppError('not_found', reason);
+    const hint =
+      state === 'new' || state === 'replaced' ? `Trust it with: trayclaw folders trust ${JSON.stringify(path)}` : 'Name another folder.';
+    throw new AppError('denied', reason === '' ? `${path} is not trusted.` : reason, { hint });
   }
 
   /** Confined, because it only reads and no approval covers it. */

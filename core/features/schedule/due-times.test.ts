@@ -66,3 +66,12 @@ test.each<[string, ScheduleSpecInput]>([
 ])('%s is refused as invalid', (_what, input) => {
   expect(() => times.settle(input, at('2026-01-01T00:00Z'))).toThrow(AppError);
 });
+
+test.each([
+  ['bad', '"bad" is not a time.'],
+  ['* * * * * *', '"* * * * * *" is not a time.'],
+  ['61 * * * *', '"61 * * * *" is not a time: Invalid value for minute: 61.'],
+  ['MON * * * *', '"MON * * * *" is not a time: configuration entry 1 (MON) contains illegal characters.'],
+])('the refusal of the cron line %j is one sentence', (expr, message) => {
+  expect(() => times.settle({ kind: 'cron', expr }, at('2026-01-01T00:00Z'))).toThrow(expect.objectContaining({ message }));
+});

@@ -68,7 +68,7 @@ export class DueTimes {
 
   #atLocal(local: string, zone: string): ScheduleSpec {
     const [year, month, day, hour, minute] = local.split(/[-T:]/).map(Number);
-    const line = checked(() => new Cron(`0 ${minute} ${hour} ${day} ${month} * ${year}`, { ...options(zone), mode: '7-part' }));
+    const line = checked(local, () => new Cron(`0 ${minute} ${hour} ${day} ${month} * ${year}`, { ...options(zone), mode: '7-part' }));
     // Local time never differs from UTC by more than a day.
     const atMs = line.nextRun(new Date(Date.parse(`${local}:00Z`) - 2 * DAY_MS))?.getTime();
     if (atMs === undefined) throw new AppError('invalid_params', `There is no day ${local.slice(0, 10)}.`);
@@ -79,7 +79,7 @@ export class DueTimes {
     const key = `${zone} ${expr}`;
     const known = this.#lines.get(key);
     if (known !== undefined) return known;
-    const line = checked(() => new Cron(expr, { ...options(zone), mode: '5-part' }));
+    const line = checked(expr, () => new Cron(expr, { ...options(zone), mode: '5-part' }));
     if (this.#lines.size >= LINES_KEPT) this.#lines.clear();
     this.#lines.set(key, line);
     return line;
@@ -91,12 +91,17 @@ function options(zone: string) {
   return { timezone: zone, fixedTimeRule: 'no-wildcard', paused: true } as const;
 }
 
-function checked(make: () => Cron): Cron {
+function checked(given: string, make: () => Cron): Cron {
   try {
     return make();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : String(cause);
-    throw new AppError('invalid_params', `That is not a time: ${why}.`, {
+    // The library names the wrong part. Of a wrong number of parts it says something that the hint says better.
+    const why = /mode|configuration format/.test(String(cause))
+      ? ''
+      : `: ${String(cause)
+          .replace(/^.*CronPattern: /, '')
+          .replace(/\.$/, '')}`;
+    throw new AppError('invalid_params', `${JSON.stringify(given)} is not a time${why}.`, {
       hint: 'A cron line has five parts: minute, hour, day of month, month, day of week.',
       cause,
     });

@@ -8,11 +8,11 @@ import { formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
-import { pathArgument, shownPath } from './path-argument.ts';
+import { newFileArgument, shownPath } from './path-argument.ts';
 import { readTextIfThere } from './text-file.ts';
 
 const input = z.strictObject({
-  path: pathArgument,
+  path: newFileArgument,
   content: z.string().min(1).describe('Text to add, exactly as given: begin or end it with a line break yourself.'),
 });
 

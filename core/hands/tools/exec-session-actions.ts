@@ -28,7 +28,10 @@ export class ExecSessionActions {
 
   list(context: ToolContext): ToolResult {
     const sessions = this.#sessions.list(context.sessionId);
-    if (sessions.length === 0) return { forModel: 'No background commands.' };
+    if (sessions.length === 0) {
+      const none = 'No background commands in this conversation.';
+      return { forModel: none, forUser: `${none} For those of others: trayclaw running list` };
+    }
     const lines = sessions.map((session) => {
       const age = formatSeconds((session.endedMs ?? this.#nowMs()) - session.startedMs);
       return `${session.id}  ${stateOf(session)}  ${age}  ${formatBytes(session.output.totalBytes)} of output  ${shownPath(session.command)}`;

@@ -84,7 +84,7 @@ export class ExecSessions {
     this.#sweep();
     const session = this.#sessions.get(id);
     if (session?.owner === owner) return session;
-    throw new AppError('not_found', `There is no background command ${JSON.stringify(id.slice(0, 80))}.`, {
+    throw new AppError('not_found', `There is no background command ${JSON.stringify(id.slice(0, 80))} in this conversation.`, {
       hint: 'Use the action list to see those there are; they are forgotten half an hour after their end.',
     });
   }

@@ -330,7 +330,7 @@ test('another conversation does not see it', async () => {
   const id = await startBackground('sleep 300');
   const foreign = await exec({ action: 'poll', sessionId: id }, { sessionId: 'ses_2' });
   expect(foreign).toMatchObject({ outcome: 'error', forModel: expect.stringContaining('There is no background command') });
-  expect((await exec({ action: 'list' }, { sessionId: 'ses_2' })).forModel).toBe('No background commands.');
+  expect((await exec({ action: 'list' }, { sessionId: 'ses_2' })).forModel).toBe('No background commands in this conversation.');
 });
 
 test('the number of running commands is limited; finished ones make room', async () => {

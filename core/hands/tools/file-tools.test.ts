@@ -113,6 +113,8 @@ test('write_file leaves the file and the folder unchanged if it fails', async ()
   expect((await bench.call('write_file', { path: 'folder/keep.txt/x', content: 'x' })).forModel).toMatch(
     /is a file, not a folder|already there/,
   );
+  for (const tool of ['write_file', 'append_file'])
+    await expect(bench.call(tool, { path: 'new/', content: '' })).rejects.toThrow(/path names a folder/);
   expect(readdirSync(at('.'))).toEqual(['folder']);
   expect(readdirSync(at('folder'))).toEqual(['keep.txt']);
 });

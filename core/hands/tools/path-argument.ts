@@ -9,6 +9,9 @@ export const pathArgument = z
   .refine((path) => !path.includes('\0'), 'a path cannot hold a NUL byte')
   .describe('File path; relative paths start at the workspace folder, ~ is the home folder.');
 
+/** The path of a file to be made: one that ends like a folder's would make a file where the folder is meant. */
+export const newFileArgument = pathArgument.refine((path) => !/[/\\]$/.test(path), 'a file is written, and this path names a folder');
+
 export const folderArgument = pathArgument
   .default('.')
   .describe('Folder to look in; relative paths start at the workspace folder. Default: the workspace.');

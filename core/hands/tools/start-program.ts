@@ -2,11 +2,14 @@
 // like every command, so that the panic stop finds it. Knows nothing about its purpose.
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { childEnvironment } from './child-environment.ts';
 import { wrapCommand } from './confined-start.ts';
+import { findProgram } from './find-program.ts';
 import type { ProgramDeps, ProgramRun } from './run-program.ts';
 import { settlesWithin } from './settles-within.ts';
 
@@ -29,6 +32,13 @@ export async function startProgram(deps: ProgramDeps, start: ProgramStart): Prom
   const [file = '', ...args] = start.argv;
   const { cwd, marker, sets, attended, signal } = start;
   const environment = childEnvironment(deps.environment, marker, deps.platform);
+  // Confined, another program starts it, and would report its own failure. Windows completes names in other ways.
+  const isElsewhere = deps.platform === 'win32' || Object.hasOwn(sets, 'PATH');
+  if (!isElsewhere && !isThere(file, cwd)) {
+    throw new AppError('tool_failed', `There is no program ${file} on this computer.`, {
+      hint: 'Install it, or name it by its full path.',
+    });
+  }
   const place = { cwd, environment, sets, marker, attended, reads: null, needsWholeMachine: false, signal };
   const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
   let child: ChildProcess | null = null;
@@ -46,6 +56,11 @@ export async function startProgram(deps: ProgramDeps, start: ProgramStart): Prom
     if (child?.pid === undefined) await wrapped.dispose();
     throw cause;
   }
+}
+
+function isThere(file: string, cwd: string): boolean {
+  if (!file.includes('/')) return findProgram(file) !== null;
+  return existsSync(isAbsolute(file) ? file : join(cwd, file));
 }
 
 async function supervised(

@@ -6,11 +6,11 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { contentHash, writeAtomically } from './atomic-write.ts';
 import { formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
-import { pathArgument, shownPath } from './path-argument.ts';
+import { newFileArgument, shownPath } from './path-argument.ts';
 import { readBytes } from './text-file.ts';
 
 const input = z.strictObject({
-  path: pathArgument,
+  path: newFileArgument,
   content: z.string().describe('The whole new content of the file.'),
 });
 

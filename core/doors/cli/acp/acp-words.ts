@@ -63,14 +63,17 @@ function attached(resource: Acp.EmbeddedResource['resource']): Attachment {
 /** The changed parts of a file with the lines around them, as the two sides of its unified diff. */
 export function diffContent({ path, change, diff }: FileDiff): Acp.ToolCallContent[] {
   if (diff === null) return [];
-  const sides: { old: string[]; now: string[] } = { old: [], now: [] };
-  for (const line of diff.split('\n')) {
-    if (/^(---|\+\+\+|@@|\\)/.test(line)) continue;
-    const text = line.slice(1);
-    if (!line.startsWith('+')) sides.old.push(text);
-    if (!line.startsWith('-')) sides.now.push(text);
+  const sides = { old: '', now: '' };
+  const lines = diff.split('\n');
+  for (const [at, line] of lines.entries()) {
+    // Only the first sign is the diff's: a changed line may itself begin with signs.
+    const [sign] = line;
+    if (sign === undefined || sign === '@' || sign === '\\') continue;
+    const text = line.slice(1) + (lines[at + 1]?.startsWith('\\') === true ? '' : '\n');
+    if (sign !== '+') sides.old += text;
+    if (sign !== '-') sides.now += text;
   }
-  return [{ type: 'diff', path, oldText: change === 'created' ? null : sides.old.join('\n'), newText: sides.now.join('\n') }];
+  return [{ type: 'diff', path, oldText: change === 'created' ? null : sides.old, newText: sides.now }];
 }
 
 const scopes: Readonly<Record<string, GrantScope>> = { once: { kind: 'once' }, session: { kind: 'session' }, always: { kind: 'always' } };

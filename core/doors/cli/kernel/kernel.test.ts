@@ -30,6 +30,27 @@ test('--fields prints lines for pipes and replaces tabs and line breaks in value
   expect(JSON.parse(out)).toEqual([{ title: 'One' }, { title: 'Two\tand\nmore' }]);
 });
 
+test('--fields reads the list in a result that says more, and fails for what neither has', async () => {
+  const about = { sessionId: 'ses_1', title: 'One', sinceMs: 1, output: '' };
+  const command = { ...about, commandId: 'cmd-1-9', command: 'npm run dev' };
+  const claw = new FakeClaw({ 'running.list': () => ({ turns: [], commands: [command] }) });
+  const fields = (names: string): Promise<Ran> => run(claw, 'running', 'list', '--fields', names);
+  expect((await fields('commandId,command')).out).toBe('cmd-1-9\tnpm run dev\n');
+  expect(await fields('comandId')).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean commandId?') as string });
+  claw.answers = { 'running.list': () => ({ turns: [], commands: [] }) };
+  expect(await fields('turnId')).toMatchObject({ code: 0, out: '' });
+});
+
+test.each(['rename s x', 'archive s', 'show s'])('sessions %s: a terminal gets no control characters of a title', async (argv) => {
+  const claw = new FakeClaw();
+  const named = () => ({ ...claw.sessionInfo('s'), title: 'red \u001B[31m' });
+  const session = () => ({ session: named(), events: [], earlierBefore: null });
+  claw.answers = { 'session.rename': named, 'session.archive': named, 'session.get': session };
+  const { terminal, finish } = atTerminal(claw, ['sessions', ...argv.split(' ')]);
+  await finish;
+  expect(terminal.out).toContain('s  red \\u{1b}[31m');
+});
+
 test('--fields suggests a field for an unknown one', async () => {
   const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
   expect({ code, err }).toEqual({

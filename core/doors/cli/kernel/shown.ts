@@ -12,7 +12,10 @@ import type { Shown } from './view.ts';
 const nextField = /^next([A-Z]\w*)$/;
 
 export function shownBy<N extends OpName>(shows: string | RowsForm): Shown<N> {
-  if (typeof shows === 'string') return { show: (result, { params }) => filled(shows, { ...recordOf(params), ...recordOf(result) }) };
+  if (typeof shows === 'string') {
+    // A terminal acts on control characters in a title or in what is exported.
+    return { show: (result, { params, forStdout }) => forStdout(filled(shows, { ...recordOf(params), ...recordOf(result) })) };
+  }
   const { each, columns, none } = shows;
   const rowsOf = (result: OpResult<N>): readonly unknown[] => {
     const rows = recordOf(result)[each];

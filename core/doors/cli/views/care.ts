@@ -66,7 +66,10 @@ function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'aud
   const bad =
     firstBad === undefined
       ? []
-      : [`${paint('red', 'Damaged')}: event ${firstBad.seq} (${firstBad.sessionId} #${firstBad.sessionSeq}): ${firstBad.reason}`];
+      : [
+          `${paint('red', 'Damaged')}: event ${firstBad.seq} (${firstBad.sessionId} #${firstBad.sessionSeq}): ${firstBad.reason}`,
+          'Restore a backup from before it: trayclaw backup list, then trayclaw backup restore FILE',
+        ];
   const others = (faults ?? []).map(
     ({ kind, detail, hint }) => `${paint('red', kind === 'gap' ? 'Not intact' : 'Damaged')}: ${detail}\n${hint}`,
   );

@@ -5,7 +5,7 @@ import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
 import type { ChatInfo, OutboundInfo } from '../../../contracts/outbox-ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
+import { oneLine, table, when } from '../table.ts';
 
 export const telegramViews: ViewsOf<'telegram'> = {
   'telegram.status': { show: describeStatus },
@@ -29,7 +29,7 @@ export const chatViews: ViewsOf<'chat'> = {
       const place = { channel: String(channel), chatId: String(chatId), ...(typeof thread === 'string' ? { threadId: thread } : {}) };
       return { chat: place, ...(sessionId === undefined ? {} : { sessionId }) };
     },
-    show: ({ title, sessionId }) => `${title} continues in ${sessionId ?? 'a new session'}.`,
+    show: ({ title, sessionId }) => `${oneLine(title)} continues in ${sessionId ?? 'a new session'}.`,
   },
 };
 

@@ -1,13 +1,31 @@
-// Views of the instructions of a folder.
+// Views of the instructions and the worktrees of a folder.
 
 import { revealed } from '../../../base/visible-text.ts';
 import type { Project } from '../../../contracts/features/project.ts';
+import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 
 export const projectViews: ViewsOf<'project'> = {
   'project.get': { show: describe },
   'project.accept': { show: describe },
   'project.withdraw': { show: describe },
+};
+
+const asks = (program: string): string => `It waits for your approval: ${program} approvals list`;
+const codeOf = ({ waiting }: { readonly waiting: boolean }): number => (waiting ? exitCodes.waiting : exitCodes.done);
+
+export const worktreeViews: ViewsOf<'worktree'> = {
+  'worktree.begin': {
+    show: ({ sessionId, path, branch, waiting }, { program }) =>
+      waiting
+        ? `The session ${sessionId} is to work in ${path}, on the branch ${branch}. ${asks(program)}`
+        : `The session ${sessionId} works in ${path}, on the branch ${branch}.`,
+    exitCode: codeOf,
+  },
+  'worktree.remove': {
+    show: ({ path, waiting }, { program }) => (waiting ? `${path} is still there. ${asks(program)}` : `Removed ${path}.`),
+    exitCode: codeOf,
+  },
 };
 
 const states: Readonly<Record<Project['state'], string>> = {

@@ -25,6 +25,9 @@ function describeTurns({ turns }: OpResult<'running.list'>): string {
 
 function describeCommands({ commands }: OpResult<'running.list'>, program: string): string[] {
   if (commands.length === 0) return [];
-  const rows = commands.map(({ commandId, sinceMs, title, command }) => [commandId, when(sinceMs), title, command]);
-  return [table(['COMMAND IN THE BACKGROUND', 'SINCE', 'SESSION', 'LINE'], rows, ''), `To end one: ${program} running stop COMMAND`];
+  const rows = commands.map(({ commandId, sinceMs, sessionId, command }) => [commandId, when(sinceMs), sessionId, command]);
+  return [
+    table(['COMMAND IN THE BACKGROUND', 'SINCE', 'SESSION', 'LINE'], rows, ''),
+    `To follow one: ${program} tool exec '{"action":"poll","sessionId":"COMMAND"}' --session SESSION\nTo end one: ${program} running stop COMMAND`,
+  ];
 }

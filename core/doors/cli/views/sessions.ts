@@ -4,7 +4,7 @@ import { counted } from '../../../base/counted.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
+import { oneLine, table, when } from '../table.ts';
 
 export const sessionViews: ViewsOf<'session'> = {
   'session.get': {
@@ -27,11 +27,11 @@ export const sessionViews: ViewsOf<'session'> = {
     show: sessionLine,
   },
   'session.archive': { show: sessionLine },
-  'session.compact': { show: describeCompacted },
+  'session.compact': { show: (compacted, { forStdout }) => forStdout(describeCompacted(compacted)) },
 };
 
 function sessionLine(session: SessionInfo): string {
-  return `${session.sessionId}  ${session.title}${session.archived ? ' (archived)' : ''}`;
+  return `${session.sessionId}  ${oneLine(session.title)}${session.archived ? ' (archived)' : ''}`;
 }
 
 function eventText(body: unknown): string {

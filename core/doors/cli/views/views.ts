@@ -56,6 +56,7 @@ const viewFiles: { readonly [F in FamilyOf<ViewedOp>]: Load<F> } & { readonly [F
   a2a: async () => (await import('./a2a.ts')).a2aViews,
   report: async () => (await import('./report.ts')).reportViews,
   project: async () => (await import('./project.ts')).projectViews,
+  worktree: async () => (await import('./project.ts')).worktreeViews,
   mcp: async () => (await import('./mcp.ts')).mcpViews,
 };
 

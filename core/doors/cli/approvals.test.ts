@@ -1,0 +1,18 @@
+// The output of approving, where the events of the turn do not arrive in time.
+
+import { expect, test } from 'vitest';
+import { turnView } from '../../../tests/doubles/fake-answers.ts';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+
+test('shows the result of an approved call, and exits by it, also where the events of an instance come too late', async () => {
+  const claw = new FakeClaw();
+  await runCommand(['tool', 'write', '{}'], fakeParts(claw));
+  claw.isClosed = false;
+  claw.events = () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }) });
+  const call = { callId: 'call_trn_1', tool: 'write', args: '{}', summary: '', decision: 'approved', ruleId: null, reason: null } as const;
+  const result = { outcome: 'error', forUser: 'write ran', forModel: 'write ran', tookMs: 1, artifacts: [] } as const;
+  claw.answers = { 'turn.get': ({ turnId }) => ({ ...turnView(turnId), calls: [{ ...call, ...result, artifacts: [] }] }) };
+  const approved = await runCommand(['approvals', 'approve', 'apr_1', '--json'], fakeParts(claw));
+  expect([approved.code, JSON.parse(approved.out)]).toMatchObject([1, { result: { outcome: 'error', forUser: 'write ran' } }]);
+});
