@@ -126,9 +126,12 @@ function showsKnown(operand: string, isOnlyNames: boolean): boolean {
   return ofCommit.test(operand) || (isOnlyNames && aCommit.test(operand));
 }
 
-/** Formats that show signatures start the program that checks them. */
+/** Formats and orders of signatures start the program that checks them. A sign may precede the letter: `%+G?`. */
 function namesNoProgram(given: GivenArguments): boolean {
-  return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
+  return given.flags.every(({ flag, value }) => {
+    if (flag === '--sort') return !/signature/.test(value ?? '');
+    return (flag !== '--format' && flag !== '--pretty') || !/%[-+ ]?[G(]/.test(value ?? '');
+  });
 }
 
 /** In `HEAD:notes/a.md`, the path follows the colon. `:(top)x` and `:/x` name a path from the top of the repository. */
