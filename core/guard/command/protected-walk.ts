@@ -134,7 +134,7 @@ class Walker {
   #isOpened(entry: Dirent): boolean {
     const { opens } = this.#walk;
     if (opens === undefined || entry.isDirectory() || (opens.areFiles && !entry.isFile())) return false;
-    return entry.name.endsWith(opens.ending);
+    return opens.endings?.some((ending) => entry.name.endsWith(ending)) !== false;
   }
 }
 

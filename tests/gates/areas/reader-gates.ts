@@ -120,8 +120,8 @@ export const readerGates: readonly Gate[] = [
     name: 'command/git-signatures',
     prevents: 'git starts the program that checks signatures, by another spelling of the format',
     file: 'core/guard/command/git-form.ts',
-    text: "!/%[-+ ]?[G(]/.test(value ?? '')",
-    instead: "!/%[G(]/.test(value ?? '')",
+    text: '!/%[-+ ]?[G(]/.test(',
+    instead: '!/%[G(]/.test(',
     suites: ['core/guard/command/git-form.test.ts'],
   },
   {
