@@ -118,7 +118,7 @@ test('counts the input file of a reader as a file it reads', () => {
   expect(look('cat < /dev/tcp/127.0.0.1/9').paths[0]?.insideWorkspace).toBe(false);
   for (const line of [
     'bash -s < a.txt',
-    'cat <<< a',
+    'cat 0<<< a',
     'cat <(ls)',
     'cat 0< a.txt',
     'cat <> a.txt',

@@ -150,6 +150,11 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
         });
   },
   'command for any words': (_, args) => passedOn(args),
+  'time limit, then command': (_, [limit = '', program = '', ...args]) => {
+    const reading = /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? readReader(program, args) : null;
+    return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+  },
+  'variable names': ({ operands }) => filesIf(operands.length > 0 && operands.every((name) => plainVariable.test(name)), []),
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
   'awk program': ({ operands }) => {
@@ -162,6 +167,9 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
   },
 };
+
+/** Variables that hold no secret. */
+const plainVariable = /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LC_\w+|TERM|TMPDIR|TZ)$/;
 
 /** Programs that only print, whatever their arguments. */
 const onlyPrints: ReadonlySet<string> = new Set(['echo', 'basename', 'dirname']);
