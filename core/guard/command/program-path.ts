@@ -51,7 +51,7 @@ const manyInOne = /^(?:busybox|toybox|coreutils|gzip|unzip|xz)(?:[-._].*)?$/;
  * first fetches, what a file of the project names.
  */
 export function isItself(name: string, { file, real }: Pick<FoundProgram, 'file' | 'real'>): boolean {
-  const called = basename(real);
+  const called = basename(real).toLowerCase();
   return (called.includes(name) || manyInOne.test(called)) && ![file, real].some((path) => /[\\/]shims[\\/]/.test(path));
 }
 

@@ -333,6 +333,7 @@ test('a program that find starts must be the known one', () => {
   const path = `${join(workspace, 'tools')}:${environment.PATH}`;
   const line = 'find src -type f -exec wc -l {} +';
   expect([isFree(line), isFree(line, path), isFree('find src -type f -exec nosuch {} +')]).toEqual([true, false, false]);
+  expect([isFree('timeout 5 wc a.ts'), isFree('timeout 5 wc a.ts', path)]).toEqual([true, false]);
 });
 
 test.each([
