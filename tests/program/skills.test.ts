@@ -189,7 +189,7 @@ test('a script of an untrusted skill is refused however a command names it; read
     'find . -name run.sh | xargs -n 1 bash',
   ])
     expect([command, await decided(command)]).toEqual([command, 'deny']);
-  const inFolder = ['python3 -c "import run"', 'cat <<E | python3\nimport run\nE', 'touch a.txt', 'ls'];
+  const inFolder = ['python3 -c "import run"', 'cat <<E | python3\nimport run\nE', 'whoami -x', 'ls'];
   expect(await Promise.all(inFolder.map((command) => decided(command, 'skills/weather')))).toEqual(['deny', 'deny', 'ask', 'allow']);
   // A search and code that have nothing to do with each other.
   expect(await decided("find . -name '*.md'; python3 -c 'print(1)'")).toBe('ask');

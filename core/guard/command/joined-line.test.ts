@@ -167,7 +167,7 @@ test('a version manager in the place of a program is not that program', () => {
   }
   expect(says(['touch', 'a.txt'], '/home/x/.asdf/shims/touch').writes).toBeUndefined();
   expect(reads(['zcat', 'a.gz'], '/usr/bin/zcat', '/home/x/.asdf/shims/gzip')).toBeNull();
-  // A task runs what the project says, whoever starts it.
+  // A task runs what the project names, with any program.
   expect(says(['cargo', 'test'], '/home/x/.cargo/bin/rustup').family).toEqual(['cargo', 'test']);
   const npm = (...others: string[]) => reads(['npm', '--version'], '/usr/lib/npm/bin/npm-cli.js', ...others);
   expect([npm(), npm('/home/x/.asdf/shims/node')]).toEqual(['shows its version', null]);
