@@ -39,9 +39,7 @@ export function readGit(args: readonly string[]): GitForm | null {
   const family = name.split(' ');
   const given = readArguments(words.slice(family.length), table);
   if (given === null || !namesNoProgram(given)) return null;
-  const [only = '', ...others] = given.operands;
-  if (known.operand !== undefined && (others.length > 0 || !known.operand.test(only))) return null;
-  if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
+  if (!takesOperands(known, given)) return null;
   const end = words.indexOf('--');
   const limits = end < 0 ? [] : words.slice(end + 1);
   const shown = name === 'grep' ? grepped(given, limits) : { paths: given.operands, reach: reachOf(name, known, given, limits) };
@@ -49,6 +47,12 @@ export function readGit(args: readonly string[]): GitForm | null {
   const { paths, reach } = shown;
   const history = historyOf(name, given, limits);
   return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
+}
+
+function takesOperands({ operand, operandsAfter }: GitLook, given: GivenArguments): boolean {
+  const [only = '', ...others] = given.operands;
+  if (operand !== undefined) return others.length === 0 && operand.test(only);
+  return operandsAfter === undefined || given.operands.length === 0 || given.has(...operandsAfter);
 }
 
 /** The first word is the pattern, unless a flag gives it. Git refuses a word before `--` that could be a file as well as a commit. */
@@ -88,10 +92,14 @@ function reachOf(name: string, { shows }: GitLook, given: GivenArguments, limits
   // With both kinds of flags, the content is shown as well.
   if (showsNames) return { kind: 'past' };
   if (operands.some((one) => magic.test(one)) || given.has('--follow')) return { kind: 'past' };
-  // Without a revision, git compares the work tree with its list of tracked files.
-  const isPresent = name === 'diff' && operands.length === limits.length && !given.has('--cached', '--staged', '--merge-base');
-  if (limits.length > 0) return isPresent ? { kind: 'present' } : { kind: 'files', paths: limits };
+  if (limits.length > 0) return limitedReach(name, given, limits);
   return name === 'log' || given.has('--cached', '--staged', '--merge-base') ? { kind: 'past' } : { kind: 'exist', paths: operands };
+}
+
+function limitedReach(name: string, given: GivenArguments, limits: readonly string[]): GitReach {
+  // Without a revision, git compares the work tree with its list of tracked files.
+  const isPresent = name === 'diff' && given.operands.length === limits.length && !given.has('--cached', '--staged', '--merge-base');
+  return isPresent ? { kind: 'present' } : { kind: 'files', paths: limits };
 }
 
 const countFlags = ['-n', '--max-count', '-NUM'];

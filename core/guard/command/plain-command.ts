@@ -168,18 +168,21 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const configs = repository.bindings;
   if (form === null || repository.problem !== null) return { ...unknown, configs, risks };
   const paths = form.operands.slice(0, PATHS_MAX).map((operand) => places.fact(operand, cwd, 'read'));
-  if (form.showsContent) {
-    const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
-    paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
-    // A search opens the tracked files without a look at what their folders are now.
-    const links = form.family.includes('grep') ? linksAmong(repository.tracked).map((path) => places.fact(path, cwd, 'read')) : [];
-    paths.push(...links.filter((link) => !isOpen(link)).slice(0, 3));
-  }
+  if (form.showsContent) paths.push(...closedPaths(form, repository, cwd, places));
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
   const reads = showsOpen(form, cwd, repository, places) ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
+}
+
+/** Returns a few of the tracked places whose content needs an approval. */
+function closedPaths({ family }: GitForm, { tracked }: RepositoryLook, cwd: string, places: CommandPlaces): readonly PathFact[] {
+  const fact = (path: string): PathFact => places.fact(path, cwd, 'read');
+  const guarded = tracked.filter((path) => places.protectionOf(path) !== null);
+  // A search opens the tracked files without a look at what their folders are now.
+  const links = family.includes('grep') ? linksAmong(tracked).map(fact) : [];
+  return [...guarded.slice(0, 3).map(fact), ...links.filter((link) => !isOpen(link)).slice(0, 3)];
 }
 
 function enteredFolders(folders: readonly string[], startedIn: string, places: CommandPlaces): readonly PathFact[] {

@@ -98,9 +98,8 @@ class Walker {
     const { name } = entry;
     const path = join(folder, name);
     if (isIgnoreFile(name)) this.#ignoreFiles.push(path);
-    if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
-    if ((isFolder && ignored.includes(name)) || !this.#isReached(name, isFolder)) return;
+    if (!this.#isReached(name, isFolder, ignored)) return;
     if (this.#isOpened(entry)) {
       this.#visitOpened(entry, path);
       return;
@@ -117,9 +116,10 @@ class Walker {
     else if (!entry.isFile()) this.#isComplete = false;
   }
 
-  #isReached(name: string, isFolder: boolean): boolean {
-    const { leavesOut, endings } = this.#walk;
-    return isFolder ? leavesOut?.includes(name) !== true : endings === undefined || endings.some((ending) => name.endsWith(ending));
+  #isReached(name: string, isFolder: boolean, ignored: readonly string[]): boolean {
+    const { leavesOut = [], endings, entersHidden } = this.#walk;
+    if (!entersHidden && name.startsWith('.')) return false;
+    return isFolder ? ![...leavesOut, ...ignored].includes(name) : endings === undefined || endings.some((ending) => name.endsWith(ending));
   }
 
   #isProtected(path: string, isFolder: boolean): boolean {

@@ -10,7 +10,19 @@ import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns } from './pattern-words.ts';
-import { carriedBy, loopVariable, nameRead, onlyCommand, optionsOf, unquoted, type Carried } from './script-forms.ts';
+import {
+  type Carried,
+  carriedBy,
+  leadsNowhere,
+  loopVariable,
+  nameRead,
+  onlyCommand,
+  optionsOf,
+  type Output,
+  type QuotedPart,
+  unquoted,
+  withinQuotes,
+} from './script-forms.ts';
 import { isLiteral, parseShell } from './shell-tree.ts';
 
 export interface LinePlace {
@@ -277,12 +289,6 @@ class Writer {
   }
 }
 
-/** The output of a line, in place of which a shell puts it. */
-interface Output {
-  readonly script: Pick<CompoundList, 'commands'>;
-  readonly isQuoted: boolean;
-}
-
 /** Returns the known texts and the outputs that these words consist of, or null if there is something else. */
 function piecesOf(words: Command['args'], values: Values): readonly (string | Output)[] | null {
   const pieces: (string | Output)[] = [];
@@ -291,22 +297,19 @@ function piecesOf(words: Command['args'], values: Values): readonly (string | Ou
     if (word.type !== 'Word' || (at === 0 && word.text.startsWith('-'))) return null;
     text += at > 0 ? ' ' : '';
     const whole = textOfWord(word, values);
-    text += whole ?? '';
-    for (const { part, isQuoted } of whole === null ? (word.parts ?? []).flatMap(withinQuotes) : []) {
-      const known = textOf(part, values, isQuoted);
-      const script = part.type === 'CommandExpansion' ? part.script : undefined;
-      if (known === null && script === undefined) return null;
-      text += known ?? '';
-      if (known !== null || script === undefined) continue;
-      pieces.push(text, { script, isQuoted });
-      text = '';
+    const found = whole === null ? (word.parts ?? []).flatMap(withinQuotes).map((one) => pieceOf(one, values)) : [whole];
+    for (const piece of found) {
+      if (piece === null) return null;
+      if (typeof piece !== 'string') pieces.push(text, piece);
+      text = typeof piece === 'string' ? text + piece : '';
     }
   }
   return [...pieces, text];
 }
 
-function withinQuotes(part: WordPart): readonly { readonly part: WordPart; readonly isQuoted: boolean }[] {
-  return part.type === 'DoubleQuoted' ? part.parts.map((child) => ({ part: child, isQuoted: true })) : [{ part, isQuoted: false }];
+function pieceOf({ part, isQuoted }: QuotedPart, values: Values): string | Output | null {
+  const script = part.type === 'CommandExpansion' ? part.script : undefined;
+  return textOf(part, values, isQuoted) ?? (script === undefined ? null : { script, isQuoted });
 }
 
 /** Returns the lines of a here-document or here-string if it comes first, its text is known and the output goes to no file. */
@@ -315,11 +318,6 @@ function fedLines([fed, ...others]: readonly Redirection[], values: Values): rea
   if (fed.type === 'HereString') return fed.target === undefined ? null : (textOfWord(fed.target, values)?.split('\n') ?? null);
   if (fed.type !== 'HereDoc' || fed.operator !== '<<' || /[$`\\]/.test(fed.body.text) || !fed.body.text.endsWith('\n')) return null;
   return fed.body.text.slice(0, -1).split('\n');
-}
-
-function leadsNowhere(redirect: Redirection): boolean {
-  if (redirect.type !== 'Redirect') return false;
-  return (redirect.operator === '>&' ? /^[12]$/ : /^\/dev\/null$/).test(redirect.target?.text ?? '');
 }
 
 /** Returns the text of a part, or null if it is not known. A shell splits an unquoted value that has blanks or patterns. */

@@ -32,8 +32,8 @@ export const gitGates: readonly Gate[] = [
     name: 'command/git-links',
     prevents: 'git searches keys outside through a link in the place of a folder of tracked files',
     file: 'core/guard/command/plain-command.ts',
-    text: 'paths.push(...links.filter((link) => !isOpen(link)).slice(0, 3));',
-    instead: '',
+    text: ', ...links.filter((link) => !isOpen(link)).slice(0, 3)];',
+    instead: '];',
     suites: ['core/guard/command/git-repository.test.ts'],
   },
   {
@@ -56,8 +56,8 @@ export const gitGates: readonly Gate[] = [
     name: 'command/git-diff-past',
     prevents: 'git shows what a key was before, because its path is given',
     file: 'core/guard/command/git-form.ts',
-    text: "operands.length === limits.length && !given.has('--cached', '--staged', '--merge-base');",
-    instead: 'operands.length >= limits.length;',
+    text: "name === 'diff' && given.operands.length === limits.length && !given.has('--cached', '--staged', '--merge-base');",
+    instead: "name === 'diff';",
     suites: ['core/guard/command/git-form.test.ts'],
   },
   {
@@ -72,8 +72,8 @@ export const gitGates: readonly Gate[] = [
     name: 'command/git-setting',
     prevents: 'git prints a setting that holds a key, or sets one',
     file: 'core/guard/command/git-form.ts',
-    text: '(others.length > 0 || !known.operand.test(only))) return null;',
-    instead: 'false) return null;',
+    text: 'if (operand !== undefined) return others.length === 0 && operand.test(only);',
+    instead: '',
     suites: ['core/guard/command/git-form.test.ts'],
   },
   {
