@@ -74,7 +74,7 @@ export function leadsNowhere(redirect: Redirection): boolean {
   return (redirect.operator === '>&' ? /^[12]$/ : /^\/dev\/null$/).test(redirect.target?.text ?? '');
 }
 
-/** A part of a word, and whether it stands in double quotes. */
+/** A part of a word. `isQuoted` is true within double quotes. */
 export interface QuotedPart {
   readonly part: WordPart;
   readonly isQuoted: boolean;
