@@ -38,15 +38,15 @@ const flags: Readonly<Record<string, string>> = {
   uname: '-a -s -r',
   which: '-a',
   tree: '-a -l -o PWNED -L 1 -R -H x',
-  sed: '-n -i -e s/x/y/e 1p 1,3p 1w\u0020PWNED --in-place -n1p s/x/touch\u0020PWNED/e',
+  sed: '-n -i -e s/x/y/e 1p 1,3p 1w\u00a0PWNED --in-place -n1p s/x/touch\u00a0PWNED/e',
   jq: '. -r -c -f evil.sh --slurpfile x env .scripts -n input_filename -L . --arg x y import',
-  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 HEAD~2 HEAD~3 HEAD^^ main @ main..HEAD -1 -2 -n --all --cached --reverse --skip=1 -S -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
+  git: 'status diff log show branch -c core.pager=./evil.sh -C evilrepo --short -s -sb -p --output=PWNED --ext-diff --textconv --oneline -5 --stat --no-index HEAD HEAD:.env HEAD~1 HEAD~2 HEAD~3 HEAD^^ main @ main..HEAD -1 -2 -n --all --cached --reverse --skip=1 -S -- blame rev-parse --exec-path=. --git-dir=evilrepo/.git --list --show-current ls-files --format=%G? --format=%h config --get user.name user.email --add --list for-each-ref --format=%(refname) --format=%+GS --format=%(signature) -- src README.md checkout reset --hard tag -l describe --all commit -D --paginate --no-pager -O evil.sh',
   npm: 'test run build --silent -s --node-options=--require=./evil.js --script-shell=./evil.sh -- install exec -g --prefix=evilrepo --if-present publish',
   make: 'all -f evil.sh SHELL=./evil.sh -n -C evilrepo -j 2 x',
-  env: '-i -S touch\u0020PWNED X=1 touch PWNED',
+  env: '-i -S touch\u00a0PWNED X=1 touch PWNED',
   xargs: '-0 touch PWNED',
-  sh: '-c touch\u0020PWNED evil.sh',
-  busybox: 'sh -c touch\u0020PWNED ls',
+  sh: '-c touch\u00a0PWNED evil.sh',
+  busybox: 'sh -c touch\u00a0PWNED ls',
   tar: '-xf a.tar --to-command=./evil.sh -cf PWNED . -tf -tvf tf one.txt -t -f x:y --list -I ./evil.sh -T',
   tac: '-b -s x README.md',
   test: '-f -d -e -v -o -eq = != ! -a -nt src README.md x -t',
@@ -58,9 +58,11 @@ const flags: Readonly<Record<string, string>> = {
   mkdir: 'made -p made/a -m 777',
   cp: '-f -n -r -t made made made/ -s -l',
   mv: '-f -n -t made made made/',
-  awk: 'BEGIN{system("touch\u0020PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u0020l<".env")>0)print\u0020l} /[/]/ END{print\u0020NR}',
+  awk: 'BEGIN{system("touch\u00a0PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u00a0l<".env")>0)print\u00a0l} /[/]/ END{print\u00a0NR}',
   nice: 'touch PWNED ls',
-  timeout: '1 touch PWNED ls',
+  timeout: '5 5s x touch PWNED ls cat -k README.md',
+  sleep: '0 0.01 x --help',
+  printenv: 'PATH HOME X -0 LC_ALL',
 };
 
 const programs = Object.keys(flags);
@@ -278,10 +280,10 @@ function around(line: string, random: Random): string {
 
 /** Runs the line for files whose names it gets from elsewhere. */
 function overFiles(line: string, place: string, random: Random): string {
-  const found = `find ${place}${random.pick(['', ' -type f', " -name '*.ts'", ' -maxdepth 1', ' -not -type f', ' -o -type f', ' -path -name ! -type f'])}`;
+  const found = `find ${place}${random.pick(['', ' -type f', " -name '*.ts'", ' -maxdepth 1', ' -not -type f', ' -o -type f', ' -path -name ! -type f', " \\( -name '*.ts' -o -name '*.txt' \\)", " \\( -name '*.ts' -o -type d \\)", " -not -name '*.js' -type f", ' ! \\( -type d \\)'])}`;
   const condition = `${random.pick(['[[ ', '[ ', 'test ', '[[ ! '])}${random.pick(['-f', '-d', '-e', '-v', '-n'])} ${place}${random.pick([' ]]', ' ]', ''])}`;
   const name = random.pick(['x', 'FILE', 'PATH', 'IFS', 'BASH_ENV', 'a[0]']);
-  switch (random.below(11)) {
+  switch (random.below(14)) {
     case 0:
       return `for f in ${place} ${quote(random.pick(operands), random)}; do ${line} ${random.pick(['"$f"', '$f', '<$f', '${f%x}'])}; done`;
     case 1:
@@ -300,6 +302,12 @@ function overFiles(line: string, place: string, random: Random): string {
       return `${line} ${random.pick(['>', '>>', '2>', '>|', '&>', '| tee ', '| tee -a '])}${random.pick(['', ' '])}${random.chance(0.5) ? 'made' : place}`;
     case 8:
       return `${random.pick(['mkdir -p made', 'touch made', `mkdir ${place}`, `mv ${place} made`])}${random.pick([' && ', '; ', ' | ', '\n'])}${line}`;
+    case 10:
+      return `${line} ${random.pick([`$(${found})`, `\`${found}\``, `"$(${found})"`, `$(${found})x`, `-n $(${found} 2>/dev/null)`])}`;
+    case 11:
+      return `echo ${random.pick([`"x $(${line})"`, `$(${line}) y`, `"$(${line} | head -1)$(pwd)"`, `-n $(${line})`, `"$(${line}; ls)"`, `a '$(${line})'`])}`;
+    case 12:
+      return `${line} ${random.pick([`<<< ${place}`, `<<E\n${place}\nE`, `<<'E' | cat\n$x ${place}\nE`, `<<E > made\n${place}\nE`])}`;
     case 9:
       return `${line}${random.pick([' && ', '; ', ' | '])}${random.pick(['cp', 'mv', 'touch', 'mkdir', 'tee'])} ${place} ${quote(random.pick(operands), random)}`;
     default:
@@ -309,7 +317,7 @@ function overFiles(line: string, place: string, random: Random): string {
 
 function grammarLine(random: Random): string {
   const program = random.chance(0.94) ? random.pick(programs) : random.pick(forms);
-  const own = (flags[program] ?? flags['ls'] ?? '').split(' ').map((flag) => flag.replaceAll('\u0020', ' '));
+  const own = (flags[program] ?? flags['ls'] ?? '').split(' ').map((flag) => flag.replaceAll('\u00a0', ' '));
   const words: string[] = [];
   for (let count = random.below(3); count > 0; count--) words.push(quote(random.pick(own), random));
   for (let count = random.below(4); count > 0; count--) {
@@ -355,43 +363,6 @@ function spoil(line: string, random: Random): string {
 /** Every name for which the oracle needs a stub. */
 export const stubNames: readonly string[] = [
   ...programs,
-  'fgrep',
-  'egrep',
-  'sha1sum',
-  'sha512sum',
-  'md5sum',
-  'cksum',
-  'b2sum',
-  'tr',
-  'fold',
-  'expand',
-  'comm',
-  'od',
-  'hexdump',
-  'rev',
-  'column',
-  'whoami',
-  'nproc',
-  'uptime',
-  'false',
-  'sudo',
-  'nohup',
-  'stdbuf',
-  'bash',
-  'pnpm',
-  'yarn',
-  'cargo',
-  'go',
-  'pytest',
-  'python3',
-  'node',
-  'rm',
-  'curl',
-  'base64',
-  '[',
-  'zcat',
-  'gzip',
-  'pwsh',
-  'hash',
-  'evil.sh',
+  ...'fgrep egrep sha1sum sha512sum md5sum cksum b2sum tr fold expand comm od hexdump rev column whoami nproc uptime false sudo'.split(' '),
+  ...'nohup stdbuf bash pnpm yarn cargo go pytest python3 node rm curl base64 [ zcat gzip pwsh hash evil.sh'.split(' '),
 ];

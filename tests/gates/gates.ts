@@ -6,6 +6,7 @@ import { channelGates } from './areas/channel-gates.ts';
 import { commandGates } from './areas/command-gates.ts';
 import { contextGates } from './areas/context-gates.ts';
 import { doorGates } from './areas/door-gates.ts';
+import { gitGates } from './areas/git-gates.ts';
 import { grantGates } from './areas/grant-gates.ts';
 import { harnessGates } from './areas/harness-gates.ts';
 import { mcpGates } from './areas/mcp-gates.ts';
@@ -39,6 +40,7 @@ export const gates: readonly Gate[] = [
   ...cautionGates,
   ...commandGates,
   ...readerGates,
+  ...gitGates,
   ...networkGates,
   ...secretGates,
   ...taintGates,

@@ -194,6 +194,12 @@ export const secretSamples: readonly SecretSample[] = [
   inLine('curl, user', random(16), (secret) => `curl -u ada:${secret} https://example.org`),
   inLine('sshpass', random(14), (secret) => `sshpass -p ${secret} ssh x`),
   inLine('mysql', random(14), (secret) => `mysql -u root -p${secret} app`),
+  inLine('mysql, in quotes', random(14), (secret) => `mysql -u root -p'${secret}' app`),
+  inLine('docker login', random(14), (secret) => `docker login -u ada -p ${secret} registry.example.org`),
+  inLine('SQL', random(14), (secret) => `CREATE USER ada IDENTIFIED WITH x BY '${secret}';`),
+  inLine('redis.conf', random(20), (secret) => `requirepass ${secret}`),
+  inLine('keytool', random(14), (secret) => `keytool -list -storepass ${secret}`),
+  inLine('Dockerfile', random(14), (secret) => `FROM x\nENV DB_PASSWORD ${secret}`),
   inLine('redis-cli', random(20), (secret) => `redis-cli -a ${secret} ping`),
   inLine('openssl', random(14), (secret) => `openssl enc -d -in x -pass pass:${secret}`),
 ];

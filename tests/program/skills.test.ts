@@ -170,7 +170,8 @@ test('a script of an untrusted skill is refused however a command names it; read
   put('skills/weather/run.py', 'open("ran.txt", "w")\n');
   put('other.sh', 'sh skills/weather/run.sh\n');
   await claw.op('skill.reload', {});
-  const decided = async (command: string) => (await claw.op('policy.explain', { tool: 'exec', args: { command } })).decision;
+  const decided = async (command: string, cwd = '.') =>
+    (await claw.op('policy.explain', { tool: 'exec', args: { command, cwd } })).decision;
   for (const command of [
     'cd skills/weather && sh run.sh',
     'sh -c "sh skills/weather/run.sh"',
@@ -184,8 +185,14 @@ test('a script of an untrusted skill is refused however a command names it; read
     'PYTHONPATH=a:skills/weather python3 -m run',
     'env PYTHONPATH=skills/weather python3 -m run',
     'ls skills/*/run.sh | xargs sh',
+    "find skills -name '*.sh' -exec sh {} ';'",
+    'find . -name run.sh | xargs -n 1 bash',
   ])
     expect([command, await decided(command)]).toEqual([command, 'deny']);
+  const inFolder = ['python3 -c "import run"', 'cat <<E | python3\nimport run\nE', 'whoami -x', 'ls'];
+  expect(await Promise.all(inFolder.map((command) => decided(command, 'skills/weather')))).toEqual(['deny', 'deny', 'ask', 'allow']);
+  // A search and code that have nothing to do with each other.
+  expect(await decided("find . -name '*.md'; python3 -c 'print(1)'")).toBe('ask');
   expect([await decided('cat skills/weather/run.sh'), await decided('grep -c ran skills/weather/run.sh')]).toEqual(['allow', 'allow']);
   const { sha256 } = await claw.op('skill.get', { name: 'weather' });
   await claw.op('skill.trust', { name: 'weather', sha256 });

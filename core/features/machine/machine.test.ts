@@ -81,8 +81,10 @@ test('reads units freely, and asks with the exact command to change one', async 
     }),
   );
   for (const action of ['list', 'failed']) expect(factsOf('systemd', { action })).toMatchObject({ kind: 'read', line: null });
-  for (const action of ['status', 'cat', 'is-active'])
-    expect(factsOf('systemd', { action, unit: 'nginx' })).toMatchObject({ kind: 'read', line: null });
+  for (const action of ['status', 'is-active'])
+    expect(factsOf('systemd', { action, unit: 'nginx' })).toMatchObject({ kind: 'read', line: null, paths: 0 });
+  // The file of a unit may hold keys.
+  expect(factsOf('systemd', { action: 'cat', unit: 'nginx' })).toMatchObject({ kind: 'read', line: null, paths: 1 });
   const changed = ['start', 'stop', 'restart', 'reload', 'enable', 'disable', 'mask', 'unmask', 'reset-failed'];
   expect(changed.map((action) => factsOf('systemd', { action, unit: 'nginx', user: true }))).toEqual(
     changed.map((action) =>

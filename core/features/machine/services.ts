@@ -1,9 +1,9 @@
-// The tools systemd and journal. Reading units is free; changing one asks with the exact command line. The journal is private and counts as
-// outside the workspace.
+// The tools systemd and journal. The states of units are free; changing one asks with the exact command line. The journal and the files of units,
+// which may hold keys, count as outside the workspace.
 
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
-import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
+import type { CallFacts, PathFact, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import { endOf, outputOf, type RunKnown } from './run-known.ts';
 
@@ -67,6 +67,7 @@ export function createSystemd(run: RunKnown): ToolDefinition {
     timeoutMs: TIMEOUT_MS + 5000,
     facts: (args, { workspace }): CallFacts => {
       const base = { paths: [], hosts: [] };
+      if (args.action === 'cat') return { ...base, class: 'read', command: null, paths: [placeOf('the file of the unit', '/etc/systemd')] };
       if (isLook(args)) return { ...base, class: 'read', command: null };
       return { ...base, class: 'exec', command: { line: systemctlOf(args).join(' '), cwd: workspace }, risks: [riskOf(args)] };
     },
@@ -84,6 +85,10 @@ export function createSystemd(run: RunKnown): ToolDefinition {
       return { forModel: presented(args, output) };
     },
   });
+}
+
+function placeOf(given: string, real: string): PathFact {
+  return { given, real, access: 'read', insideWorkspace: false, protectedBy: null };
 }
 
 function isLook({ action }: Pick<SystemdArgs, 'action'>): boolean {
@@ -162,16 +167,7 @@ export function createJournal(run: RunKnown, from: readonly string[] = []): Tool
     idempotency: () => 'pure',
     timeoutMs: TIMEOUT_MS + 5000,
     isPrivate: true,
-    facts: (): CallFacts => {
-      const journal = {
-        given: 'the journal',
-        real: '/var/log/journal',
-        access: 'read',
-        insideWorkspace: false,
-        protectedBy: null,
-      } as const;
-      return { class: 'read', paths: [journal], command: null, hosts: [] };
-    },
+    facts: (): CallFacts => ({ class: 'read', paths: [placeOf('the journal', '/var/log/journal')], command: null, hosts: [] }),
     summarize: ({ unit, lines, since }) =>
       `read ${lines} log entries${unit === undefined ? '' : ` of ${unit}`}${since === undefined ? '' : ` since ${since}`}`,
     run: async (args, context) => {

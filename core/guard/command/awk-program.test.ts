@@ -44,6 +44,7 @@ const dangerous = [
   'BEGIN{x = 1esystem ("touch PWNED")}',
   'BEGIN{x = .5esystem ("touch PWNED")}',
   'BEGIN{y = 0x1getline l < ".env"; print l}',
+  'BEGIN{extension ("./pwned.so", "load")}',
   'BEGIN{system("touch PWNED")}',
   '{print > "PWNED"}',
   '{print >> "PWNED"}',

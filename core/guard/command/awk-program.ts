@@ -7,7 +7,7 @@ const functions = new Set(
 );
 const statements = new Set('print printf if else for in while do break continue next exit delete BEGIN END'.split(' '));
 /** Names that give a program access to more than its input. */
-const reaching = new Set('ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB getline system close fflush func function'.split(' '));
+const reaching = new Set('ENVIRON ARGV ARGC PROCINFO SYMTAB FUNCTAB getline system close fflush extension func function'.split(' '));
 
 const blank = /[ \t]+/y;
 const end = /[\n;]/y;

@@ -26,7 +26,9 @@ export type Operands =
   | 'sed script'
   | 'awk program'
   | 'jq filter, then files'
-  | 'command for any words';
+  | 'command for any words'
+  | 'time limit, then command'
+  | 'variable names';
 
 /** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */
 export type ShortFlags = 'bundled' | 'one a word' | 'values apart';
@@ -341,6 +343,9 @@ export const readers: Readonly<Record<string, Reader>> = {
       -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --stream, --seq`,
   },
   xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
+  timeout: { reads: 'runs a command for a limited time', operands: 'time limit, then command' },
+  sleep: { reads: 'waits', operands: 'text', flags: '' },
+  printenv: { reads: 'prints variables', operands: 'variable names', flags: '' },
   dpkg: { ...packages, starts: ['dpkg-query'] },
   'dpkg-query': { ...packages, flags: `${packages.flags}, -W, --show, -f FORMAT, --showformat=FORMAT` },
   echo: { reads: 'prints text', operands: 'text' },

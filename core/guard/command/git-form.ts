@@ -39,7 +39,7 @@ export function readGit(args: readonly string[]): GitForm | null {
   const family = name.split(' ');
   const given = readArguments(words.slice(family.length), table);
   if (given === null || !namesNoProgram(given)) return null;
-  if (known.operandsAfter !== undefined && given.operands.length > 0 && !given.has(...known.operandsAfter)) return null;
+  if (!takesOperands(known, given)) return null;
   const end = words.indexOf('--');
   const limits = end < 0 ? [] : words.slice(end + 1);
   const shown = name === 'grep' ? grepped(given, limits) : { paths: given.operands, reach: reachOf(name, known, given, limits) };
@@ -47,6 +47,12 @@ export function readGit(args: readonly string[]): GitForm | null {
   const { paths, reach } = shown;
   const history = historyOf(name, given, limits);
   return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
+}
+
+function takesOperands({ operand, operandsAfter }: GitLook, given: GivenArguments): boolean {
+  const [only = '', ...others] = given.operands;
+  if (operand !== undefined) return others.length === 0 && operand.test(only);
+  return operandsAfter === undefined || given.operands.length === 0 || given.has(...operandsAfter);
 }
 
 /** The first word is the pattern, unless a flag gives it. Git refuses a word before `--` that could be a file as well as a commit. */
@@ -86,16 +92,24 @@ function reachOf(name: string, { shows }: GitLook, given: GivenArguments, limits
   // With both kinds of flags, the content is shown as well.
   if (showsNames) return { kind: 'past' };
   if (operands.some((one) => magic.test(one)) || given.has('--follow')) return { kind: 'past' };
-  if (limits.length > 0) return { kind: 'files', paths: limits };
+  if (limits.length > 0) return limitedReach(name, given, limits);
   return name === 'log' || given.has('--cached', '--staged', '--merge-base') ? { kind: 'past' } : { kind: 'exist', paths: operands };
+}
+
+function limitedReach(name: string, given: GivenArguments, limits: readonly string[]): GitReach {
+  // Without a revision, git compares the work tree with its list of tracked files.
+  const isPresent = name === 'diff' && given.operands.length === limits.length && !given.has('--cached', '--staged', '--merge-base');
+  return isPresent ? { kind: 'present' } : { kind: 'files', paths: limits };
 }
 
 const countFlags = ['-n', '--max-count', '-NUM'];
 const logFlags: ReadonlySet<string> = new Set([...viewFlags, ...countFlags]);
 
 /** Finds the commits that a command shows. Flags that choose other commits, such as `--all`, are not understood. */
-function historyOf(name: string, given: GivenArguments, limits: readonly string[]): GitHistory | null {
-  if (limits.length > 0) return null;
+function historyOf(name: string, all: GivenArguments, limits: readonly string[]): GitHistory | null {
+  // Of a log, a path chooses other commits.
+  if (limits.length > 0 && name === 'log') return null;
+  const given = { ...all, operands: all.operands.slice(0, all.operands.length - limits.length) };
   if (name === 'diff') return comparedBy(given);
   // With a count, `git show` shows the ancestors of a commit too.
   const views = name === 'log' ? logFlags : viewFlags;
@@ -126,9 +140,16 @@ function showsKnown(operand: string, isOnlyNames: boolean): boolean {
   return ofCommit.test(operand) || (isOnlyNames && aCommit.test(operand));
 }
 
-/** Formats that show signatures start the program that checks them. */
+/** Fields of a branch or tag that need no program. */
+const refFields =
+  /%\((?:refname|objectname|objecttype|upstream|push|HEAD|symref|subject|(?:author|committer|tagger)(?:name|email|date)|creatordate)(?::[\w,=-]+)*\)/g;
+
+/** Formats and orders of signatures start the program that checks them. A sign may precede the letter: `%+G?`. */
 function namesNoProgram(given: GivenArguments): boolean {
-  return given.flags.every(({ flag, value }) => (flag !== '--format' && flag !== '--pretty') || !/%G|%\(/.test(value ?? ''));
+  return given.flags.every(({ flag, value }) => {
+    if (flag === '--sort') return !/signature/.test(value ?? '');
+    return (flag !== '--format' && flag !== '--pretty') || !/%[-+ ]?[G(]/.test((value ?? '').replaceAll(refFields, ''));
+  });
 }
 
 /** In `HEAD:notes/a.md`, the path follows the colon. `:(top)x` and `:/x` name a path from the top of the repository. */

@@ -70,10 +70,23 @@ const free = [
   'diff HEAD~2..HEAD',
   'diff HEAD~1..',
   'diff main topic/one -- ',
+  'diff -- src',
+  'diff -- src gone a.txt',
+  'diff --cached -- src',
+  'diff HEAD -- src',
+  'diff HEAD~2 HEAD -- src gone',
+  'show HEAD -- src',
+  'show --stat -p HEAD~1 HEAD -- src',
 ];
 const asked = [
   // The key was removed three commits before.
   'show HEAD~3',
+  'show HEAD~3 -- src',
+  'diff HEAD~4 -- src',
+  'diff HEAD~4 HEAD -- src',
+  'log -p -n 1 -- src',
+  'diff main...HEAD -- src',
+  'diff --merge-base HEAD -- src',
   'log -p',
   'log -p -4',
   'log -p -S KEY -n 1',

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandBench } from '../../../tests/rigs/command-bench.ts';
 
-const { workspace, environment, look, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/(?:config|hooks))(?:\/|$)/);
+const { root, workspace, environment, look, dispose } = commandBench(/(?:^|\/)\.(?:env|ssh|git\/(?:config|hooks))(?:\/|$)/);
 
 beforeAll(() => {
   for (const folder of ['src', 'hidden/.ssh']) mkdirSync(join(workspace, folder), { recursive: true });
@@ -84,4 +84,47 @@ test('git needs no approval for names and present content, only for content that
   ]);
   execFileSync('git', ['config', 'core.fsmonitor', './evil'], { cwd: repository });
   expect(isFree('git status')).toBe(false);
+});
+
+test('git does not search through a link in the place of a folder of tracked files', () => {
+  const repository = join(workspace, 'linked');
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: repository, env: { PATH: environment.PATH, HOME: root } });
+  for (const folder of [join(repository, 'sub/deep'), join(root, 'outside/deep'), join(repository, 'other/deep')])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(join(root, 'outside/deep/a.txt'), 'KEY');
+  writeFileSync(join(repository, 'sub/deep/a.txt'), 'x');
+  git('init', '-q');
+  git('add', '.');
+  const isFree = (line: string): boolean => look(line, environment.PATH, repository).fact.plain?.reads === 'reads this repository';
+  expect(['git grep KEY', 'git diff', 'git status'].map(isFree)).toEqual([true, true, true]);
+  rmSync(join(repository, 'sub'), { recursive: true });
+  symlinkSync(join(root, 'outside'), join(repository, 'sub'));
+  expect(git('grep', 'KEY').toString(), 'git itself follows the link').toContain('sub/deep/a.txt:KEY');
+  // The other commands compare the link itself.
+  expect(['git grep KEY', 'git grep KEY other', 'git diff', 'git status'].map(isFree)).toEqual([false, false, true, true]);
+  rmSync(join(repository, 'sub'));
+  symlinkSync('other', join(repository, 'sub'));
+  expect(isFree('git grep KEY')).toBe(true);
+});
+
+test('git shows nothing of the past of a submodule, whatever the settings', () => {
+  const repository = join(workspace, 'outer');
+  const inner = join(repository, 'inner');
+  mkdirSync(inner, { recursive: true });
+  const git = (cwd: string, ...args: readonly string[]): string =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...args], {
+      cwd,
+      env: { PATH: environment.PATH, HOME: root, ...look('git diff', environment.PATH, repository).launch.environment },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).toString();
+  for (const folder of [inner, repository]) git(folder, 'init', '-q');
+  writeFileSync(join(inner, '.env'), 'KEY');
+  git(inner, 'add', '.');
+  git(inner, 'commit', '-qm', 'key');
+  git(repository, 'add', 'inner');
+  git(repository, 'config', 'diff.submodule', 'diff');
+  git(inner, 'rm', '-q', '.env');
+  git(inner, 'commit', '-qm', 'no key');
+  expect(look('git diff', environment.PATH, repository).fact.plain?.reads).toBe('reads this repository');
+  expect([git(repository, 'diff').includes('inner'), git(repository, 'diff').includes('KEY')]).toEqual([true, false]);
 });

@@ -27,13 +27,13 @@ const DEPTH_MAX = 3;
 
 /**
  * Keeps git from writing to its index (`git status` obeys the variable, `git diff` the setting), from starting a pager in a terminal, from
- * asking a file system monitor for changes, from running hooks, and from treating an ordinary folder as a repository, even if the
- * repository changes before the command runs.
+ * asking a file system monitor for changes, from running hooks, from treating an ordinary folder as a repository, and from showing the past
+ * of a submodule, even if the repository changes before the command runs.
  */
 export const quietGit: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_PAGER: 'cat',
-  GIT_CONFIG_COUNT: '4',
+  GIT_CONFIG_COUNT: '5',
   GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex',
   GIT_CONFIG_VALUE_0: 'false',
   GIT_CONFIG_KEY_1: 'core.fsmonitor',
@@ -42,6 +42,8 @@ export const quietGit: Readonly<Record<string, string>> = {
   GIT_CONFIG_VALUE_2: '/dev/null',
   GIT_CONFIG_KEY_3: 'safe.bareRepository',
   GIT_CONFIG_VALUE_3: 'explicit',
+  GIT_CONFIG_KEY_4: 'diff.submodule',
+  GIT_CONFIG_VALUE_4: 'short',
 };
 
 export function lookAtRepository(cwd: string, opened: readonly string[]): RepositoryLook {
@@ -120,6 +122,15 @@ class Look {
     }
     return null;
   }
+}
+
+/** Returns the links that are in the place of folders of tracked files. */
+export function linksAmong(tracked: readonly string[]): readonly string[] {
+  const folders = new Set<string>();
+  for (const path of tracked) {
+    for (let folder = dirname(path); !folders.has(folder) && dirname(folder) !== folder; folder = dirname(folder)) folders.add(folder);
+  }
+  return [...folders].filter((folder) => look(folder)?.isSymbolicLink() === true);
 }
 
 /** Returns the folder git uses as the top of the repository, or null if git finds none. */

@@ -8,6 +8,8 @@ export interface GitLook {
   readonly flags: string;
   /** Operands are accepted only with one of these flags. Without it, an operand would create something. */
   readonly operandsAfter?: readonly string[];
+  /** There must be exactly one operand, of this form. */
+  readonly operand?: RegExp;
 }
 
 /** Flags that show content, or answer questions about it. */
@@ -62,12 +64,23 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
     shows: 'names',
     operandsAfter: ['--list', '--contains', '--merged', '--no-merged'],
     flags: `-a, --all, -r, --remotes, --list, -v, --verbose, --show-current, --contains, --merged, --no-merged, --no-color,
-      --color[=WHEN], --column[=FORM], --no-column, --sort=KEY, -i, --ignore-case, --no-abbrev`,
+      --color[=WHEN], --column[=FORM], --no-column, --sort=KEY, --format=FORMAT, -i, --ignore-case, --no-abbrev`,
   },
   tag: {
     shows: 'names',
     operandsAfter: ['-l', '--list'],
     flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --column[=FORM], -i, --ignore-case',
+  },
+  'for-each-ref': {
+    shows: 'names',
+    flags: '--format=FORMAT, --sort=KEY, --count=N, --contains, --no-contains, --merged, --no-merged, --ignore-case',
+  },
+  // The value of one setting that is no secret. A second operand would set it.
+  config: {
+    shows: 'names',
+    operand:
+      /^(?:user\.(?:name|email)|remote\.[\w-]+\.url|branch\.[\w/-]+\.(?:remote|merge)|init\.defaultbranch|core\.(?:autocrlf|eol|filemode|ignorecase))$/i,
+    flags: '--get, --local, --global',
   },
   'rev-parse': {
     shows: 'names',

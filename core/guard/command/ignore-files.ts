@@ -1,15 +1,16 @@
 // Reads the ignore files that ripgrep obeys: the folders they leave out, and whether they include names again.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { foldersAbove, look, readSmall } from './project-files.ts';
+import { foldersAbove, readSmall } from './project-files.ts';
 
 const FILE_BYTES_MAX = 256_000;
 const names = ['.gitignore', '.ignore', '.rgignore'];
-/** A pattern that is one plain name matches at every depth. */
-const plainName = /^([\w.-]+)\/?$/;
+/** A pattern that is one plain name matches at every depth. A blank before it is part of the name. */
+const plainName = /^([\w.-]+)\/?[ \t\r]*$/;
 
 export function isIgnoreFile(name: string): boolean {
-  return names.includes(name);
+  return names.includes(name.toLowerCase());
 }
 
 /**
@@ -19,8 +20,10 @@ export function isIgnoreFile(name: string): boolean {
 export function ignoredFolders(root: string): readonly string[] {
   const lines: string[] = [];
   for (const folder of foldersAbove(root)) {
-    lines.push(...(readSmall(join(folder, '.gitignore'), FILE_BYTES_MAX) ?? '').split('\n'));
-    if (look(join(folder, '.git')) !== null) return lines.flatMap((line) => plainName.exec(line.trim())?.[1] ?? []);
+    const text = readSmall(join(folder, '.gitignore'), FILE_BYTES_MAX) ?? '';
+    // Ripgrep does not read on after a byte that is not text.
+    if (!text.includes('\ufffd')) lines.push(...text.split('\n'));
+    if (existsSync(join(folder, '.git'))) return lines.flatMap((line) => plainName.exec(line)?.[1] ?? []);
   }
   return [];
 }

@@ -118,7 +118,7 @@ test('counts the input file of a reader as a file it reads', () => {
   expect(look('cat < /dev/tcp/127.0.0.1/9').paths[0]?.insideWorkspace).toBe(false);
   for (const line of [
     'bash -s < a.txt',
-    'cat <<< a',
+    'cat 0<<< a',
     'cat <(ls)',
     'cat 0< a.txt',
     'cat <> a.txt',
@@ -142,13 +142,39 @@ test('a program that shows its version reads nothing', () => {
     null,
     null,
   ]);
-  const says = (real: string) => {
-    const program = { file: '/usr/bin/bash', real, isTrusted: true };
-    const subject = { argv: ['bash', '--version'], program, cwd: workspace, environment, find: () => null };
-    return lookAtPlain(subject, places, new ContentHashes(() => 0)).plain.reads;
+});
+
+test('a version manager in the place of a program is not that program', () => {
+  const says = (argv: readonly string[], real: string, others: readonly string[] = []) => {
+    const program = { file: '/usr/bin/any', real, isTrusted: true };
+    const find = (name: string) => ({ ...program, real: others.find((other) => other.endsWith(name)) ?? `/usr/bin/${name}` });
+    return lookAtPlain({ argv, program, cwd: workspace, environment, find }, places, new ContentHashes(() => 0)).plain;
   };
-  // A version manager under that name may fetch the version the project asks for.
-  expect([says('/usr/bin/bash'), says('/usr/bin/env')]).toEqual(['shows its version', null]);
+  const reads = (argv: readonly string[], real: string, ...others: string[]) => says(argv, real, others).reads;
+  expect([reads(['bash', '--version'], '/usr/bin/bash'), reads(['bash', '--version'], '/usr/bin/env')]).toEqual([
+    'shows its version',
+    null,
+  ]);
+  expect([reads(['awk', '1'], '/usr/bin/mawk'), reads(['cat'], '/bin/busybox'), reads(['[', 'x', ']'], '/usr/bin/[')]).not.toContain(null);
+  for (const [name, real] of [
+    ['jq', '/home/x/.asdf/shims/jq'],
+    ['rg', '/home/x/.local/bin/mise'],
+    ['node', '/home/x/.pyenv/shims/node'],
+    ['python3', '/home/x/.volta/bin/volta-shim'],
+  ] as const) {
+    const plain = says(name === 'jq' || name === 'rg' ? [name, '.'] : [name, '--version'], real);
+    expect([name, plain.reads, plain.family]).toEqual([name, null, null]);
+  }
+  expect(says(['touch', 'a.txt'], '/home/x/.asdf/shims/touch').writes).toBeUndefined();
+  expect(reads(['zcat', 'a.gz'], '/usr/bin/zcat', '/home/x/.asdf/shims/gzip')).toBeNull();
+  // A task runs what the project names, with any program.
+  expect(says(['cargo', 'test'], '/home/x/.cargo/bin/rustup').family).toEqual(['cargo', 'test']);
+  const npm = (...others: string[]) => reads(['npm', '--version'], '/usr/lib/npm/bin/npm-cli.js', ...others);
+  expect([npm(), npm('/home/x/.asdf/shims/node')]).toEqual(['shows its version', null]);
+  // Npm writes a log to the folder that the project names, even to show its version.
+  writeFileSync(join(workspace, '.npmrc'), 'cache=../elsewhere\n');
+  expect(npm()).toBeNull();
+  rmSync(join(workspace, '.npmrc'));
 });
 
 test('the last part may be a command that is allowed by its name', () => {

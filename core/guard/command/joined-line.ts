@@ -21,7 +21,8 @@ const output = /^[12]?>>?([^&].*)$/;
 
 /** Returns the names of the files that a part reads as its input. */
 export function inputsOf({ redirects }: JoinedPart): readonly string[] {
-  return redirects.filter((redirect) => redirect.startsWith('<')).map((redirect) => redirect.slice(1));
+  const files = redirects.filter((redirect) => redirect.startsWith('<')).map((redirect) => redirect.slice(1));
+  return files.filter((file) => file !== '/dev/null');
 }
 
 /** Returns the names of the files that a part writes its output to. */

@@ -8,8 +8,11 @@ import { realOrGiven } from './content-hash.ts';
 import { filesNamedBy } from './named-scripts.ts';
 import { expandPatterns } from './pattern-words.ts';
 import { isInterpreter } from './program-names.ts';
+import { foldersBelow } from './project-files.ts';
 
 const WORDS_MAX = 4000;
+/** Words before a program that gets the files of a search. */
+const passing = /^(?:-exec|-execdir|-ok|-okdir|xargs|parallel)$/;
 /** A list of folders, such as a search path, has colons between them. */
 const apart = /[\s;|&()<>"'`={}$,:]+/;
 
@@ -23,5 +26,9 @@ export function placesNamedBy({ line, cwd, plain, joined }: CommandFact): readon
   const expanded = expandPatterns(line, cwd) ?? line;
   const words = expanded.split(apart).slice(0, WORDS_MAX);
   const places = words.map((word) => resolve(cwd, word)).filter((path) => existsSync(path));
-  return [...new Set([...filesNamedBy(expanded, cwd), ...places].map(realOrGiven))];
+  // Code that is no file finds others in the folder it runs in, and a search passes on what is below the folders that are named.
+  const own = words.some(isInterpreter) ? [cwd] : [];
+  const isPassedOn = words.some((word, at) => passing.test(word) && words.slice(at + 1, at + 5).some(isInterpreter));
+  const searched = isPassedOn ? places.flatMap(foldersBelow) : [];
+  return [...new Set([...filesNamedBy(expanded, cwd), ...places, ...searched, ...own].map(realOrGiven))];
 }

@@ -65,6 +65,12 @@ function packageFolder(cwd: string): string {
   return foldersAbove(cwd).find((folder) => existsSync(join(folder, 'package.json'))) ?? cwd;
 }
 
+/** Returns whether no settings of the project lead npm to write its log elsewhere, which it does even to show its version. */
+export function hasPlainNpm(cwd: string): boolean {
+  const isTop = (folder: string): boolean => ['package.json', 'node_modules'].some((name) => existsSync(join(folder, name)));
+  return hasPlainSettings(foldersAbove(cwd).find(isTop) ?? cwd, 'npm');
+}
+
 /** A project in a parent folder may include this one as a workspace, and then its settings apply here too. */
 function hasPlainSettings(folder: string, program: string): boolean {
   const projects = foldersAbove(folder).filter((above) => existsSync(join(above, 'package.json')));

@@ -2,14 +2,15 @@
 // the command has no known effects and needs approval.
 
 import { existsSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
 import { namesInHistory } from './git-history.ts';
-import { lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
-import type { FoundProgram } from './program-path.ts';
+import { linksAmong, lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
+import { hasPlainNpm } from './package-tasks.ts';
+import { isItself, type FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
@@ -58,14 +59,17 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
   // A grant for the workspace covers nothing outside the agent's folders.
   const isAtHome = isOpen(places.fact('.', cwd, 'read'));
   const environment = { ...subject.environment, ...known.environment };
-  const family = program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
+  const [name = ''] = argv;
+  // A task runs what the project names in any case.
+  const isTrusted = program.isTrusted && (taskPrograms.has(name) || isItself(name, program));
+  const family = isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
   return {
     plain: {
       argv: [...argv],
-      reads: program.isTrusted ? known.reads : null,
+      reads: isTrusted ? known.reads : null,
       family,
       sayable: family !== null || isUnprofiled(argv),
-      ...(known.writes !== undefined && program.isTrusted && isAtHome ? { writes: known.writes } : {}),
+      ...(known.writes !== undefined && isTrusted && isAtHome ? { writes: known.writes } : {}),
       bindings: bindingsOf({ program: program.real, argv, cwd, configs: known.configs, environment }, hashes),
     },
     paths: known.paths,
@@ -86,9 +90,10 @@ function isUnprofiled(argv: readonly string[]): boolean {
   return !/[/\\]/.test(program) && program !== 'git' && !isReader(program) && !taskPrograms.has(program);
 }
 
-function findKnown({ argv, cwd, program: { real, isTrusted }, find, earlier }: PlainSubject, places: CommandPlaces): Known {
+function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
+  const { argv, cwd, find, earlier } = subject;
   const [program = '', ...args] = argv;
-  if (asksVersion(program, args, real)) return { ...unknown, reads: 'shows its version' };
+  if (asksVersion(subject)) return { ...unknown, reads: 'shows its version' };
   if (program === 'git') return gitKnown(args, cwd, places);
   const task = readTask(argv, cwd);
   if (task !== null) {
@@ -101,17 +106,20 @@ function findKnown({ argv, cwd, program: { real, isTrusted }, find, earlier }: P
     const read = writing.read.map((file) => places.fact(file, cwd, 'read'));
     const paths = [...read, ...writing.changed.map((file) => places.fact(file, cwd, 'write'))];
     if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
-    return { ...unknown, paths, risks: isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
+    return { ...unknown, paths, risks: subject.program.isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
   const reading = readReader(program, args);
-  const startsKnown = reading?.starts?.every((name) => find(name)?.isTrusted !== false) !== false;
+  const startsKnown = reading?.starts?.every((name) => isMissingOrItself(name, find(name))) !== false;
   return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
+}
+
+function isMissingOrItself(name: string, found: FoundProgram | null): boolean {
+  return found === null || (found.isTrusted && isItself(name, found));
 }
 
 /**
  * Programs that show their version without reading the project. Excludes programs that first fetch the version a project names, such as go,
- * cargo, pnpm and yarn. A version manager under the name of a listed program may fetch as well; it is recognized because its real file has
- * another name.
+ * cargo, pnpm and yarn.
  */
 const versioned: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
@@ -121,8 +129,9 @@ const versioned: ReadonlyMap<string, RegExp> = new Map(
   }).flatMap(([names, flag]) => names.split(' ').map((name) => [name, flag] as const)),
 );
 
-function asksVersion(program: string, args: readonly string[], real: string): boolean {
-  return args.length === 1 && versioned.get(program)?.test(args[0] ?? '') === true && basename(real).includes(program);
+function asksVersion({ argv: [name = '', flag = '', ...more], program, find, cwd }: PlainSubject): boolean {
+  if (more.length > 0 || versioned.get(name)?.test(flag) !== true || !isItself(name, program)) return false;
+  return name !== 'npm' || (isMissingOrItself('node', find('node')) && hasPlainNpm(cwd));
 }
 
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {
@@ -159,15 +168,21 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   const configs = repository.bindings;
   if (form === null || repository.problem !== null) return { ...unknown, configs, risks };
   const paths = form.operands.slice(0, PATHS_MAX).map((operand) => places.fact(operand, cwd, 'read'));
-  if (form.showsContent) {
-    const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
-    paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
-  }
+  if (form.showsContent) paths.push(...closedPaths(form, repository, cwd, places));
   const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
   const reads = showsOpen(form, cwd, repository, places) ? 'reads this repository' : null;
   return { ...known, reads, family: form.family, environment: quietGit };
+}
+
+/** Returns a few of the tracked places whose content needs an approval. */
+function closedPaths({ family }: GitForm, { tracked }: RepositoryLook, cwd: string, places: CommandPlaces): readonly PathFact[] {
+  const fact = (path: string): PathFact => places.fact(path, cwd, 'read');
+  const guarded = tracked.filter((path) => places.protectionOf(path) !== null);
+  // A search opens the tracked files without a look at what their folders are now.
+  const links = family.includes('grep') ? linksAmong(tracked).map(fact) : [];
+  return [...guarded.slice(0, 3).map(fact), ...links.filter((link) => !isOpen(link)).slice(0, 3)];
 }
 
 function enteredFolders(folders: readonly string[], startedIn: string, places: CommandPlaces): readonly PathFact[] {

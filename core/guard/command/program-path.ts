@@ -1,7 +1,7 @@
 // Finds the file that the name of a program resolves to, and whether another user could have put it there. Reads only; runs nothing.
 
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 
 export interface FoundProgram {
@@ -41,6 +41,18 @@ export function findProgram(name: string, search: ProgramSearch, modeOf: ModeOf 
     }
   }
   return null;
+}
+
+/** Programs that are many programs, and choose by the name they are called by. */
+const manyInOne = /^(?:busybox|toybox|coreutils|gzip|unzip|xz)(?:[-._].*)?$/;
+
+/**
+ * Returns whether the file is the program of that name. A version manager (asdf, mise, Volta) takes the place of a program and starts, or
+ * first fetches, what a file of the project names.
+ */
+export function isItself(name: string, { file, real }: Pick<FoundProgram, 'file' | 'real'>): boolean {
+  const called = basename(real).toLowerCase();
+  return (called.includes(name) || manyInOne.test(called)) && ![file, real].some((path) => /[\\/]shims[\\/]/.test(path));
 }
 
 function pathEntries({ path, platform }: ProgramSearch): readonly string[] {

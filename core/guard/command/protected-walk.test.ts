@@ -65,3 +65,46 @@ test('a search leaves out what the ignore files of the repository leave out', ()
   expect(found()).toEqual(secret);
   rmSync(folder, { recursive: true });
 });
+
+test.each([
+  ['dist\nkeys/ \r\n', []],
+  [' keys\n', ['keys/.env']],
+  ['keys\ufeff\n', ['keys/.env']],
+  [Buffer.from('# \xff\nkeys\n', 'latin1'), ['keys/.env']],
+])('a search leaves out the folder keys only if ripgrep reads %j so', (ignored, places) => {
+  const folder = join(workspace, 'read');
+  mkdirSync(join(folder, 'keys'), { recursive: true });
+  mkdirSync(join(folder, '.git'));
+  writeFileSync(join(folder, 'keys', '.env'), '');
+  writeFileSync(join(folder, '.gitignore'), ignored);
+  const found = findProtected(folder, { shows: 'content', entersHidden: true, obeysIgnoreFiles: true }, protectionOf);
+  expect(found.places).toEqual(places.map((place) => join(folder, place)));
+  rmSync(folder, { recursive: true });
+});
+
+test('the ignore files of a repository do not apply in another one within it, nor without a repository', () => {
+  const folder = join(workspace, 'outer');
+  const inner = join(folder, 'lib', 'inner');
+  for (const place of [join(inner, 'keys'), join(folder, 'keys'), join(folder, '.git')]) mkdirSync(place, { recursive: true });
+  for (const place of [join(inner, 'keys'), join(folder, 'keys')]) writeFileSync(join(place, '.env'), '');
+  writeFileSync(join(folder, '.gitignore'), 'keys\n');
+  const found = (): readonly string[] =>
+    findProtected(folder, { shows: 'content', entersHidden: true, obeysIgnoreFiles: true }, protectionOf).places;
+  expect(found()).toEqual([]);
+  mkdirSync(join(inner, '.git'));
+  expect(found()).toEqual([join(inner, 'keys', '.env')]);
+  rmSync(join(inner, '.git'), { recursive: true });
+  rmSync(join(folder, '.git'), { recursive: true });
+  symlinkSync('gone', join(folder, '.git'));
+  expect(found()).toHaveLength(2);
+  rmSync(folder, { recursive: true });
+});
+
+test('an ignore file counts in any case of its name', () => {
+  const folder = join(root, 'cases');
+  mkdirSync(folder);
+  writeFileSync(join(folder, '.env'), '');
+  writeFileSync(join(folder, '.Ignore'), '!.env\n');
+  expect(findProtected(folder, { shows: 'content', entersHidden: false }, protectionOf).places).toEqual([join(folder, '.env')]);
+  rmSync(folder, { recursive: true });
+});

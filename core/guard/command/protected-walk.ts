@@ -42,10 +42,10 @@ const credential = /:\/\/[^\s/]*:[^\s/]*@|https?:\/\/[^\s/]*@|extraheader|author
 
 /** `root` must be a real path that is not itself protected. */
 export function findProtected(root: string, walk: Omit<FolderWalk, 'root'>, protectionOf: (real: string) => string | null): WalkFinding {
-  const left = walk.obeysIgnoreFiles === true ? ignoredFolders(root) : [];
-  const found = new Walker({ ...walk, leavesOut: [...(walk.leavesOut ?? []), ...left] }, protectionOf).run(root);
-  if ((walk.entersHidden && left.length === 0) || !hasExceptions(root, found.ignoreFiles)) return found;
-  return new Walker({ ...walk, entersHidden: true }, protectionOf).run(root);
+  const ignored = walk.obeysIgnoreFiles === true ? ignoredFolders(root) : [];
+  const found = new Walker(walk, ignored, protectionOf).run(root);
+  if ((walk.entersHidden && ignored.length === 0) || !hasExceptions(root, found.ignoreFiles)) return found;
+  return new Walker({ ...walk, entersHidden: true }, [], protectionOf).run(root);
 }
 
 interface Pending {
@@ -53,10 +53,13 @@ interface Pending {
   readonly depth: number;
   /** True in a folder whose names need no protection. */
   readonly areNamesHarmless: boolean;
+  /** Names of folders that an ignore file leaves out. None in a repository within another, which has its own ignore files. */
+  readonly ignored: readonly string[];
 }
 
 class Walker {
   readonly #walk: Omit<FolderWalk, 'root'>;
+  readonly #ignored: readonly string[];
   readonly #protectionOf: (real: string) => string | null;
   readonly #places: string[] = [];
   readonly #ignoreFiles: string[] = [];
@@ -64,17 +67,18 @@ class Walker {
   #entries = 0;
   #isComplete = true;
 
-  constructor(walk: Omit<FolderWalk, 'root'>, protectionOf: (real: string) => string | null) {
+  constructor(walk: Omit<FolderWalk, 'root'>, ignored: readonly string[], protectionOf: (real: string) => string | null) {
     this.#walk = walk;
+    this.#ignored = ignored;
     this.#protectionOf = protectionOf;
   }
 
   run(root: string): WalkFinding & { readonly ignoreFiles: readonly string[] } {
-    this.#pending.push({ folder: root, depth: 1, areNamesHarmless: false });
+    this.#pending.push({ folder: root, depth: 1, areNamesHarmless: false, ignored: this.#ignored });
     for (let next = this.#pending.pop(); next !== undefined && this.#mayContinue(); next = this.#pending.pop()) {
       if (next.depth > (this.#walk.depthMax ?? Infinity)) continue;
       if (next.depth > DEPTH_MAX) this.#isComplete = false;
-      else for (const entry of entriesOf(next.folder)) this.#visit(entry, next);
+      else this.#visitAll(entriesOf(next.folder), next);
     }
     return { places: this.#places, isComplete: this.#isComplete, ignoreFiles: this.#ignoreFiles };
   }
@@ -84,14 +88,18 @@ class Walker {
     return this.#isComplete && this.#places.length < PLACES_MAX;
   }
 
-  #visit(entry: Dirent, { folder, depth, ...above }: Pending): void {
+  #visitAll(entries: readonly Dirent[], pending: Pending): void {
+    const isApart = pending.depth > 1 && pending.ignored.length > 0 && entries.some(({ name }) => name === '.git');
+    for (const entry of entries) this.#visit(entry, isApart ? { ...pending, ignored: [] } : pending);
+  }
+
+  #visit(entry: Dirent, { folder, depth, ignored, ...above }: Pending): void {
     this.#entries += 1;
     const { name } = entry;
     const path = join(folder, name);
     if (isIgnoreFile(name)) this.#ignoreFiles.push(path);
-    if (!this.#walk.entersHidden && name.startsWith('.')) return;
     const isFolder = entry.isDirectory();
-    if (!this.#isReached(name, isFolder)) return;
+    if (!this.#isReached(name, isFolder, ignored)) return;
     if (this.#isOpened(entry)) {
       this.#visitOpened(entry, path);
       return;
@@ -99,7 +107,7 @@ class Walker {
     const areNamesHarmless = this.#walk.shows === 'names' && (above.areNamesHarmless || harmlessNames.has(name));
     if (this.#walk.shows === 'names' && (!isFolder || (areNamesHarmless && this.#walk.opens === undefined))) return;
     if (!areNamesHarmless && this.#isProtected(path, isFolder)) this.#places.push(path);
-    else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1, areNamesHarmless });
+    else if (isFolder) this.#pending.push({ folder: path, depth: depth + 1, areNamesHarmless, ignored });
   }
 
   #visitOpened(entry: Dirent, path: string): void {
@@ -108,9 +116,10 @@ class Walker {
     else if (!entry.isFile()) this.#isComplete = false;
   }
 
-  #isReached(name: string, isFolder: boolean): boolean {
-    const { leavesOut, endings } = this.#walk;
-    return isFolder ? leavesOut?.includes(name) !== true : endings === undefined || endings.some((ending) => name.endsWith(ending));
+  #isReached(name: string, isFolder: boolean, ignored: readonly string[]): boolean {
+    const { leavesOut = [], endings, entersHidden } = this.#walk;
+    if (!entersHidden && name.startsWith('.')) return false;
+    return isFolder ? ![...leavesOut, ...ignored].includes(name) : endings === undefined || endings.some((ending) => name.endsWith(ending));
   }
 
   #isProtected(path: string, isFolder: boolean): boolean {
@@ -125,7 +134,7 @@ class Walker {
   #isOpened(entry: Dirent): boolean {
     const { opens } = this.#walk;
     if (opens === undefined || entry.isDirectory() || (opens.areFiles && !entry.isFile())) return false;
-    return entry.name.endsWith(opens.ending);
+    return opens.endings?.some((ending) => entry.name.endsWith(ending)) !== false;
   }
 }
 

@@ -20,8 +20,8 @@ export interface FolderWalk {
   readonly endings?: readonly string[];
   /** True if folders named in an ignore file are skipped. */
   readonly obeysIgnoreFiles?: true;
-  /** Set if a program opens the files that are found: those whose names end so, and only plain files if `areFiles`. */
-  readonly opens?: { readonly ending: string; readonly areFiles: boolean };
+  /** Set if a program opens the files that are found: those whose names end so (all if null), and only plain files if `areFiles`. */
+  readonly opens?: { readonly endings: readonly string[] | null; readonly areFiles: boolean };
 }
 
 interface Meant {
@@ -150,6 +150,11 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
         });
   },
   'command for any words': (_, args) => passedOn(args),
+  'time limit, then command': (_, [limit = '', program = '', ...args]) => {
+    const reading = /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? readReader(program, args) : null;
+    return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+  },
+  'variable names': ({ operands }) => filesIf(operands.length > 0 && operands.every((name) => plainVariable.test(name)), []),
   'find expression': ({ operands }) => findExpression(operands),
   'sed script': ({ operands }) => sedFiles(operands),
   'awk program': ({ operands }) => {
@@ -162,6 +167,9 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
     return filesIf(!args.includes('--') && !rest.some((file) => file.startsWith('-')), rest);
   },
 };
+
+/** Variables that hold no secret. */
+const plainVariable = /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LC_\w+|TERM|TMPDIR|TZ)$/;
 
 /** Programs that only print, whatever their arguments. */
 const onlyPrints: ReadonlySet<string> = new Set(['echo', 'basename', 'dirname']);
@@ -278,9 +286,11 @@ class FindReader {
   readonly #compared: string[] = [];
   readonly #depths: number[] = [];
   readonly #carried: Meant[] = [];
-  /** Conditions on the files that a command gets. After an `or` or a `not`, a condition may hold for other files as well. */
-  readonly #opens = { ending: '', areFiles: false };
+  /** Conditions on the files that a command gets. In parentheses, after an `or` or a `not`, a condition may hold for other files as well. */
+  readonly #opens: { endings: readonly string[] | null; areFiles: boolean } = { endings: null, areFiles: false };
   #isConjunction = true;
+  #isNegated = false;
+  #parentheses = 0;
 
   constructor(roots: readonly string[], expression: readonly string[]) {
     this.#roots = roots;
@@ -292,13 +302,14 @@ class FindReader {
     for (let word = this.#pending.pop(); word !== undefined; word = this.#pending.pop()) {
       const isKnown = word === '-exec' ? this.#command() : this.#condition(word, findWords.get(word));
       if (!isKnown) return false;
+      this.#isNegated = word === '!' || word === '-not';
     }
     return true;
   }
 
   meaning(roots: readonly string[]): Meant {
     const depth = this.#depths.length === 0 ? {} : { depthMax: Math.max(...this.#depths) };
-    const opened = this.#isConjunction ? this.#opens : { ending: '', areFiles: false };
+    const opened = this.#isConjunction ? this.#opens : { endings: null, areFiles: false };
     const carries = this.#carried.length > 0;
     const gone = walkPlaces(roots, { shows: 'names', entersHidden: true, ...depth, ...(carries ? { opens: opened } : {}) });
     const names = [...gone.files, ...this.#compared, ...this.#carried.flatMap((one) => one.files)];
@@ -306,18 +317,34 @@ class FindReader {
   }
 
   #condition(word: string, kind: 'alone' | 'text' | 'number' | 'path' | undefined): boolean {
-    if (kind === 'alone') this.#isConjunction &&= !/^(?:-o|-or|,|[()!]|-not)$/.test(word);
+    if (kind === 'alone') this.#join(word);
     if (kind === undefined || kind === 'alone') return kind !== undefined;
     const value = this.#pending.pop();
     if (value === undefined || (kind === 'number' && !/^\d{1,4}$/.test(value))) return false;
     if (kind === 'path') this.#compared.push(value);
     if (word === '-maxdepth') this.#depths.push(Number(value));
-    if (this.#carried.length === 0) this.#limit(word, value);
+    if (this.#carried.length === 0 && this.#parentheses === 0 && !this.#isNegated) this.#limit(word, value);
     return true;
   }
 
+  #join(word: string): void {
+    if (word === '(' && this.#carried.length === 0 && this.#parentheses === 0 && !this.#isNegated)
+      this.#opens.endings ??= this.#namesAhead();
+    if (word === '(') this.#parentheses += 1;
+    if (word === ')') this.#parentheses -= 1;
+    if (/^(?:-o|-or|,)$/.test(word)) this.#isConjunction &&= this.#parentheses > 0;
+  }
+
+  /** Returns the endings of `( -name '*.a' -o -name '*.b' )`, or null if the parentheses hold anything else. */
+  #namesAhead(): readonly string[] | null {
+    const ahead = this.#pending.toReversed();
+    const inside = ahead.slice(0, ahead.indexOf(')'));
+    const isList = inside.length % 3 === 2 && inside.every((word, at) => [word === '-name', true, /^-or?$/.test(word)][at % 3]);
+    return isList ? endingsOf(inside.filter((_, at) => at % 3 === 1)) : null;
+  }
+
   #limit(word: string, value: string): void {
-    if (word === '-name' && this.#opens.ending === '') this.#opens.ending = /^\*(\.[\w.-]+)$/.exec(value)?.[1] ?? '';
+    if (word === '-name') this.#opens.endings ??= endingsOf([value]);
     if (word === '-type' && value === 'f') this.#opens.areFiles = true;
   }
 

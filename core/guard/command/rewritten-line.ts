@@ -1,5 +1,6 @@
 // Writes a script as an equal line of literal words: known variables and `~` by their values, a loop over known words as one command after
-// another, a condition on a file as the branch that holds now, `find | xargs` and `find | while read` as `find -exec`, and `set -e` as `&&`.
+// another, a condition on a file as the branch that holds now, `find | xargs`, `find | while read` and `$(find)` as `find -exec`, `set -e` as
+// `&&`, `echo "… $(LINE)"` as one output after another, and a text that a command is fed as a pipe.
 // The new line is analysed and run in place of the original, so a mistake here can change what is read or written, never what is allowed.
 // Starts nothing.
 
@@ -9,7 +10,19 @@ import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns } from './pattern-words.ts';
-import { carriedBy, loopVariable, nameRead, onlyCommand, optionsOf, unquoted, type Carried } from './script-forms.ts';
+import {
+  type Carried,
+  carriedBy,
+  leadsNowhere,
+  loopVariable,
+  nameRead,
+  onlyCommand,
+  optionsOf,
+  type Output,
+  type QuotedPart,
+  unquoted,
+  withinQuotes,
+} from './script-forms.ts';
 import { isLiteral, parseShell } from './shell-tree.ts';
 
 export interface LinePlace {
@@ -28,7 +41,7 @@ const kept = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'LANG', 'TMPDIR'];
 const shellVariable =
   /^(?:IFS|PATH|CDPATH|ENV|TMOUT|SECONDS|COLUMNS|LINES|LINENO|REPLY|E?UID|PPID|GROUPS|S?RANDOM|(?:BASH|EPOCH|GLOB|HIST|LANG|LC_|OPT|PIPE|POSIX|PS|SHELL)\w*)$/;
 /** A sign that a line has something to rewrite. */
-const rewritable = /[$~\n#`]|\[\[|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|^\s*(?:[({]|\w+=)/;
+const rewritable = /[$~\n#`]|\[\[|<<|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|(?<!-)\btype\b|^\s*(?:[({]|\w+=)/;
 /** Signs that the folder of a later command may be another. */
 const entersFolder = /\b(?:cd|pushd|popd)\b/;
 /** Text that a shell reads as it is, without quotes. */
@@ -85,14 +98,17 @@ class Writer {
     if (command.type === 'If') return this.#branch(command, values);
     // A group may enter a folder, and only a subshell leaves it at its end.
     if (isAlone && (command.type === 'Subshell' || command.type === 'BraceGroup')) return this.statements(command.body.commands, values);
-    return this.#sets(command, values) ? '' : this.#pipeline(command, values);
+    return this.#sets(command, values) ? '' : (this.#printed(command, values) ?? this.#pipeline(command, values));
   }
 
   #list({ commands, operators }: AndOr, values: Values): string | null {
     let first = 0;
     for (let one = commands[0]; one !== undefined && operators[first] === '&&' && this.#sets(one, values); one = commands[first])
       first += 1;
-    const parts = commands.slice(first).map((one) => this.#pipeline(one, values));
+    // After `||`, only the first of several commands would depend on it.
+    const printed = (one: AndOr['commands'][number], at: number) =>
+      operators[first + at - 1] === '||' ? null : this.#printed(one, values);
+    const parts = commands.slice(first).map((one, at) => printed(one, at) ?? this.#pipeline(one, values));
     return parts.includes(null) ? null : parts.map((part, at) => (at === 0 ? part : `${operators[first + at - 1]} ${part}`)).join(' ');
   }
 
@@ -144,6 +160,26 @@ class Writer {
     return isTest ? this.#pipeline(command, values) : null;
   }
 
+  /** `echo "a $(LINE)"` as `printf %s 'a ' && LINE | … && echo`. Awk puts the lines of an output together as a shell does. */
+  #printed(command: AndOr['commands'][number], values: Values): string | null {
+    if (command.type !== 'Command' || command.name?.text !== 'echo' || command.prefix.length + command.redirects.length > 0) return null;
+    const pieces = piecesOf(command.args, values);
+    if (pieces?.some((piece) => typeof piece !== 'string') !== true) return null;
+    const written = pieces
+      .filter((piece) => piece !== '')
+      .map((piece) => (typeof piece === 'string' ? `printf %s ${quote(piece)}` : this.#output(piece, values)));
+    return all([...written, 'echo'], ' && ');
+  }
+
+  #output({ script, isQuoted }: Output, values: Values): string | null {
+    const [statement, ...more] = script.commands;
+    if (statement === undefined || more.length > 0 || statement.background === true || statement.command.type === 'AndOr') return null;
+    const line = this.#pipeline(statement.command, values);
+    return line === null
+      ? null
+      : `${line} | awk '${isQuoted ? '{printf "%s%s", s, $0; s = RS}' : '{$1 = $1; printf "%s%s", s, $0; s = OFS}'}'`;
+  }
+
   #pipeline(node: Exclude<Statement['command'], { type: 'AndOr' }>, values: Values): string | null {
     if (node.type === 'TestCommand') return this.#test(node.expression, values);
     if (node.type !== 'Pipeline') return node.type === 'Command' ? this.#command(node, values) : null;
@@ -159,11 +195,27 @@ class Writer {
   #command(command: Command, values: Values): string | null {
     this.#commands += 1;
     const words = this.#words(command, values);
-    if (words === null || this.#commands > COMMANDS_MAX) return null;
+    if (this.#commands > COMMANDS_MAX) return null;
+    if (words === null) return this.#onFound(command, values);
     const [program, flag, ...names] = words;
     // The shell's own way to ask the same.
-    const asked = program === 'command' && flag === '-v' ? ['which', ...names] : words;
-    return all([...asked, ...command.redirects.map((redirect) => this.#redirect(redirect, values))]);
+    const asked = program === 'type' ? ['which', ...words.slice(1)] : program === 'command' && flag === '-v' ? ['which', ...names] : words;
+    const fed = command.redirects.length === 0 ? null : fedLines(command.redirects, values);
+    const redirects = fed === null ? command.redirects : command.redirects.slice(1);
+    const written = all([...asked, ...redirects.map((redirect) => this.#redirect(redirect, values))]);
+    return fed === null || written === null ? written : `printf '%s\\n' ${fed.map(quote).join(' ')} | ${written}`;
+  }
+
+  /** `READER a $(find …)` as `find … -exec READER a {} +`. */
+  #onFound(command: Command, values: Values): string | null {
+    const last = command.args.at(-1);
+    const [part, ...more] = last?.type === 'Word' ? (last.parts ?? []) : [];
+    const find = part?.type === 'CommandExpansion' && part.script !== undefined && more.length === 0 ? onlyCommand(part.script) : null;
+    if (find === null || find.name?.text !== 'find') return null;
+    const [found, taker] = [this.#words(find, values), this.#words(command, values, command.args.slice(0, -1))];
+    if (found === null || taker === null) return null;
+    const redirects = [...find.redirects, ...command.redirects].map((redirect) => this.#redirect(redirect, values));
+    return all([...found, '-exec', ...taker, '{}', '+', ...new Set(redirects)]);
   }
 
   /** Writes `[[ … ]]` as `[ … ]`, if it is one test. */
@@ -173,10 +225,10 @@ class Writer {
     return words === undefined ? null : all(['[', ...words, ']']);
   }
 
-  #words({ prefix, name, args }: Command, values: Values): readonly string[] | null {
+  #words({ prefix, name, args }: Command, values: Values, given = args): readonly string[] | null {
     // A program that is only known by a variable is not one that reads.
     if (prefix.length > 0 || name === undefined || name.text === 'set' || !isLiteral(name)) return null;
-    const words = args.map((word) => (word.type === 'Word' ? this.#word(word, values) : null));
+    const words = given.map((word) => (word.type === 'Word' ? this.#word(word, values) : null));
     return words.includes(null) ? null : [name.text, ...words.filter((word) => word !== null)];
   }
 
@@ -235,6 +287,37 @@ class Writer {
   #sequence(texts: readonly (string | null)[]): string | null {
     return sequence(texts, this.#stops === 'never' ? '; ' : ' && ');
   }
+}
+
+/** Returns the known texts and the outputs that these words consist of, or null if there is something else. */
+function piecesOf(words: Command['args'], values: Values): readonly (string | Output)[] | null {
+  const pieces: (string | Output)[] = [];
+  let text = '';
+  for (const [at, word] of words.entries()) {
+    if (word.type !== 'Word' || (at === 0 && word.text.startsWith('-'))) return null;
+    text += at > 0 ? ' ' : '';
+    const whole = textOfWord(word, values);
+    const found = whole === null ? (word.parts ?? []).flatMap(withinQuotes).map((one) => pieceOf(one, values)) : [whole];
+    for (const piece of found) {
+      if (piece === null) return null;
+      if (typeof piece !== 'string') pieces.push(text, piece);
+      text = typeof piece === 'string' ? text + piece : '';
+    }
+  }
+  return [...pieces, text];
+}
+
+function pieceOf({ part, isQuoted }: QuotedPart, values: Values): string | Output | null {
+  const script = part.type === 'CommandExpansion' ? part.script : undefined;
+  return textOf(part, values, isQuoted) ?? (script === undefined ? null : { script, isQuoted });
+}
+
+/** Returns the lines of a here-document or here-string if it comes first, its text is known and the output goes to no file. */
+function fedLines([fed, ...others]: readonly Redirection[], values: Values): readonly string[] | null {
+  if (fed === undefined || fed.descriptor !== undefined || !others.every(leadsNowhere)) return null;
+  if (fed.type === 'HereString') return fed.target === undefined ? null : (textOfWord(fed.target, values)?.split('\n') ?? null);
+  if (fed.type !== 'HereDoc' || fed.operator !== '<<' || /[$`\\]/.test(fed.body.text) || !fed.body.text.endsWith('\n')) return null;
+  return fed.body.text.slice(0, -1).split('\n');
 }
 
 /** Returns the text of a part, or null if it is not known. A shell splits an unquoted value that has blanks or patterns. */

@@ -1,7 +1,7 @@
 // Forms of a script that are written in another way: the command that xargs or a `while read` loop runs for each name, and `set -e` at its
 // begin. Pure.
 
-import type { Command, CompoundList, Redirection, Statement } from 'unbash';
+import type { Command, CompoundList, Redirection, Statement, WordPart } from 'unbash';
 import { isLiteral } from './shell-tree.ts';
 
 export const loopVariable = /^[a-z]\w*$/;
@@ -66,4 +66,26 @@ function takeFlag(pending: string[], flags: { mark: string; isApart: boolean; en
 
 export function unquoted(word: string): string {
   return /^'[^']*'$|^"[^"$`\\]*"$/.test(word) ? word.slice(1, -1) : word;
+}
+
+/** Returns whether a redirect goes to nothing, or joins the two outputs. */
+export function leadsNowhere(redirect: Redirection): boolean {
+  if (redirect.type !== 'Redirect') return false;
+  return (redirect.operator === '>&' ? /^[12]$/ : /^\/dev\/null$/).test(redirect.target?.text ?? '');
+}
+
+/** A part of a word. `isQuoted` is true within double quotes. */
+export interface QuotedPart {
+  readonly part: WordPart;
+  readonly isQuoted: boolean;
+}
+
+export function withinQuotes(part: WordPart): readonly QuotedPart[] {
+  return part.type === 'DoubleQuoted' ? part.parts.map((child) => ({ part: child, isQuoted: true })) : [{ part, isQuoted: false }];
+}
+
+/** The output of a line, in place of which a shell puts it. */
+export interface Output {
+  readonly script: Pick<CompoundList, 'commands'>;
+  readonly isQuoted: boolean;
 }

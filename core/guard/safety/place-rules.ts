@@ -80,7 +80,7 @@ const onLine = String.raw`[^\n|;]{0,330}`;
 const flags: readonly (readonly [trigger: string, before: string, reach: string])[] = [
   ['curl ', String.raw`curl (?=[-"'h])[^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`, `(?:[-"'h]${onLine})?`],
   ['sshpass ', String.raw`sshpass (?:-[^\n|;]{0,40}? ?)?-p ?["']?`, `(?:-${onLine})?`],
-  ['mysql', String.raw`mysql(?:dump|admin|import|show)?(?: -[^\n|;]{0,120}?)? -p`, `[a-z]{0,6}(?: (?:-${onLine})?)?`],
+  ['mysql', String.raw`mysql(?:dump|admin|import|show)?(?: -[^\n|;]{0,120}?)? -p["']?`, `[a-z]{0,6}(?: (?:-${onLine})?)?`],
   ['redis-cli ', String.raw`redis-cli (?:-[^\n|;]{0,120}? )?(?:-a|--pass) ["']?`, `(?:-${onLine})?`],
   ['pass:', String.raw`(?<=[\s"'])pass:`, String.raw`\S{0,201}`],
   ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`, `(?:-${onLine})?`],
@@ -91,6 +91,12 @@ const flags: readonly (readonly [trigger: string, before: string, reach: string]
     String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`,
     String.raw`(?: ?["']\w{0,90}(?:["'] {0,2},?${onLine})?)?`,
   ],
+  ['docker login ', String.raw`docker login (?:-[^\n|;]{0,120}? )?-p ?["']?`, `(?:-${onLine})?`],
+  ['IDENTIFIED ', String.raw`IDENTIFIED (?:WITH \w{1,40} )?BY ["']`, String.raw`(?:[WB]${onLine})?`],
+  ['requirepass ', String.raw`requirepass ["']?`, String.raw`["']?\S{0,201}`],
+  ['-storepass ', String.raw`-storepass ["']?`, String.raw`["']?\S{0,201}`],
+  // In a Dockerfile.
+  ['ENV ', String.raw`(?<![^\n])ENV \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`, String.raw`\w{0,70}(?: ["']?\S{0,201})?`],
   ['setx ', String.raw`setx \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`, String.raw`\w{0,70}(?: ["']?\S{0,201})?`],
 ];
 

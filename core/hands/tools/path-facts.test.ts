@@ -166,6 +166,7 @@ test.each([
     ' ',
   ),
   ...'.helix/languages.toml .fleet/run.json .gemini/settings.json .codex/config.toml .claude/hooks/x.sh lefthook-local.yml'.split(' '),
+  ...'.tool-versions rust-toolchain.toml'.split(' '),
   ...'.lefthook.yaml mise.local.toml .mise/config.toml .autoenv.zsh .shadowenv.d/x.lisp .yarnrc .bundle/config .Renviron'.split(' '),
   ...'.config/Code/User/tasks.json .config/tmux/tmux.conf .xmonad/xmonad.hs .config/helix/config.toml .dir-locals-2.el'.split(' '),
   ...'.irbrc .Rprofile .pre-commit-config.yaml lefthook.yml .cargo/config.toml .config/pip/pip.conf .curlrc .local/bin/ls'.split(' '),

@@ -142,6 +142,8 @@ const runLater: readonly Place[] = places('a program runs what is written here',
   ...'.helix .fleet .gemini/settings* .codex/config.toml .claude/hooks .jj lefthook-local.* .lefthook* .mise mise.*.toml .mise.*.toml'.split(
     ' ',
   ),
+  // A version manager starts what these name at the next call of a program.
+  ...'.tool-versions rust-toolchain rust-toolchain.toml'.split(' '),
   ...'.autoenv .autoenv.zsh .shadowenv.d .p10k.zsh .pdbrc .xmonad .skhdrc .yabairc .phoenix.js .aerospace.toml .julia/config'.split(' '),
   ...'code vscodium helix tmux xmonad herbstluftwm river niri mpv zellij alacritty espanso karabiner'
     .split(' ')

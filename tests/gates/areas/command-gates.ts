@@ -139,8 +139,8 @@ export const commandGates: readonly Gate[] = [
     name: 'command/git-tracked',
     prevents: 'git shows the content of a tracked key',
     file: 'core/guard/command/plain-command.ts',
-    text: "paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));",
-    instead: '',
+    text: 'return [...guarded.slice(0, 3).map(fact), ',
+    instead: 'return [',
     suites: ['core/guard/command/command.test.ts', 'core/guard/command/git-repository.test.ts'],
   },
   {

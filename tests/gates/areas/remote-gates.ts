@@ -7,6 +7,14 @@ const machine = ['core/features/machine/machine.test.ts'];
 
 export const remoteGates: readonly Gate[] = [
   {
+    name: 'machine/unit-files',
+    prevents: 'keys in the file of a unit are read without approval',
+    file: 'core/features/machine/services.ts',
+    text: "paths: [placeOf('the file of the unit', '/etc/systemd')]",
+    instead: 'paths: []',
+    suites: ['core/features/machine/machine.test.ts'],
+  },
+  {
     name: 'ssh/host-key',
     prevents: 'a credential is sent to a machine whose key is not the trusted one',
     file: 'core/features/ssh/connection.ts',
