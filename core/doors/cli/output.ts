@@ -1,9 +1,10 @@
 // Printed output: results on stdout (one JSON document with --json), everything else on stderr. Colour only on terminals.
 
-import type { AppError } from '../../contracts/errors.ts';
-import { pickFields, tabbed } from './fields.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { CliIo } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
+import { isPlainObject, valueAt } from '../../base/json.ts';
+import { didYouMean, nearNames } from '../../base/near-names.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
@@ -107,4 +108,33 @@ export class Output {
 function colour(style: Style, text: string): string {
   const [on, off] = codes[style];
   return `\u001B[${on}m${text}\u001B[${off}m`;
+}
+
+type Row = readonly unknown[];
+
+/** Fails with `invalid_params` for a field that no entry has. A dot leads into a nested field: `usage.costUsd`. */
+function pickFields(result: unknown, names: readonly string[]): { readonly document: unknown; readonly rows: readonly Row[] } {
+  const entries: readonly unknown[] = Array.isArray(result) ? result : [result];
+  for (const name of names) assertKnown(entries, name);
+  const rows = entries.map((entry) => names.map((name) => valueAt(entry, name)));
+  const picked = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));
+  return { document: Array.isArray(result) ? picked : picked[0], rows };
+}
+
+/** Replaces tabs and line breaks in values, which would look like separators. */
+function tabbed(rows: readonly Row[]): string {
+  return rows.map((row) => row.map((value) => wordsOf(value).replaceAll(/[\t\r\n]+/g, ' ')).join('\t')).join('\n');
+}
+
+function wordsOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function assertKnown(entries: readonly unknown[], name: string): void {
+  if (entries.length === 0 || entries.some((entry) => valueAt(entry, name) !== undefined)) return;
+  const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
+  throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
+    hint: didYouMean(nearNames(name, known)) ?? `It has: ${known.join(', ')}`,
+  });
 }

@@ -18,9 +18,22 @@ import {
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { createActivityOps } from './activity-ops.ts';
+import { createApprovalOps } from './approval-ops.ts';
+import { createAuditOps } from './audit-ops.ts';
+import { createBudgetOps } from './budget-ops.ts';
+import { createCheckpointOps } from './checkpoint-ops.ts';
+import { createContextOps } from './context-ops.ts';
+import { createMessageOps } from './message-ops.ts';
+import { createOutboxOps } from './outbox-ops.ts';
+import { createPanicOps } from './panic-ops.ts';
+import { createProviderOps } from './provider-ops.ts';
+import { createSessionOps } from './session-ops.ts';
+import { createRunningOps } from './running-ops.ts';
+import { createWorkspaceOps } from './workspace-ops.ts';
+import type { OpsParts } from './parts.ts';
 
 export { createCommandOps, type OtherOps } from './command-ops.ts';
-export { createSpineOps } from './spine-ops.ts';
 export type { OpsParts } from './parts.ts';
 
 const EVENTS_PER_READ = 200;
@@ -105,4 +118,23 @@ export class LocalClaw implements Claw {
   close(): Promise<void> {
     return this.#deps.close();
   }
+}
+
+/** Each group receives all parts, and sees only those its type names. */
+export function createSpineOps(parts: OpsParts) {
+  return {
+    ...createActivityOps(parts),
+    ...createApprovalOps(parts),
+    ...createAuditOps(parts),
+    ...createBudgetOps(parts),
+    ...createCheckpointOps(parts),
+    ...createContextOps(parts),
+    ...createMessageOps(parts),
+    ...createOutboxOps(parts),
+    ...createPanicOps(parts),
+    ...createProviderOps(parts),
+    ...createSessionOps(parts),
+    ...createRunningOps(parts),
+    ...createWorkspaceOps(parts),
+  };
 }

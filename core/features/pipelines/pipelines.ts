@@ -10,15 +10,27 @@ import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
-import { errorOfTurn, type RunRows } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, RunRows, createRunTable } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { builtInNames, builtInPipeline } from './built-in.ts';
 import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
-import { pipelineMigrations, pipelineRows } from './rows.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+const table = { name: 'pipeline_runs', key: 'pipeline_id' };
+
+/** The table of pipeline runs. */
+const pipelineMigrations: readonly Migration[] = [{ id: 'pipeline-001-runs', minSafeVersion: 1, up: (db) => createRunTable(db, table) }];
+
+function pipelineRows(db: SqlDatabase): RunRows {
+  return new RunRows(db, table, (event) => {
+    if (event.type === 'pipeline.started') return { id: event.body.pipelineId, at: 'start' };
+    return event.type === 'pipeline.finished' ? { id: event.body.pipelineId, at: 'end' } : null;
+  });
+}
 
 type Taken = Pick<
   Spine,

@@ -6,7 +6,7 @@ import type { valueOps } from '../../contracts/features/values.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { askValue, outputOfJsonSchema, valueIn, type Output, type ValueAnswer } from '../../mind/asking/asking.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { answerOf, type TurnAnswer } from './turn-answer.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 
 type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'closing' | 'asking' | 'redactDeep'>;
 
@@ -75,4 +75,32 @@ function ask(
   const question = { model, place, system: instructions, text, maxOutputTokens: ANSWER_TOKENS, timeoutMs: ANSWER_MS };
   const signals = [panic.signal, closing, ...(signal === undefined ? [] : [signal])];
   return askValue(asking, question, output, AbortSignal.any(signals));
+}
+
+interface TurnAnswer {
+  readonly sessionId: string;
+  readonly message: string;
+  readonly text: string;
+  /** The model that was called last. */
+  readonly model: string | null;
+  readonly continues: readonly string[];
+}
+
+/** Fails with `conflict` if the turn has no answer. */
+function answerOf(turnId: string, events: readonly AnyEvent[]): TurnAnswer {
+  const said: string[] = [];
+  let answer: string | null = null;
+  let model: string | null = null;
+  let continues: readonly string[] = [];
+  for (const event of events) {
+    if (event.type === 'user.message' || event.type === 'turn.steered') said.push(event.body.text);
+    if (event.type === 'turn.started') continues = event.body.continues?.turnIds ?? [];
+    if (event.type === 'model.requested') model = event.body.model;
+    if (event.type === 'turn.finished') answer = event.body.text;
+  }
+  if (answer === null || answer === '') {
+    const hint = answer === null ? 'Wait until it has ended: turn.wait.' : 'Only an answer can become a value.';
+    throw new AppError('conflict', `The turn ${turnId} has no answer${answer === null ? ' yet' : ''}.`, { hint });
+  }
+  return { sessionId: events[0]?.sessionId ?? '', message: said.join('\n\n'), text: answer, model, continues };
 }
