@@ -10,6 +10,8 @@ import {
   libraryCaller,
   opSchemas,
   type Caller,
+  type ServedCaller,
+  servedCaller,
   type OpHandlers,
   type OpName,
   type OpParams,
@@ -79,8 +81,8 @@ export class LocalClaw implements Claw {
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
     const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} are not valid`, whole: 'the parameters' });
     assertNamed(opSchemas[name].params, parsed, this.#deps.names);
-    const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
-    return handler(parsed, caller);
+    const handler = this.#deps.ops[name] as (params: unknown, caller: ServedCaller) => OpResult<N> | Promise<OpResult<N>>;
+    return handler(parsed, servedCaller(caller, this.#deps.closing));
   }
 
   /** Redacts an error, whose text may come from anywhere: a server's response, a path, an argument. */

@@ -11,7 +11,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAgents } from '../../contracts/door-route.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { OpHandlers, OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
@@ -47,7 +47,7 @@ export const channels = defineBuiltInFeature({
       },
       handlers: {
         ...createHandlers(all),
-        'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) => trySettings({ ...spine, trials }, given, caller),
+        'channel.try': (given: OpParsed<'channel.try'>, { gone }: ServedCaller) => trySettings({ ...spine, trials }, given, gone),
       },
       checks: [{ check: () => all.filter(isOn).map(checkChannel) }],
       join: (claw: Claw) => all.map((one) => one.channel(claw)),
@@ -161,7 +161,7 @@ function checkChannel(one: ServiceChannel): Finding {
   return well(id, `${name} is ${state} and paired with ${counted(people, 'person', 'people')}.`);
 }
 
-interface TrialDeps extends Pick<Spine, 'closing'> {
+interface TrialDeps {
   readonly secrets: Pick<Secrets, 'resolve' | 'guard'>;
   readonly trials: readonly ChannelTrial[];
 }
@@ -170,9 +170,9 @@ const TRIAL_MS = 30_000;
 
 /** Tests settings that are not saved: first the problems of single fields, then one connection. Writes nothing. */
 async function trySettings(
-  { trials, secrets, closing }: TrialDeps,
+  { trials, secrets }: TrialDeps,
   { channel, settings, secrets: values, checkOnly }: OpParsed<'channel.try'>,
-  caller: Caller,
+  gone: AbortSignal,
 ): Promise<OpResult<'channel.try'>> {
   const trial = trials.find((one) => one.channel === channel);
   if (trial === undefined) throw new AppError('not_found', `The settings of ${channel} cannot be tested.`);
@@ -180,10 +180,9 @@ async function trySettings(
   const fields = faultsOf(trial.settings, settings);
   const nothing = { fields, me: null, problem: null };
   if (fields.length > 0 || checkOnly === true) return nothing;
-  const signals = [closing, AbortSignal.timeout(TRIAL_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
   const resolve: ResolveSecret = async (reference) => values[reference.replace(/^keychain:/, '')] ?? (await secrets.resolve(reference));
   try {
-    return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any(signals)) };
+    return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any([gone, AbortSignal.timeout(TRIAL_MS)])) };
   } catch (cause) {
     const error = toAppError(cause);
     // An unreachable server requires nothing from the person. Every other failure comes with a hint.

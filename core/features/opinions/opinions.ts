@@ -50,8 +50,7 @@ export const opinions = defineBuiltInFeature({
 /** Operations on second opinions: request one, and list those of a turn. */
 function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>): Pick<OpHandlers, keyof typeof opinionOps> {
   return {
-    'model.opinion': ({ turnId, panel }, { actor, signal }) =>
-      desk.ask({ turnId, of: panel ?? null, by: actor, ...(signal === undefined ? {} : { signal }) }),
+    'model.opinion': ({ turnId, panel }, { actor, gone }) => desk.ask({ turnId, of: panel ?? null, by: actor, signal: gone }),
     'opinion.list': ({ turnId }) => ({ opinions: desk.list(turnId) }),
   };
 }

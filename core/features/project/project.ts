@@ -66,10 +66,9 @@ export const project = defineBuiltInFeature({
       'project.get': ({ folder }) => describe(desk, folder),
       'project.accept': (params, caller) => accept(desk, params, caller),
       'project.withdraw': (params, caller) => withdraw(desk, params, caller),
-      'project.files': ({ sessionId, query }, { signal }) => {
+      'project.files': ({ sessionId, query }, { gone }) => {
         const workspace = sessionId === undefined ? null : (spine.log.index.session(sessionId)?.workspace ?? null);
-        const ending = signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal]);
-        return findFiles(workspaces.contextOf(workspace), query, ending);
+        return findFiles(workspaces.contextOf(workspace), query, gone);
       },
       'project.example': () => {
         if (spine.panic.engaged) throw new AppError('panic_engaged', 'Nothing is written while everything is stopped.');

@@ -8,13 +8,13 @@ import { askValue, outputOfJsonSchema, valueIn, type Output, type ValueAnswer } 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 
-type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'closing' | 'asking' | 'redactDeep'>;
+type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'asking' | 'redactDeep'>;
 
 interface Wanted {
   readonly turnId: string;
   readonly model: string;
   readonly by: string;
-  readonly signal: AbortSignal | undefined;
+  readonly gone: AbortSignal;
 }
 
 const ANSWER_TOKENS = 4_096;
@@ -25,7 +25,7 @@ const instructions = `You get a message of a person and the answer an assistant 
 export const values = defineBuiltInFeature({
   name: 'values',
   create: (spine: Taken): { handlers: Pick<OpHandlers, keyof typeof valueOps> } => ({
-    handlers: { 'turn.value': (params, { actor, signal }) => valueOfTurn(spine, params, actor, signal) },
+    handlers: { 'turn.value': (params, { actor, gone }) => valueOfTurn(spine, params, actor, gone) },
   }),
 });
 
@@ -37,7 +37,7 @@ async function valueOfTurn(
   deps: Taken,
   { turnId, schema, model: named }: OpParams<'turn.value'>,
   by: string,
-  signal: AbortSignal | undefined,
+  gone: AbortSignal,
 ): Promise<OpResult<'turn.value'>> {
   const { log, panic, redactDeep } = deps;
   const output = outputOfJsonSchema(schema);
@@ -52,7 +52,7 @@ async function valueOfTurn(
     const hint = 'Name one: `model`.';
     throw new AppError('no_model', `The turn ${turnId} asked no model, so there is none to ask for the value.`, { hint });
   }
-  const given = redactDeep(await ask(deps, answer, output, { turnId, model, by, signal }));
+  const given = redactDeep(await ask(deps, answer, output, { turnId, model, by, gone }));
   const { usage, costUsd, tookMs } = given.spent ?? { usage: noUsage, costUsd: 0, tookMs: 0 };
   const told = 'refused' in given ? { error: given.refused } : { value: given.value };
   const body = { model, by, ...told, usage, costUsd, tookMs };
@@ -65,16 +65,15 @@ async function valueOfTurn(
 
 /** Stops when the caller disconnects, when the program ends, and on the panic stop. */
 function ask(
-  { asking, panic, closing }: Taken,
+  { asking, panic }: Taken,
   answer: TurnAnswer,
   output: Output<unknown>,
-  { turnId, model, signal }: Wanted,
+  { turnId, model, gone }: Wanted,
 ): Promise<ValueAnswer<unknown>> {
   const place = { sessionId: answer.sessionId, turnId, continues: answer.continues };
   const text = `Message:\n${answer.message}\n\nAnswer:\n${answer.text}`;
   const question = { model, place, system: instructions, text, maxOutputTokens: ANSWER_TOKENS, timeoutMs: ANSWER_MS };
-  const signals = [panic.signal, closing, ...(signal === undefined ? [] : [signal])];
-  return askValue(asking, question, output, AbortSignal.any(signals));
+  return askValue(asking, question, output, AbortSignal.any([panic.signal, gone]));
 }
 
 interface TurnAnswer {
