@@ -9,6 +9,7 @@ import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../co
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
+import { addCost } from '../../contracts/spending.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { runSuite, type BenchDeps } from './bench.ts';
 import { CaseHosts, type CaseHostDeps, type StartProgram } from './case-host.ts';
@@ -237,7 +238,7 @@ function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRo
     errors: count('error'),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),
     cached: results.filter(({ cached }) => cached).length,
-    costUsd: cases.reduce<number | null>((sum, { paidUsd }) => (sum === null || paidUsd === null ? null : sum + paidUsd), 0),
+    costUsd: cases.reduce<number | null>((sum, { paidUsd }) => addCost(sum, paidUsd), 0),
     rate: rateOf(results),
     cases: results,
   };
