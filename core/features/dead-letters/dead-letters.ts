@@ -39,11 +39,11 @@ export const deadLetters = defineBuiltInFeature({
 });
 
 /** The operations on dead letters: list, retry and clear. */
-function createDeadLetterOps(deadLetters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>): Pick<OpHandlers, keyof typeof deadLetterOps> {
+function createDeadLetterOps(letters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>): Pick<OpHandlers, keyof typeof deadLetterOps> {
   return {
-    'dlq.list': ({ limit }) => ({ letters: deadLetters.list(limit ?? 100) }),
-    'dlq.retry': ({ letterId }, caller) => deadLetters.retry(letterId, caller.actor),
-    'dlq.clear': ({ letterId }, caller) => ({ cleared: deadLetters.clear(letterId ?? null, caller.actor) }),
+    'dlq.list': ({ limit }) => ({ letters: letters.list(limit ?? 100) }),
+    'dlq.retry': ({ letterId }, caller) => letters.retry(letterId, caller.actor),
+    'dlq.clear': ({ letterId }, caller) => ({ cleared: letters.clear(letterId ?? null, caller.actor) }),
   };
 }
 

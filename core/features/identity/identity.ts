@@ -43,7 +43,7 @@ export const identity = defineBuiltInFeature({
       },
     });
     const prompt: PromptText = (name) => prompts.own(name);
-    return { handlers: createIdentityOps({ log, identity: capsules, prompts, closing }), gives: { capsules, prompt } };
+    return { handlers: createIdentityOps({ log, capsules, prompts, closing }), gives: { capsules, prompt } };
   },
 });
 
@@ -67,7 +67,7 @@ function createFetch({ safety: judge, config, secrets }: Taken): PromptBookDeps[
 type IdentityOps = Pick<OpHandlers, keyof typeof identityOps>;
 
 interface Handled extends Pick<Spine, 'log' | 'closing'> {
-  readonly identity: IdentityBook;
+  readonly capsules: IdentityBook;
   readonly prompts: PromptBook;
 }
 
@@ -77,17 +77,17 @@ const ACCEPTED_MAX = 10_000;
 
 /** The operations on the identity of agents and on prompt files. A thin layer over the two books. */
 function createIdentityOps(deps: Handled): IdentityOps {
-  const { identity, prompts, closing } = deps;
+  const { capsules, prompts, closing } = deps;
   return {
     'identity.get': ({ agentId = mainAgentId, version }) => {
-      const found = identity.get(agentId, version);
-      return { ...found, text: identity.textOf(found.capsule) };
+      const found = capsules.get(agentId, version);
+      return { ...found, text: capsules.textOf(found.capsule) };
     },
     'identity.set': ({ agentId = mainAgentId, note, basedOn, ...wish }, caller) =>
-      identity.set(agentId, wish, { by: caller.actor, note, basedOn }),
-    'identity.versions': ({ agentId = mainAgentId, limit }) => ({ versions: identity.versions(agentId, limit ?? VERSIONS_SHOWN) }),
-    'identity.diff': ({ agentId = mainAgentId, from, to }) => identity.diff(agentId, from, to),
-    'identity.revert': ({ agentId = mainAgentId, version }, caller) => identity.revert(agentId, version, caller.actor),
+      capsules.set(agentId, wish, { by: caller.actor, note, basedOn }),
+    'identity.versions': ({ agentId = mainAgentId, limit }) => ({ versions: capsules.versions(agentId, limit ?? VERSIONS_SHOWN) }),
+    'identity.diff': ({ agentId = mainAgentId, from, to }) => capsules.diff(agentId, from, to),
+    'identity.revert': ({ agentId = mainAgentId, version }, caller) => capsules.revert(agentId, version, caller.actor),
     'prompt.list': ({ own }) => ({ prompts: prompts.list(own) }),
     'prompt.get': ({ name, version }) => prompts.get(name, version),
     'prompt.versions': ({ name }) => ({ versions: versionsOf(deps, name) }),

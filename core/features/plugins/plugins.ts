@@ -89,6 +89,6 @@ function pluginChecks(list: () => readonly PluginView[]): HealthSource {
   };
 }
 
-function linesOf(plugins: readonly PluginView[]): string {
-  return plugins.map(({ name, path, problem }) => `${name ?? path ?? 'a plugin'}: ${problem ?? 'it could not be loaded'}`).join(' ');
+function linesOf(views: readonly PluginView[]): string {
+  return views.map(({ name, path, problem }) => `${name ?? path ?? 'a plugin'}: ${problem ?? 'it could not be loaded'}`).join(' ');
 }

@@ -88,8 +88,8 @@ function createSignalOps(deps: Handled): SignalOps {
     'signal.list': ({ source, before = Number.MAX_SAFE_INTEGER, limit = SHOWN }) => {
       // One extra row shows whether there is a next page.
       const rows = deps.book.page({ source, before, limit: limit + 1 });
-      const signals = rows.slice(0, limit);
-      return { signals, nextBefore: rows.length > limit ? (signals.at(-1)?.seq ?? null) : null };
+      const page = rows.slice(0, limit);
+      return { signals: page, nextBefore: rows.length > limit ? (page.at(-1)?.seq ?? null) : null };
     },
     'signal.send': (params) => send(deps, params),
     'signal.hook': async (call, caller) => {

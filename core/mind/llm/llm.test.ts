@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { configSchema, type ProviderConfig } from '../../contracts/config.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
