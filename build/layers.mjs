@@ -91,8 +91,15 @@ export const forbidden = [
     name: 'module-door-from-the-top',
     comment: 'a module is entered through the file named after it',
     severity: 'error',
-    from: { path: '^(main|tests)/|^core/[^/]+\\.ts$' },
+    from: { path: '^(main|tests)/|^core/[^/]+\\.ts$', pathNot: '^tests/rigs/core/' },
     to: { path: INSIDE },
+  },
+  {
+    name: 'module-door-of-rigs',
+    comment: 'a rig in tests/rigs/core belongs to the unit tests of the module that its folder names; it enters others through their doors',
+    severity: 'error',
+    from: { path: `^tests/rigs/core/(${MODULAR})/([^/]+)/` },
+    to: { path: INSIDE, pathNot: '^core/$1/$2/' },
   },
   {
     name: 'only-the-top-composes',

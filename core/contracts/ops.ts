@@ -68,7 +68,7 @@ export type OpParams<N extends OpName> = z.input<(typeof opTable)[N]['params']>;
 export type OpParsed<N extends OpName> = z.infer<(typeof opTable)[N]['params']>;
 export type OpResult<N extends OpName> = z.infer<(typeof opTable)[N]['result']>;
 
-export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: Caller) => OpResult<N> | Promise<OpResult<N>> };
+export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: ServedCaller) => OpResult<N> | Promise<OpResult<N>> };
 
 /** The host program itself. */
 export const libraryCaller: Caller = { channel: 'library', actor: 'library' };
@@ -80,6 +80,22 @@ export interface Caller {
   readonly signal?: AbortSignal;
   /** The bounds of the turns that it begins. */
   readonly bounds?: TurnBounds;
+}
+
+/** The caller as a handler sees it. */
+export interface ServedCaller extends Caller {
+  /** Aborted when the caller disconnects, and when the instance closes. */
+  readonly gone: AbortSignal;
+}
+
+/** Joins the signals only for a handler that looks at them. */
+export function servedCaller(caller: Caller, closing: AbortSignal): ServedCaller {
+  return {
+    ...caller,
+    get gone() {
+      return caller.signal === undefined ? closing : AbortSignal.any([caller.signal, closing]);
+    },
+  };
 }
 
 export type OpReply =

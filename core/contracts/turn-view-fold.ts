@@ -6,6 +6,7 @@ import type { ErrorBody } from './errors.ts';
 import { applyByType, type EventTable } from './event-table.ts';
 import type { AnyEvent, EventOf } from './events.ts';
 import type { Usage } from './llm.ts';
+import { addCost, addUsage } from './spending.ts';
 import { changedFiles, createCallView, createTurnView, type CallView, type NoteFact, type NoteTone, type TurnView } from './turn-view.ts';
 
 /** No event in the log has this type, so code that handles events by type treats it like an event of a later version. */
@@ -313,13 +314,8 @@ function note(turn: TurnView, event: { readonly seq: number }, tone: NoteTone, f
 }
 
 function spend(turn: TurnView, usage: Usage, usd: number | null): void {
-  const { inputTokens, outputTokens, cachedInputTokens } = turn.usage;
-  turn.usage = {
-    inputTokens: inputTokens + usage.inputTokens,
-    outputTokens: outputTokens + usage.outputTokens,
-    cachedInputTokens: cachedInputTokens + usage.cachedInputTokens,
-  };
-  turn.costUsd = turn.costUsd === null || usd === null ? null : turn.costUsd + usd;
+  turn.usage = addUsage(turn.usage, usage);
+  turn.costUsd = addCost(turn.costUsd, usd);
 }
 
 function failoverNote(turn: TurnView, { message }: ErrorBody, { to, waitMs }: { readonly to: string; readonly waitMs: number }): NoteFact {

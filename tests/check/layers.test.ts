@@ -76,6 +76,11 @@ test.each<[string, Record<string, string>, string[]]>([
     ['module-door-of-tests: core/guard/budget/budget.test.ts → core/store/storage/rows.ts'],
   ],
   [
+    'a rig entering another module past its entry file',
+    { 'tests/rigs/core/guard/budget/budget-bench.ts': uses('../../../../../core/store/storage/rows.ts') },
+    ['module-door-of-rigs: tests/rigs/core/guard/budget/budget-bench.ts → core/store/storage/rows.ts'],
+  ],
+  [
     'the kernel of the features knowing one',
     { 'core/features/feature.ts': uses('./schedule/schedule.ts'), 'core/features/schedule/schedule.ts': ONE },
     ['kernel-knows-no-feature: core/features/feature.ts → core/features/schedule/schedule.ts'],

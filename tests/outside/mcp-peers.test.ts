@@ -41,7 +41,7 @@ const expectedFailures: Readonly<Record<string, string>> = {
 };
 
 test.each(['2025-11-25', '2026-07-28'])('the conformance suite of %s fails only where expected', needed, async (revision) => {
-  const client = fileURLToPath(new URL('../../core/features/mcp/conformance-bench.ts', import.meta.url));
+  const client = fileURLToPath(new URL('../rigs/core/features/mcp/conformance-client.ts', import.meta.url));
   const suite = peerFile('mcp', `${scope}/conformance/dist/index.js`);
   const args = [suite, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '120000', '--requirements', revision];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -3,7 +3,8 @@
 
 import { assert } from '../../base/assert.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import type { RequestedCall, Usage } from '../../contracts/llm.ts';
+import type { RequestedCall } from '../../contracts/llm.ts';
+import { addSpending } from '../../contracts/spending.ts';
 import { isResolved, repeatKey, type CallState, type Repeat, type TurnState } from './turn-state.ts';
 
 /** The fields of an event that the fold reads; a draft with a time is sufficient. */
@@ -75,7 +76,7 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
 
 function addVerification(state: TurnState, event: TurnEvent): TurnState {
   if (event.type !== 'call.verified' || event.body.usage === undefined) return state;
-  return { ...state, ...addSpending(state, event.body.usage, event.body.costUsd ?? null) };
+  return { ...state, ...addSpending(state, { usage: event.body.usage, costUsd: event.body.costUsd ?? null }) };
 }
 
 function startTurn(state: TurnState, event: { atMs: number; body: EventOf<'turn.started'>['body'] }): TurnState {
@@ -109,7 +110,7 @@ function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'ob
 function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']): TurnState {
   return {
     ...state,
-    ...addSpending(state, body.usage, body.costUsd),
+    ...addSpending(state, body),
     requestId: null,
     packId: null,
     modelCalls: state.modelCalls + 1,
@@ -120,23 +121,12 @@ function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']):
   };
 }
 
-function addSpending({ usage, costUsd }: TurnState, more: Usage, moreUsd: number | null): Pick<TurnState, 'usage' | 'costUsd'> {
-  return {
-    usage: {
-      inputTokens: usage.inputTokens + more.inputTokens,
-      outputTokens: usage.outputTokens + more.outputTokens,
-      cachedInputTokens: usage.cachedInputTokens + more.cachedInputTokens,
-    },
-    costUsd: costUsd === null || moreUsd === null ? null : costUsd + moreUsd,
-  };
-}
-
 /**
  * Handles a failed model call. The first overflow leads to a smaller pack, the first interrupted answer to a repeat with the same pack, and
  * a route fails over to its next model. Any other failure ends the turn.
  */
 function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
-  const spending = body.usage === undefined ? {} : addSpending(state, body.usage, body.costUsd ?? null);
+  const spending = body.usage === undefined ? {} : addSpending(state, { usage: body.usage, costUsd: body.costUsd ?? null });
   const next = { ...state, ...spending, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
   // Another model needs a new pack.
   if (body.failover !== undefined) return { ...next, rerouted: true };

@@ -8,8 +8,8 @@ import { placeHeader, type Claw, type EventsQuery } from '../../contracts/claw.t
 import { AppError, errorBodySchema, isAppError, toAppError, type ErrorData } from '../../contracts/errors.ts';
 import { eventEnvelopeSchema, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
 import { opSchemas, type Caller, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
-import { readMessages } from './event-stream-reader.ts';
 import { readText, sendExchange, type Exchange, type ServerAddress } from './http-exchange.ts';
+import { EventStreamParser, type StreamMessage } from '../../base/event-stream.ts';
 
 export type { ServerAddress } from './http-exchange.ts';
 
@@ -188,4 +188,22 @@ function isDelta(value: unknown): value is DeltaNotice {
   return (
     isPlainObject(value) && typeof value['text'] === 'string' && typeof value['turnId'] === 'string' && typeof value['kind'] === 'string'
   );
+}
+
+const lineCharsMax = 64 * 1024 * 1024;
+
+/** Yields complete messages. Ends when the response ends or breaks. */
+async function* readMessages(response: IncomingMessage): AsyncGenerator<StreamMessage> {
+  response.setEncoding('utf8');
+  const whole: StreamMessage[] = [];
+  const parser = new EventStreamParser({ message: (message) => void whole.push(message) }, lineCharsMax);
+  try {
+    for await (const chunk of response) {
+      parser.push(String(chunk));
+      yield* whole.splice(0);
+    }
+  } catch {
+    // A broken connection ends the stream. The caller reconnects with the last sequence it received.
+    return;
+  }
 }

@@ -1,6 +1,7 @@
 // Agents as programs use them: a single answer, a streamed answer, a conversation, and arrivals. Built only on the port that every door
 // uses, so it works with the runtime in this process and with a client of another.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
@@ -65,7 +66,7 @@ class Talk {
   readonly #options: AgentOptions;
   readonly #sending = new Set<Promise<unknown>>();
   /** The turns awaited here, and the log position up to which their events were delivered to the caller. */
-  readonly #own = new Map<string, number>();
+  readonly #own = new NewestMap<string, number>(OWN_MAX);
 
   constructor(claw: Claw, options: AgentOptions) {
     this.#claw = claw;
@@ -147,8 +148,6 @@ class Talk {
     if (signal?.aborted === true) throw new AppError('cancelled', 'The signal was aborted before the message was sent.');
     const sending = this.#start(sessionId, text).then((started) => {
       this.#own.set(started.turnId, Number.MAX_SAFE_INTEGER);
-      const [oldest] = this.#own.keys();
-      if (this.#own.size > OWN_MAX && oldest !== undefined) this.#own.delete(oldest);
       return started;
     });
     this.#sending.add(sending);

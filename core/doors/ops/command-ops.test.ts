@@ -14,6 +14,9 @@ test('words after /sessions are searched for, and no session is listed for them'
   };
   const parts = { tools: { list: () => [] } } as unknown as Parts[0];
   const ops = createCommandOps(parts, { 'session.search': search } as unknown as Parts[1]);
-  const ran = await ops['command.run']({ line: '/sessions calc two' }, { channel: 'cli', actor: 'tests' });
+  const ran = await ops['command.run'](
+    { line: '/sessions calc two' },
+    { channel: 'cli', actor: 'tests', gone: new AbortController().signal },
+  );
   expect([ran.text, asked]).toEqual(['- `ses_1` Plans: calc', [{ query: 'calc two', limit: 20, each: 'session' }]]);
 });

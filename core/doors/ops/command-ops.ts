@@ -7,7 +7,7 @@ import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } f
 import { doors } from '../../contracts/doors.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
 import { stoppedWords } from '../../contracts/panic-words.ts';
-import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { OpHandlers, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
 import type { OpsParts } from './parts.ts';
@@ -27,7 +27,7 @@ interface Line {
   readonly place: { readonly sessionId?: string; readonly workspace?: string };
   /** For a session that the command creates. */
   readonly folder: { readonly workspace?: string };
-  readonly caller: Caller;
+  readonly caller: ServedCaller;
 }
 
 type Outcome = Partial<Omit<OpResult<'command.run'>, 'command'>> & { readonly text: string };
@@ -62,7 +62,7 @@ function folderOf({ log, workspaces }: Deps, sessionId: string | undefined): str
 }
 
 /** The commands of the caller's door, without those whose tool is missing. */
-function available(deps: Deps, { channel }: Caller): readonly CommandSpec[] {
+function available(deps: Deps, { channel }: ServedCaller): readonly CommandSpec[] {
   if (!doors[channel].isHere) return chatCommands;
   const tools = new Set(deps.tools.list().map(({ name }) => name));
   return commandTable.filter(({ tool, inChats }) => inChats !== 'only' && (tool === undefined || tools.has(tool)));

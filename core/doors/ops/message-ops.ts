@@ -3,7 +3,7 @@
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { ServedCaller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
@@ -70,7 +70,7 @@ const CANCEL_WAIT_MS = 5_000;
 async function runTool(
   deps: Deps,
   params: OpParsed<'tool.run'>,
-  caller: Caller,
+  caller: ServedCaller,
 ): ReturnType<OpHandlers['tool.run']> extends infer R ? Promise<Awaited<R>> : never {
   const checked = deps.tools.parse(params.tool, typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {}));
   if (!checked.ok) throw checked.error;
@@ -78,7 +78,7 @@ async function runTool(
   const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);
   if (params.wait === 'start') return { callId, turnId, sessionId, outcome: 'waiting', forUser: '', forModel: '', artifacts: [] };
   await deps.turns.whenResting(turnId);
-  if (params.wait !== false) await waitForEnd(deps, turnId, caller.signal);
+  if (params.wait !== false) await waitForEnd(deps, turnId, caller.gone);
   const view = readTurnView(deps, turnId);
   const call = view.calls.find((item) => item.callId === callId);
   if (call === undefined) throw new AppError('internal', `call ${callId} is missing from its turn`);
@@ -97,11 +97,10 @@ async function runTool(
 }
 
 /** Waits for the end of a direct call. If it waits for approval, the wait lasts until a person answers or the caller disconnects. */
-async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
-  const stop = AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]);
-  while (!stop.aborted && (await deps.turns.whenResting(turnId))?.status === 'waiting') {
+async function waitForEnd(deps: Deps, turnId: string, gone: AbortSignal): Promise<void> {
+  while (!gone.aborted && (await deps.turns.whenResting(turnId))?.status === 'waiting') {
     // It may have been answered in the meantime.
-    if (deps.log.index.turn(turnId)?.status === 'waiting' && !deps.turns.isLive(turnId)) await deps.log.nextCommit(stop);
+    if (deps.log.index.turn(turnId)?.status === 'waiting' && !deps.turns.isLive(turnId)) await deps.log.nextCommit(gone);
   }
 }
 

@@ -4,7 +4,7 @@
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ServedCaller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { withinToolLimit } from '../../mind/context/context.ts';
 import { estimateTokens, probeTokensMax } from '../../mind/llm/llm.ts';
 import { estimateOf, type Reservation } from '../../guard/budget/budget.ts';
@@ -18,7 +18,7 @@ const TEST_MAX_MS = 20_000;
 export type TestedModel = OpParsed<'model.test'> & { readonly key?: string | undefined };
 
 /** Fails with panic_engaged or over_budget before the model is asked. */
-export async function testModel(deps: Deps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
+export async function testModel(deps: Deps, params: TestedModel, caller: ServedCaller): Promise<OpResult<'model.test'>> {
   const { model, provider, key } = params;
   const offered = offeredWithin(deps, deps.tools.schemas(), {
     bounds: deps.agents.boundsOf('main'),
@@ -27,8 +27,7 @@ export async function testModel(deps: Deps, params: TestedModel, caller: Caller)
   const tools = withinToolLimit(offered, []);
   const told = tools.length === offered.length ? {} : { toolsLeftOut: offered.length - tools.length };
   const requestId = deps.ids.next('req');
-  const limits = [deps.closing, deps.panic.signal, AbortSignal.timeout(TEST_MAX_MS)];
-  const signal = AbortSignal.any(caller.signal === undefined ? limits : [...limits, caller.signal]);
+  const signal = AbortSignal.any([caller.gone, deps.panic.signal, AbortSignal.timeout(TEST_MAX_MS)]);
   const reservation = await reserve(deps, { model, requestId, sent: JSON.stringify(tools), signal });
   let spent: Parameters<Reservation['settle']>[0] = null;
   const record = (draft: AnyDraft): void => void deps.log.append(systemSessionId, [draft]);

@@ -10,6 +10,8 @@ import {
   libraryCaller,
   opSchemas,
   type Caller,
+  type ServedCaller,
+  servedCaller,
   type OpHandlers,
   type OpName,
   type OpParams,
@@ -18,9 +20,22 @@ import {
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { createActivityOps } from './activity-ops.ts';
+import { createApprovalOps } from './approval-ops.ts';
+import { createAuditOps } from './audit-ops.ts';
+import { createBudgetOps } from './budget-ops.ts';
+import { createCheckpointOps } from './checkpoint-ops.ts';
+import { createContextOps } from './context-ops.ts';
+import { createMessageOps } from './message-ops.ts';
+import { createOutboxOps } from './outbox-ops.ts';
+import { createPanicOps } from './panic-ops.ts';
+import { createProviderOps } from './provider-ops.ts';
+import { createSessionOps } from './session-ops.ts';
+import { createRunningOps } from './running-ops.ts';
+import { createWorkspaceOps } from './workspace-ops.ts';
+import type { OpsParts } from './parts.ts';
 
 export { createCommandOps, type OtherOps } from './command-ops.ts';
-export { createSpineOps } from './spine-ops.ts';
 export type { OpsParts } from './parts.ts';
 
 const EVENTS_PER_READ = 200;
@@ -66,8 +81,8 @@ export class LocalClaw implements Claw {
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
     const parsed = parseGiven(opSchemas[name].params, params, { says: `The parameters of ${name} are not valid`, whole: 'the parameters' });
     assertNamed(opSchemas[name].params, parsed, this.#deps.names);
-    const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
-    return handler(parsed, caller);
+    const handler = this.#deps.ops[name] as (params: unknown, caller: ServedCaller) => OpResult<N> | Promise<OpResult<N>>;
+    return handler(parsed, servedCaller(caller, this.#deps.closing));
   }
 
   /** Redacts an error, whose text may come from anywhere: a server's response, a path, an argument. */
@@ -105,4 +120,23 @@ export class LocalClaw implements Claw {
   close(): Promise<void> {
     return this.#deps.close();
   }
+}
+
+/** Each group receives all parts, and sees only those its type names. */
+export function createSpineOps(parts: OpsParts) {
+  return {
+    ...createActivityOps(parts),
+    ...createApprovalOps(parts),
+    ...createAuditOps(parts),
+    ...createBudgetOps(parts),
+    ...createCheckpointOps(parts),
+    ...createContextOps(parts),
+    ...createMessageOps(parts),
+    ...createOutboxOps(parts),
+    ...createPanicOps(parts),
+    ...createProviderOps(parts),
+    ...createSessionOps(parts),
+    ...createRunningOps(parts),
+    ...createWorkspaceOps(parts),
+  };
 }

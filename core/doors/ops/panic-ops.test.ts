@@ -6,7 +6,7 @@ import type { AnyDraft } from '../../contracts/events.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { createPanicOps } from './panic-ops.ts';
 
-const caller = { channel: 'cli', actor: 'cli' } as const;
+const caller = { channel: 'cli', actor: 'cli', gone: new AbortController().signal } as const;
 
 test('a stop on a full disk says what it ended, and records it once there is space', async () => {
   const stopped: string[] = [];

@@ -3,7 +3,7 @@
 
 import { providerSchema, type ProviderConfig } from '../../contracts/config.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
 import { handedOverKey } from '../../mind/llm/llm.ts';
@@ -34,8 +34,7 @@ type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.route' | 'model.test' 
 
 export function createProviderOps(deps: Deps): ProviderOps {
   return {
-    'model.list': async ({ look, provider }, caller) => {
-      const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
+    'model.list': async ({ look, provider }, { gone: signal }) => {
       if (look === true) await Promise.all([deps.models.discover(signal), deps.models.lookAtServers(signal)]);
       else if (provider !== undefined) await deps.models.lookAtServers(signal, provider);
       else await deps.models.ready();
@@ -53,11 +52,11 @@ export function createProviderOps(deps: Deps): ProviderOps {
 }
 
 /** Tests a provider. A server without a model list may still respond if a model is named. Fails as `testModel` does. */
-async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
+async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: ServedCaller): Promise<OpResult<'provider.try'>> {
   const { name, key } = given.provider;
   if (key !== undefined) deps.secrets.guard(key, name);
   const provider = configOf(given.provider, key === undefined ? undefined : handedOverKey);
-  const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
+  const signal = caller.gone;
   const nothing = { models: [], modelId: null, tookMs: 0, firstTokenMs: null, costUsd: null };
   let models: OpResult<'provider.try'>['models'] = [];
   let modelId = given.modelId ?? null;
@@ -85,7 +84,7 @@ function noModels(name: string): AppError {
 }
 
 /** Stores the key first, because the settings refer to it, and removes it again if the settings cannot be written. */
-async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: Caller): Promise<OpResult<'provider.add'>> {
+async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: ServedCaller): Promise<OpResult<'provider.add'>> {
   const { provider: draft, modelId, isDefault = true } = given;
   const { name, key } = draft;
   const secret = key === undefined ? null : freeName(name, await deps.secrets.list());

@@ -1,16 +1,15 @@
 // Agents on other machines over the A2A protocol: the door through which they give tasks to this program, and the peers that this program
 // gives tasks to. The modules that speak the protocol are loaded on first use.
 
+import { createHash } from 'node:crypto';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAdmission, DoorAgents, DoorRequest, DoorRoute } from '../../contracts/door-route.ts';
-import { groupAgentOf, isPeerModel, type a2aOps } from '../../contracts/features/a2a.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { groupAgentOf, isPeerModel, type a2aOps, type PeerView } from '../../contracts/features/a2a.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type DoorPlan, type Spine } from '../feature.ts';
 import { cardOf } from './card.ts';
-import { a2aChecks } from './checks.ts';
-import { nodeIdOf } from './node-id.ts';
 import { a2aPath, cardPath, firstCardPath } from './paths.ts';
 import { withPeers } from './peer-models.ts';
 import { PeerWork } from './peer-work.ts';
@@ -19,6 +18,9 @@ import { a2aMigrations, A2aRows } from './rows.ts';
 import type { NatsGroup } from './nats-group.ts';
 import type { A2aDoor } from './serve.ts';
 import { a2aChannel, TaskDesk } from './tasks.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { counted } from '../../base/counted.ts';
+import { unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export { agents } from './agents.ts';
 
@@ -152,4 +154,50 @@ function keepServing(serve: () => Promise<void>, { logger, later, closing }: Pic
       if (!closing.aborted) keepServing(serve, { logger, later, closing });
     });
   });
+}
+
+/** Reads the log lazily, because a new log has no event yet. */
+function nodeIdOf(log: Pick<SessionLog, 'reads'>): () => string {
+  let known: string | null = null;
+  return () => (known ??= hashOf(log));
+}
+
+function hashOf({ reads }: Pick<SessionLog, 'reads'>): string {
+  const [first] = reads.after(0, 1);
+  return createHash('sha256')
+    .update(JSON.stringify(first ?? null))
+    .digest('base64url')
+    .slice(0, 16);
+}
+
+interface Looked {
+  readonly group: (() => Promise<{ readonly waiting: number }>) | null;
+  readonly peers: readonly string[];
+  readonly look: () => Promise<readonly PeerView[]>;
+}
+
+/** Contacts the peers only in a full check, since each unreachable peer takes a moment. */
+function a2aChecks({ peers, look, group }: Looked): HealthSource {
+  return {
+    check: async (full) => [
+      ...(full && peers.length > 0 ? (await look()).map(findingOf) : []),
+      ...(group === null ? [] : [await groupFinding(group)]),
+    ],
+  };
+}
+
+async function groupFinding(look: () => Promise<{ readonly waiting: number }>): Promise<Finding> {
+  try {
+    const { waiting } = await look();
+    return well('a2a.group', `The NATS server of the group answers; ${counted(waiting, 'task waits or runs', 'tasks wait or run')}.`);
+  } catch (cause) {
+    const { message, hint } = toAppError(cause);
+    return unwell('a2a.group', message, hint ?? 'Check a2a.nats in config.yaml.');
+  }
+}
+
+function findingOf({ peer, state, problem, name }: PeerView): Finding {
+  const id = `a2a.${peer}`;
+  if (state === 'connected') return well(id, `The agent ${peer} answers${name === '' ? '' : ` as ${name}`}.`);
+  return unwell(id, problem ?? `The agent ${peer} cannot be used.`, 'trayclaw a2a peers');
 }

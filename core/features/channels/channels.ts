@@ -1,22 +1,24 @@
 // Chat services: Telegram, Discord, email and those of plugins. Each service implements only its protocol. This feature adds people,
 // approvals, commands, state, pausing and health checks, and the operations about all services.
 
-import { counted } from '../../base/counted.ts';
 import { randomBytes, randomInt } from 'node:crypto';
+import type * as z from 'zod';
+import { counted } from '../../base/counted.ts';
 import { assert } from '../../base/assert.ts';
 import { sleep } from '../../base/deferred.ts';
-import type { ChatService } from '../../contracts/channels.ts';
+import type { ChatService, ChannelTrial, ResolveSecret } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAgents } from '../../contracts/door-route.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { OpHandlers, OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
 import { every, readKept } from '../../runtime/chats/chats.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { channelMigrations, ChannelRows } from './rows.ts';
-import { trySettings, type TrialDeps } from './try-settings.ts';
 import { ServiceChannel, type ServiceChannelDeps } from './service-channel.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
+import type { Secrets } from '../../guard/secret/secret.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'outbox' | 'artifacts' | 'closing' | 'options'> &
   Pick<ServiceChannelDeps, 'servers'> &
@@ -45,7 +47,7 @@ export const channels = defineBuiltInFeature({
       },
       handlers: {
         ...createHandlers(all),
-        'channel.try': (given: OpParsed<'channel.try'>, caller: Caller) => trySettings({ ...spine, trials }, given, caller),
+        'channel.try': (given: OpParsed<'channel.try'>, { gone }: ServedCaller) => trySettings({ ...spine, trials }, given, gone),
       },
       checks: [{ check: () => all.filter(isOn).map(checkChannel) }],
       join: (claw: Claw) => all.map((one) => one.channel(claw)),
@@ -157,4 +159,46 @@ function checkChannel(one: ServiceChannel): Finding {
   const name = me ?? channel;
   if (people === 0) return well(id, `${name} is ${state}; no one is paired yet.`);
   return well(id, `${name} is ${state} and paired with ${counted(people, 'person', 'people')}.`);
+}
+
+interface TrialDeps {
+  readonly secrets: Pick<Secrets, 'resolve' | 'guard'>;
+  readonly trials: readonly ChannelTrial[];
+}
+
+const TRIAL_MS = 30_000;
+
+/** Tests settings that are not saved: first the problems of single fields, then one connection. Writes nothing. */
+async function trySettings(
+  { trials, secrets }: TrialDeps,
+  { channel, settings, secrets: values, checkOnly }: OpParsed<'channel.try'>,
+  gone: AbortSignal,
+): Promise<OpResult<'channel.try'>> {
+  const trial = trials.find((one) => one.channel === channel);
+  if (trial === undefined) throw new AppError('not_found', `The settings of ${channel} cannot be tested.`);
+  for (const [name, value] of Object.entries(values)) secrets.guard(value, name);
+  const fields = faultsOf(trial.settings, settings);
+  const nothing = { fields, me: null, problem: null };
+  if (fields.length > 0 || checkOnly === true) return nothing;
+  const resolve: ResolveSecret = async (reference) => values[reference.replace(/^keychain:/, '')] ?? (await secrets.resolve(reference));
+  try {
+    return { ...nothing, me: await trial.connect(settings, resolve, AbortSignal.any([gone, AbortSignal.timeout(TRIAL_MS)])) };
+  } catch (cause) {
+    const error = toAppError(cause);
+    // An unreachable server requires nothing from the person. Every other failure comes with a hint.
+    const problem = error.code === 'fetch_failed' ? error.message : error.told();
+    const { field } = error.data;
+    return { ...nothing, problem, fields: typeof field === 'string' ? [{ path: field, problem }] : [] };
+  }
+}
+
+function faultsOf(schema: z.ZodType, given: unknown): OpResult<'channel.try'>['fields'] {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return [];
+  return parsed.error.issues.map((issue) => {
+    const path = issue.path.map(String).join('.');
+    // The problem omits the path, because the window shows it next to the field.
+    const [told = ''] = describeIssues([issue], { given, whole: '' });
+    return { path, problem: told.slice(path.length).replace(/^:? /, '') };
+  });
 }

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { CountingIds } from '../../base/ids.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { looksLikeCode, Pairing } from '../../runtime/chats/chats.ts';
-import { benchNames, openBench } from './channel-test-bench.ts';
+import { benchNames, openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';
 
 const cli = { channel: 'cli', actor: 'cli' } as const;
 const overTelegram = { channel: 'telegram', actor: 'telegram:42' } as const;

@@ -9,7 +9,7 @@ import type { Approval } from '../../contracts/policy.ts';
 import { answeredWords } from '../../contracts/turn-words.ts';
 import { freshMs, Questions, runCommand } from '../../runtime/chats/chats.ts';
 import { until } from '../../../tests/until.ts';
-import { approvalOf, benchNames, openBench } from './channel-test-bench.ts';
+import { approvalOf, benchNames, openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';
 
 function open() {
   const bench = openBench(onTestFinished);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../base/logger.ts';
 import { channelRulesSchema, type ChannelInbound, type ChatService, type OutboundItem } from '../../contracts/channels.ts';
-import { openBench } from './channel-test-bench.ts';
+import { openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';
 import { Reception, type ReceptionDeps } from './reception.ts';
 
 const service: ChatService = {

@@ -15,7 +15,7 @@ import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Approval } from '../../contracts/policy.ts';
 import { until } from '../../../tests/until.ts';
-import { approvalOf, openBench } from './channel-test-bench.ts';
+import { approvalOf, openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';
 import { ServiceChannel } from './service-channel.ts';
 
 type Sent = Pick<OutboundPart, 'text' | 'part' | 'shownIn'> & { readonly hasButtons: boolean };

@@ -1,10 +1,12 @@
 // Dead letters: failed turns that are kept. Unattended ones are retried once the cause may have passed; the others wait for a person.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { letterChecks } from './checks.ts';
 import { DeadLetters } from './letters.ts';
-import { createDeadLetterOps } from './ops.ts';
 import { deadLetterMigrations, DeadLetterRows } from './rows.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { deadLetterOps } from '../../contracts/features/dead-letters.ts';
+import { counted } from '../../base/counted.ts';
+import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns'>;
 
@@ -35,3 +37,34 @@ export const deadLetters = defineBuiltInFeature({
     };
   },
 });
+
+/** The operations on dead letters: list, retry and clear. */
+function createDeadLetterOps(letters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>): Pick<OpHandlers, keyof typeof deadLetterOps> {
+  return {
+    'dlq.list': ({ limit }) => ({ letters: letters.list(limit ?? 100) }),
+    'dlq.retry': ({ letterId }, caller) => letters.retry(letterId, caller.actor),
+    'dlq.clear': ({ letterId }, caller) => ({ cleared: letters.clear(letterId ?? null, caller.actor) }),
+  };
+}
+
+interface Counts {
+  readonly left: number;
+  readonly watched: number;
+  readonly waiting: number;
+}
+
+/** The health check of dead letters: reports failed turns that wait for a person. */
+function letterChecks(counts: () => Counts): HealthSource {
+  return { check: () => [checkLetters(counts())] };
+}
+
+function checkLetters({ left, watched, waiting }: Counts): Finding {
+  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} retried automatically.`;
+  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None waits for you.${trying}`);
+  // A person in the window saw their turn fail. The failure of an unattended turn is news.
+  if (left === watched) {
+    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for a retry.${trying}`;
+    return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
+  }
+  return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
+}

@@ -11,7 +11,7 @@ import { engineFolder, engineTarget, engineVersion, installedEngine, readGgufHea
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import type { PinnedPackage } from './pinned-packages.ts';
 
-type Taken = Pick<Spine, 'home' | 'settings' | 'closing' | 'logger' | 'panic' | 'engine'>;
+type Taken = Pick<Spine, 'home' | 'settings' | 'logger' | 'panic' | 'engine'>;
 
 const registryUrl = 'https://registry.npmjs.org';
 const limits = { connectMs: 15_000, headersMs: 30_000, idleMs: 30_000, totalMs: 15 * 60_000, bytesMax: 128 * 1024 * 1024 };
@@ -21,11 +21,11 @@ type EngineHandlers = Pick<OpHandlers, 'engine.get' | 'engine.install' | 'engine
 export const engine = defineBuiltInFeature({
   name: 'engine',
   create: (spine: Taken) => {
-    const { home, settings, closing, engine: access } = spine;
+    const { home, settings, engine: access } = spine;
     const installer = new EngineInstaller(spine, access);
     const handlers: EngineHandlers = {
       'engine.get': () => installer.state(),
-      'engine.install': (_params, { signal }) => installer.install(signal === undefined ? closing : AbortSignal.any([closing, signal])),
+      'engine.install': (_params, { gone }) => installer.install(gone),
       'engine.remove': () => installer.remove(),
     };
     const check = (): Finding[] => {

@@ -7,6 +7,7 @@ import { parseJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { EvalAssert, EvalCase } from '../../contracts/features/evals.ts';
 import { noUsage, type Usage } from '../../contracts/llm.ts';
+import { addCost, addUsage } from '../../contracts/spending.ts';
 import { type AskingDeps, judgeFirmly, judgeKey, type Judged } from '../../mind/asking/asking.ts';
 import { checkByRule, type Check, type Outcome } from './assertions.ts';
 import type { CaseRun } from './case-host.ts';
@@ -179,16 +180,4 @@ function checkOf({ type, threshold = 1 }: EvalAssert, judged: Judged): Check {
   if ('error' in judged) return { type, pass: false, reason: judged.error };
   const reason = judged.points.map(({ point, met, why }) => `${met ? 'met' : 'not met'}: ${point} (${why})`).join('; ');
   return { type, pass: judged.score >= threshold, reason, score: judged.score };
-}
-
-function addUsage(one: Usage, other: Usage): Usage {
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-  };
-}
-
-function addCost(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : one + other;
 }

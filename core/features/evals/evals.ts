@@ -1,5 +1,6 @@
 // Evals: runs cases through the program, grades them, and keeps and compares the runs. Spends nothing unless a run is requested.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import { counted } from '../../base/counted.ts';
 import { hash } from 'node:crypto';
 import { AppError } from '../../contracts/errors.ts';
@@ -9,6 +10,7 @@ import { evalEvents, evalFileSchema, type evalOps, type EvalRun } from '../../co
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { ownPromptNames, type PromptText } from '../../contracts/own-prompts.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
+import { addCost } from '../../contracts/spending.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { runSuite, type BenchDeps } from './bench.ts';
 import { CaseHosts, type CaseHostDeps, type StartProgram } from './case-host.ts';
@@ -65,13 +67,12 @@ export const evals = defineBuiltInFeature({
     const get = (runId: string): EvalRun => read(findRun(rows, runId));
     const exported = (run: EvalRun, format: 'text' | 'json' | 'junit' | 'markdown') => ({ ...run, exported: exportRun(run, format) });
     /** Caches finished runs, which no longer change. */
-    const ended = new Map<string, Omit<EvalRun, 'cases'>>();
+    const ended = new NewestMap<string, Omit<EvalRun, 'cases'>>(LIST_MOST);
     const listed = (row: EvalRunRow): Omit<EvalRun, 'cases'> => {
       const known = ended.get(row.runId);
       if (known !== undefined) return known;
       const { cases: _cases, ...run } = read(row);
       if (!run.running) ended.set(row.runId, run);
-      if (ended.size > LIST_MOST) ended.delete(ended.keys().next().value ?? '');
       return run;
     };
     const begin = async (params: OpParsed<'eval.run'>, skill: SkillAtHand | null, caller: Caller): Promise<RunningEval> => {
@@ -237,7 +238,7 @@ function readRun(log: Spine['log'], { runId, sessionId, startedAtMs }: EvalRunRo
     errors: count('error'),
     requests: results.reduce((sum, { requests }) => sum + requests, 0),
     cached: results.filter(({ cached }) => cached).length,
-    costUsd: cases.reduce<number | null>((sum, { paidUsd }) => (sum === null || paidUsd === null ? null : sum + paidUsd), 0),
+    costUsd: cases.reduce<number | null>((sum, { paidUsd }) => addCost(sum, paidUsd), 0),
     rate: rateOf(results),
     cases: results,
   };

@@ -316,4 +316,4 @@ test('a decision only becomes stricter, for any turn', () => {
   expect(rules.every(({ directive }) => (directive as string) !== 'allow')).toBe(true);
 });
 
-const caller = { channel: 'cli', actor: 'ada' } as const;
+const caller = { channel: 'cli', actor: 'ada', gone: new AbortController().signal } as const;

@@ -1,6 +1,7 @@
 // The running governor: follows each turn, and remembers the hosts and commands that each session has used. They are read from the log
 // once, when a call needs them.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Assessed, GovernorConfig } from '../../contracts/features/governor.ts';
 import type { TurnEvent } from '../../agent/brain/brain.ts';
@@ -28,7 +29,7 @@ const DAY_MS = 86_400_000;
 
 export class TurnGovernor implements GovernorPort {
   readonly #deps: TurnGovernorDeps;
-  readonly #sessions = new Map<string, Familiar & { isRead: boolean }>();
+  readonly #sessions = new NewestMap<string, Familiar & { isRead: boolean }>(SESSIONS_MAX);
 
   constructor(deps: TurnGovernorDeps) {
     this.#deps = deps;
@@ -84,12 +85,6 @@ export class TurnGovernor implements GovernorPort {
     const known = this.#sessions.get(sessionId) ?? { hosts: new Set<string>(), commands: new Set<string>(), isRead: false };
     this.#sessions.delete(sessionId);
     this.#sessions.set(sessionId, known);
-    if (this.#sessions.size > SESSIONS_MAX) {
-      for (const oldest of this.#sessions.keys()) {
-        this.#sessions.delete(oldest);
-        break;
-      }
-    }
     return known;
   }
 

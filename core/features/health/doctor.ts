@@ -1,6 +1,7 @@
 // Collects the health findings of every part, repairs findings, and runs the recovery plans that a person asks for. Checks and plans change
 // nothing; what is run is recorded.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { recoveryKindSchema, type RecoveryKind } from '../../contracts/features/health.ts';
@@ -20,7 +21,7 @@ const PLANS_MAX = 20;
 export class Doctor {
   readonly #spine: Pick<Spine, 'log' | 'clock' | 'ids' | 'panic'>;
   readonly #sources: readonly HealthSource[];
-  readonly #plans = new Map<string, Planned>();
+  readonly #plans = new NewestMap<string, Planned>(PLANS_MAX);
 
   constructor(spine: Pick<Spine, 'log' | 'clock' | 'ids' | 'panic'>, sources: readonly HealthSource[]) {
     this.#spine = spine;
@@ -61,8 +62,6 @@ export class Doctor {
     if (recovery === undefined) throw new AppError('not_found', `There is no way back called ${kind}.`);
     const plan = await recovery.plan(target);
     const planId = ids.next('plan');
-    const [oldest] = this.#plans.keys();
-    if (this.#plans.size >= PLANS_MAX && oldest !== undefined) this.#plans.delete(oldest);
     this.#plans.set(planId, { ...plan, kind, target, untilMs: clock.nowMs() + PLAN_MS });
     const { will, lost = [], keeps = [], run } = plan;
     return { planId, kind, target, will: [...will], lost: [...lost], keeps: [...keeps], runs: run !== null };

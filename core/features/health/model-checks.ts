@@ -8,13 +8,13 @@ import { unpricedWords } from '../../contracts/turn-words.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
-import { libraryCaller, type OpHandlers, type OpResult } from '../../contracts/ops.ts';
+import { libraryCaller, servedCaller, type OpHandlers, type OpResult } from '../../contracts/ops.ts';
 import { isRouteRef } from '../../contracts/route-name.ts';
 import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 
-export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'config' | 'secrets' | 'tools'> {
+export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'closing' | 'config' | 'secrets' | 'tools'> {
   /** The current models. */
   readonly models: Pick<ModelRouter, 'ready' | 'defaultChoice' | 'cost' | 'list' | 'lookAtServers'>;
   readonly ops: () => Pick<OpHandlers, 'model.test'>;
@@ -105,7 +105,7 @@ async function askModel(deps: ModelChecksDeps, ref: string): Promise<Finding> {
 /** A model that is not asked, because of a budget or the panic stop, fails the check as well. */
 async function testOrRefusal(deps: ModelChecksDeps, ref: string): Promise<Omit<OpResult<'model.test'>, 'model' | 'firstTokenMs'>> {
   try {
-    return await deps.ops()['model.test']({ model: ref }, libraryCaller);
+    return await deps.ops()['model.test']({ model: ref }, servedCaller(libraryCaller, deps.closing));
   } catch (cause) {
     return { ok: false, tookMs: 0, usage: noUsage, costUsd: null, error: toAppError(cause).toBody() };
   }

@@ -5,13 +5,13 @@ import { existsSync } from 'node:fs';
 import { AppError, noSession } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { harmless, unwell, well, type HealthSource, type Plan } from '../../contracts/health.ts';
-import { libraryCaller, type OpHandlers } from '../../contracts/ops.ts';
+import { libraryCaller, servedCaller, type OpHandlers } from '../../contracts/ops.ts';
 import type { Checkpoint } from '../../store/checkpoint/checkpoint.ts';
 import { emptySearch } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
 
-export interface WaysBackDeps extends Pick<Spine, 'log' | 'checkpoints'> {
+export interface WaysBackDeps extends Pick<Spine, 'log' | 'checkpoints' | 'closing'> {
   readonly turns: { readonly runningTurns: number; forgetSession(sessionId: string): void };
   /** Rebuilds the usage and cost tables from the log. */
   rebuildUsage(): void;
@@ -161,9 +161,10 @@ function planUndo(deps: WaysBackDeps): Plan {
     lost: ['The current content of these files; it is kept and can be restored, like everything an undo replaces.'],
     keeps: ['Files changed since then are left as they are.'],
     run: async (by) => {
+      const caller = servedCaller({ ...libraryCaller, actor: by }, deps.closing);
       const did: string[] = [];
       for (const target of targets) {
-        const { restored } = await deps.ops()['checkpoint.restore']({ ...target, keepGoing: true }, { ...libraryCaller, actor: by });
+        const { restored } = await deps.ops()['checkpoint.restore']({ ...target, keepGoing: true }, caller);
         did.push(`${nameOf(target)}: ${counted(restored.length, 'file')} put back.`);
       }
       return did;

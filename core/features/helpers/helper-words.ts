@@ -3,7 +3,7 @@
 import { fillPrompt } from '../../contracts/own-prompts.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { HelperEnd } from '../../contracts/features/helpers.ts';
-import type { Usage } from '../../contracts/llm.ts';
+import { addUsage } from '../../contracts/spending.ts';
 import type { HelperJob } from './rows.ts';
 
 export type EndedHelp = Pick<EventBodies['a2a.finished'], 'status' | 'text' | 'usage' | 'costUsd'>;
@@ -27,7 +27,7 @@ export function endOf(
   return {
     status,
     text: text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n[cut: the whole answer is in the subagent's session]` : text,
-    usage: all.map(({ usage }) => usage).reduce(add),
+    usage: all.map(({ usage }) => usage).reduce(addUsage),
     costUsd: costs.includes(null) ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
   };
 }
@@ -57,11 +57,3 @@ const endWords: Readonly<Record<HelperEnd, string>> = {
   over_budget: 'was stopped because its budget was used up.',
   stopped: 'was stopped by the panic stop.',
 };
-
-function add(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-  };
-}

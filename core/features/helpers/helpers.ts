@@ -4,9 +4,10 @@ import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { HelperQueue } from './helper-queue.ts';
-import { createAgentOps } from './ops.ts';
-import { helperMigrations, HelperRows } from './rows.ts';
+import { helperMigrations, HelperRows, type HelperJob } from './rows.ts';
 import { createHelperTools } from './tools.ts';
+import type { agentOps, HelperListing } from '../../contracts/features/helpers.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'> & {
   readonly agents: AgentRegistry;
@@ -43,3 +44,30 @@ export const helpers = defineBuiltInFeature({
     };
   },
 });
+
+type AgentOps = Pick<OpHandlers, keyof typeof agentOps>;
+
+interface Handled {
+  readonly agents: Pick<AgentRegistry, 'list' | 'get' | 'identityOf'>;
+  readonly helpers: Pick<HelperQueue, 'list' | 'cancel'>;
+}
+
+/** The operations on agents and on their subagents. */
+function createAgentOps(deps: Handled): AgentOps {
+  return {
+    'agent.list': () => ({ agents: deps.agents.list() }),
+    'agent.get': ({ agentId }) => ({ ...deps.agents.get(agentId), identity: deps.agents.identityOf(agentId) }),
+    'helper.list': ({ sessionId, all }) => {
+      const jobs = deps.helpers.list(sessionId ?? null);
+      return { helpers: jobs.filter(({ state }) => all === true || state !== 'finished').map(listed) };
+    },
+    'helper.cancel': ({ jobId }, caller) => listed(deps.helpers.cancel(jobId, caller.actor, 'The user ended it.')),
+  };
+}
+
+function listed(job: HelperJob): HelperListing {
+  const { jobId, agentId, label, task, mode, state, status, text, depth, from, attempt, deadlineMs } = job;
+  const { helperSessionId, helperTurnId, createdAtMs, finishedAtMs, costUsd } = job;
+  const about = { jobId, agentId, label, task, mode, state, status, text, depth, from, attempt, deadlineMs };
+  return { ...about, helperSessionId, helperTurnId, createdAtMs, finishedAtMs, costUsd };
+}

@@ -6,7 +6,6 @@ import { AppError } from '../../contracts/errors.ts';
 import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
 import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
 import { diffOfTexts, type DiffLine } from '../../base/diff-lines.ts';
-import { capsuleText } from './capsule-text.ts';
 import type { IdentityRows } from './rows.ts';
 
 export interface IdentityDeps {
@@ -131,4 +130,24 @@ function merge(before: Capsule, wish: CapsuleWish): Capsule {
 
 function nobody(agentId: string): CapsuleVersion {
   return { agentId, version: 0, capsule: capsuleSchema.parse({}), atMs: 0, by: '', note: null, reverts: null };
+}
+
+const postures: Readonly<Record<RiskPosture, string>> = {
+  balanced: '',
+  careful: 'Before you change anything, say in one sentence what you are about to change and what could go wrong. When in doubt, ask.',
+  'read-only': 'You only look and report. You change nothing, send nothing and start nothing; say what should be done instead.',
+};
+
+/** Empty for an empty capsule. Deterministic, so that the prompt prefix stays cached. */
+function capsuleText(capsule: Capsule, promptTexts: readonly string[]): string {
+  const { role, style, constraints, risk } = capsule;
+  return [
+    role ?? '',
+    style === undefined ? '' : `How you speak: ${style}`,
+    constraints.length === 0 ? '' : ['These hold always:', ...constraints.map((one) => `- ${one}`)].join('\n'),
+    postures[risk],
+    ...promptTexts,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }

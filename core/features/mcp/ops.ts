@@ -9,7 +9,7 @@ import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { McpServerConfig, mcpOps } from '../../contracts/features/mcp.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
 import { failureOf, requestOptions, type McpConnection } from './connection.ts';
 import { readServers } from './import-servers.ts';
@@ -25,7 +25,7 @@ type McpOps = Pick<OpHandlers, keyof typeof mcpOps>;
 
 export interface McpOpsDeps extends Pick<
   Spine,
-  'log' | 'policy' | 'clock' | 'settings' | 'home' | 'safety' | 'ids' | 'artifacts' | 'closing' | 'panic'
+  'log' | 'policy' | 'clock' | 'settings' | 'home' | 'safety' | 'ids' | 'artifacts' | 'panic'
 > {
   readonly registry: McpRegistry;
   readonly questions: Questions;
@@ -46,7 +46,7 @@ export function createMcpOps(deps: McpOpsDeps): McpOps {
     'mcp.test': async ({ name }, caller) => {
       assertPerson(caller, 'An MCP server is started by hand');
       const server = registry.server(name);
-      await server.connect(signalOf(deps, caller), true);
+      await server.connect(caller.gone, true);
       return { server: server.view() };
     },
     'mcp.stop': async ({ name }, caller) => {
@@ -86,7 +86,7 @@ interface Wanted {
   readonly config: McpServerConfig;
 }
 
-async function add(deps: McpOpsDeps, { name, replace, config }: Wanted, caller: Caller): Promise<OpResult<'mcp.add'>> {
+async function add(deps: McpOpsDeps, { name, replace, config }: Wanted, caller: ServedCaller): Promise<OpResult<'mcp.add'>> {
   assertPerson(caller, 'An MCP server is added');
   const isKnown = deps.registry.views().some((one) => one.name === name);
   if (isKnown && !replace) {
@@ -98,7 +98,7 @@ async function add(deps: McpOpsDeps, { name, replace, config }: Wanted, caller: 
   return { server: deps.registry.make(name, config).view() };
 }
 
-async function remove(deps: McpOpsDeps, name: string, caller: Caller): Promise<OpResult<'mcp.remove'>> {
+async function remove(deps: McpOpsDeps, name: string, caller: ServedCaller): Promise<OpResult<'mcp.remove'>> {
   deps.registry.server(name);
   await deps.signIns.logout(deps.registry.server(name));
   await deps.settings.change(`mcp.servers.${name}`, null, caller.actor);
@@ -111,17 +111,21 @@ async function remove(deps: McpOpsDeps, name: string, caller: Caller): Promise<O
 }
 
 /** The grants for its tools were given for what the server was until now. */
-function revocations({ policy, clock }: McpOpsDeps, server: string, { actor }: Caller): AnyDraft[] {
+function revocations({ policy, clock }: McpOpsDeps, server: string, { actor }: ServedCaller): AnyDraft[] {
   const grants = policy.grants(false, clock.nowMs()).filter(({ match }) => match.tool.startsWith(`${server}__`));
   return grants.map(({ grantId }) => ({ type: 'grant.revoked', body: { grantId, by: actor } }));
 }
 
 /** Fails with conflict if the server is no longer what the person was shown. */
-async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve'>, caller: Caller): Promise<OpResult<'mcp.approve'>> {
+async function approve(
+  deps: McpOpsDeps,
+  { name, sha256 }: OpParsed<'mcp.approve'>,
+  caller: ServedCaller,
+): Promise<OpResult<'mcp.approve'>> {
   assertPerson(caller, 'An MCP server is approved');
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const server = deps.registry.server(name);
-  await server.connect(signalOf(deps, caller), true);
+  await server.connect(caller.gone, true);
   if (server.sha256 !== sha256) {
     throw new AppError('conflict', `The MCP server ${name} is no longer what you were shown.`, {
       hint: `Look at it again: trayclaw mcp test ${name}`,
@@ -143,7 +147,7 @@ async function approve(deps: McpOpsDeps, { name, sha256 }: OpParsed<'mcp.approve
   return { server: server.view() };
 }
 
-async function importFile(deps: McpOpsDeps, path: string, caller: Caller): Promise<OpResult<'mcp.import'>> {
+async function importFile(deps: McpOpsDeps, path: string, caller: ServedCaller): Promise<OpResult<'mcp.import'>> {
   assertPerson(caller, 'MCP servers are imported');
   const { servers, skipped } = readServers(readSmallFile(resolve(deps.home, path)), (name, value) => {
     const line = `${name}=${value}`;
@@ -186,7 +190,7 @@ type Options = ReturnType<typeof requestOptions>;
 async function ask<T>(
   deps: McpOpsDeps,
   name: string,
-  caller: Caller,
+  caller: ServedCaller,
   request: (connection: McpConnection, options: Options) => Promise<T>,
 ): Promise<T> {
   const server = deps.registry.server(name);
@@ -195,7 +199,7 @@ async function ask<T>(
       hint: `Look at it: trayclaw mcp test ${name}`,
     });
   }
-  const signal = signalOf(deps, caller);
+  const signal = caller.gone;
   const connection = await server.connect(signal);
   try {
     return await request(connection, requestOptions({ signal, timeoutMs: READ_MS }));
@@ -262,10 +266,6 @@ function promptText(deps: McpOpsDeps, server: string, { messages }: GetPromptRes
   return { text: reader.text };
 }
 
-function signalOf({ closing }: McpOpsDeps, { signal }: Caller): AbortSignal {
-  return signal === undefined ? closing : AbortSignal.any([closing, signal]);
-}
-
-function assertPerson({ channel }: Caller, what: string): void {
+function assertPerson({ channel }: ServedCaller, what: string): void {
   if (!doors[channel].isPersonal) throw new AppError('forbidden', `${what} in the window or on the command line.`);
 }

@@ -2,6 +2,7 @@
 // never by the model. The answer goes only to the server.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
+import { NewestMap } from '../../base/newest-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -50,7 +51,7 @@ export class Questions {
   readonly #ids: IdSource;
   readonly #news: QuestionNews;
   readonly #open = new Map<string, Open>();
-  readonly #ended = new Map<string, EndedQuestion>();
+  readonly #ended = new NewestMap<string, EndedQuestion>(ENDED_MAX);
 
   constructor(clock: Clock, ids: IdSource, news: QuestionNews) {
     this.#clock = clock;
@@ -103,8 +104,6 @@ export class Questions {
     const { questionId } = end.question;
     this.#open.delete(questionId);
     this.#ended.set(questionId, end);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
     this.#news.ended(end);
   }
 

@@ -3,20 +3,13 @@
 import * as z from 'zod';
 import { byType } from '../../contracts/event-table.ts';
 import { mcpEraSchema, mcpToolSchema, type McpEra, type McpTool } from '../../contracts/features/mcp.ts';
-import { Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const mcpMigrations: readonly Migration[] = [
-  {
-    id: 'mcp-001-approvals',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(
-        'CREATE TABLE IF NOT EXISTS mcp_approvals (server TEXT PRIMARY KEY, definition TEXT NOT NULL, sha256 TEXT NOT NULL, ' +
-          'era TEXT NOT NULL, tools TEXT NOT NULL) STRICT, WITHOUT ROWID',
-      );
-    },
-  },
-];
+export const mcpMigrations: readonly Migration[] = sqlMigrations({
+  'mcp-001-approvals':
+    'CREATE TABLE IF NOT EXISTS mcp_approvals (server TEXT PRIMARY KEY, definition TEXT NOT NULL, sha256 TEXT NOT NULL, ' +
+    'era TEXT NOT NULL, tools TEXT NOT NULL) STRICT, WITHOUT ROWID',
+});
 
 export interface Approved {
   readonly definition: string;

@@ -9,7 +9,6 @@ import { readSettings } from '../../store/config/config.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Knowledge } from './documents/knowledge.ts';
 import type { SourcePlace } from './documents/source-place.ts';
-import { signalOf } from './fact-ops.ts';
 
 type KnowledgeOps = Pick<OpHandlers, keyof typeof knowledgeOps>;
 
@@ -17,7 +16,6 @@ interface Handled {
   readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
   /** The state of vector search. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
-  readonly closing: AbortSignal;
   readonly settings: Pick<Settings, 'path' | 'change'>;
   /** Resolves the path a person typed to the place of a source. */
   sourcePlace(path: string): SourcePlace;
@@ -27,12 +25,12 @@ const LISTED = 100;
 const FOUND = 8;
 
 export function createKnowledgeOps(deps: Handled): KnowledgeOps {
-  const { knowledge, embedder, closing } = deps;
+  const { knowledge, embedder } = deps;
   return {
     'knowledge.list': () => ({ sources: knowledge.list(), indexing: knowledge.isIndexing, embedder: embedder() }),
     'knowledge.status': ({ source, limit = LISTED }) => knowledge.status(source, limit),
-    'knowledge.search': async ({ query, source, limit = FOUND }, caller) => ({
-      evidence: await knowledge.search({ query, source, limit, signal: signalOf(caller, closing) }),
+    'knowledge.search': async ({ query, source, limit = FOUND }, { gone: signal }) => ({
+      evidence: await knowledge.search({ query, source, limit, signal }),
       embedder: embedder(),
     }),
     'knowledge.reindex': ({ source }) => knowledge.reindex(source),

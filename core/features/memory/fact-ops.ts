@@ -2,7 +2,7 @@
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts';
-import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { MemoryBook } from './facts/memory-book.ts';
 
 type MemoryOps = Pick<OpHandlers, keyof typeof memoryOps>;
@@ -11,24 +11,18 @@ interface Handled {
   readonly memory: MemoryBook;
   /** The state of vector search. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
-  readonly closing: AbortSignal;
 }
 
 const LISTED = 100;
 const RECALLED = 10;
 const usualImportance = 0.5;
 
-/** A signal that is aborted when the caller disconnects or the program ends. */
-export function signalOf({ signal }: Caller, closing: AbortSignal): AbortSignal {
-  return signal === undefined ? closing : AbortSignal.any([signal, closing]);
-}
-
-export function createMemoryOps({ memory, embedder, closing }: Handled): MemoryOps {
+export function createMemoryOps({ memory, embedder }: Handled): MemoryOps {
   return {
     'memory.list': ({ limit = LISTED, offset = 0, ...query }) => ({ ...memory.list({ ...query, limit, offset }), embedder: embedder() }),
     'memory.get': ({ memoryId }) => memory.get(memoryId),
-    'memory.recall': async ({ query, agentId = mainAgentId, limit = RECALLED }, caller) => ({
-      hits: await memory.recall({ query, agentId, limit, signal: signalOf(caller, closing) }),
+    'memory.recall': async ({ query, agentId = mainAgentId, limit = RECALLED }, { gone: signal }) => ({
+      hits: await memory.recall({ query, agentId, limit, signal }),
       embedder: embedder(),
     }),
     'memory.add': ({ text, kind = 'fact', scope = sharedScope, importance = usualImportance, pinned = false }, caller) => {

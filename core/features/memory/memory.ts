@@ -49,7 +49,7 @@ export type { MemoryStore } from './facts/ports.ts';
 export { MemoryRecall } from './facts/recall.ts';
 export { VectorStore, vectorMigrations } from './vectors/vector-store.ts';
 
-type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'closing' | 'engine' | 'options'>;
+type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'settings' | 'tools' | 'engine' | 'options'>;
 
 /** The parts an embedding program can replace. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
@@ -63,7 +63,7 @@ export const memory = defineBuiltInFeature({
     vectors: new VectorStore(storage.db),
   }),
   create: (spine: Taken, stores: MemoryStores) => {
-    const { config, clock, log, logger, settings, tools, closing, engine, options: ports } = spine;
+    const { config, clock, log, logger, settings, tools, engine, options: ports } = spine;
     const lifetimes = new Lifetimes();
     const embedding = createEmbedding(spine, stores, lifetimes, engine);
     const near = createNearest(logger, stores, embedding);
@@ -88,8 +88,8 @@ export const memory = defineBuiltInFeature({
     const embedder = (): ReturnType<typeof embedderState> => embedderState(embedding);
     return {
       handlers: {
-        ...createMemoryOps({ memory: book, embedder, closing }),
-        ...createKnowledgeOps({ knowledge, embedder, closing, settings, sourcePlace: (path) => placeOf(path, folders) }),
+        ...createMemoryOps({ memory: book, embedder }),
+        ...createKnowledgeOps({ knowledge, embedder, settings, sourcePlace: (path) => placeOf(path, folders) }),
       },
       packSources: [
         new MemoryPackSource({ store, source: recall, clock, snippetsMax: config.memory.enabled ? config.memory.snippetsMax : 0 }),

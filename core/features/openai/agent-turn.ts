@@ -11,6 +11,7 @@ import type { AnyEvent } from '../../contracts/events.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { Caller } from '../../contracts/ops.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
+import { addUsage } from '../../contracts/spending.ts';
 import type { InboundMessage } from '../../runtime/turns/turns.ts';
 import type { Spine } from '../feature.ts';
 import type { Answer, Asked, AnswerWriter, Said } from './asked.ts';
@@ -161,13 +162,8 @@ async function answerOf({ claw }: AgentDeps, { asked }: AgentRequest, by: Caller
   if (asked.output.kind === 'text') return { text, calls: [], usage, endReason };
   const schema = asked.output.kind === 'json' ? { type: 'object' } : asked.output.schema;
   const value = await claw.op('turn.value', { turnId, schema }, by);
-  const sum = {
-    inputTokens: usage.inputTokens + value.usage.inputTokens,
-    outputTokens: usage.outputTokens + value.usage.outputTokens,
-    cachedInputTokens: usage.cachedInputTokens + value.usage.cachedInputTokens,
-  };
   if (error !== undefined) throw endOf(result);
-  return { text: JSON.stringify(value.value), calls: [], usage: sum, endReason };
+  return { text: JSON.stringify(value.value), calls: [], usage: addUsage(usage, value.usage), endReason };
 }
 
 function endOf({ status, error, turnId }: AskResult): AppError {

@@ -2,6 +2,7 @@
 // A client reaches only sessions that its token began.
 
 import { createHash } from 'node:crypto';
+import { NewestMap } from '../../base/newest-map.ts';
 import type { DoorCaller } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
@@ -26,9 +27,9 @@ export interface Place {
 export class Conversations {
   readonly #log: Pick<Spine['log'], 'index'>;
   /** The session of each history that a client was sent, by the hash of the history. */
-  readonly #histories = new Map<string, string>();
+  readonly #histories = new NewestMap<string, string>(KNOWN_MAX);
   /** The latest instructions of each session. */
-  readonly #instructions = new Map<string, string>();
+  readonly #instructions = new NewestMap<string, string>(KNOWN_MAX);
 
   constructor(log: Pick<Spine['log'], 'index'>) {
     this.#log = log;
@@ -103,6 +104,4 @@ function keyOf({ token }: DoorCaller, agentId: string, said: readonly Said[]): s
 function keep(map: Map<string, string>, key: string, value: string): void {
   map.delete(key);
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > KNOWN_MAX && oldest !== undefined) map.delete(oldest);
 }

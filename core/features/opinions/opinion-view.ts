@@ -2,6 +2,7 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { Opinion } from '../../contracts/features/opinions.ts';
+import { addCost } from '../../contracts/spending.ts';
 
 export function foldOpinions(turnId: string, events: readonly AnyEvent[]): Opinion[] {
   const found = new Map<string, Opinion>();
@@ -18,7 +19,7 @@ export function foldOpinions(turnId: string, events: readonly AnyEvent[]): Opini
       change(found, opinionId, ({ opinions, costUsd: before }) => ({
         // In the order of the panel, not of arrival.
         opinions: [...opinions, { model, text, ...(error === undefined ? {} : { error }) }].toSorted(byPlace(places.get(opinionId) ?? [])),
-        costUsd: sum(before, costUsd),
+        costUsd: addCost(before, costUsd),
       }));
     }
     if (event.type === 'opinion.judged') {
@@ -31,7 +32,7 @@ export function foldOpinions(turnId: string, events: readonly AnyEvent[]): Opini
         best: preferred,
         text,
         reason,
-        costUsd: sum(before, costUsd),
+        costUsd: addCost(before, costUsd),
         ...(error === undefined ? {} : { stopped: error }),
       }));
     }
@@ -46,8 +47,4 @@ function byPlace(members: readonly string[]): (one: { model: string }, other: { 
 function change(found: Map<string, Opinion>, opinionId: string, what: (opinion: Opinion) => Partial<Opinion>): void {
   const known = found.get(opinionId);
   if (known !== undefined) found.set(opinionId, { ...known, ...what(known) });
-}
-
-function sum(before: number | null, more: number | null): number | null {
-  return before === null || more === null ? null : before + more;
 }

@@ -3,9 +3,10 @@
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { createOpinionOps } from './ops.ts';
 import { OpinionDesk } from './opinion-desk.ts';
 import { wantedFor } from './wanted.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { opinionOps } from '../../contracts/features/opinions.ts';
 
 export { wordDisagreement } from './judgement.ts';
 
@@ -45,3 +46,11 @@ export const opinions = defineBuiltInFeature({
     };
   },
 });
+
+/** Operations on second opinions: request one, and list those of a turn. */
+function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>): Pick<OpHandlers, keyof typeof opinionOps> {
+  return {
+    'model.opinion': ({ turnId, panel }, { actor, gone }) => desk.ask({ turnId, of: panel ?? null, by: actor, signal: gone }),
+    'opinion.list': ({ turnId }) => ({ opinions: desk.list(turnId) }),
+  };
+}

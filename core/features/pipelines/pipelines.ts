@@ -8,17 +8,29 @@ import { AppError } from '../../contracts/errors.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
-import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
-import { errorOfTurn, type RunRows } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, RunRows, createRunTable } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { builtInNames, builtInPipeline } from './built-in.ts';
 import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
-import { pipelineMigrations, pipelineRows } from './rows.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+const table = { name: 'pipeline_runs', key: 'pipeline_id' };
+
+/** The table of pipeline runs. */
+const pipelineMigrations: readonly Migration[] = [{ id: 'pipeline-001-runs', minSafeVersion: 1, up: (db) => createRunTable(db, table) }];
+
+function pipelineRows(db: SqlDatabase): RunRows {
+  return new RunRows(db, table, (event) => {
+    if (event.type === 'pipeline.started') return { id: event.body.pipelineId, at: 'start' };
+    return event.type === 'pipeline.finished' ? { id: event.body.pipelineId, at: 'end' } : null;
+  });
+}
 
 type Taken = Pick<
   Spine,
@@ -53,12 +65,12 @@ export const pipelines = defineBuiltInFeature({
   },
 });
 
-function start(desk: PipelineDesk, named: string, text: string, caller: Caller): string {
+function start(desk: PipelineDesk, named: string, text: string, caller: ServedCaller): string {
   return desk.start(named, pipelineAt(named, caller), text, { channel: caller.channel, by: caller.actor });
 }
 
 /** Fails with not_found, denied or invalid_params. */
-function pipelineAt(named: string, caller: Caller): PipelineFile {
+function pipelineAt(named: string, caller: ServedCaller): PipelineFile {
   const builtIn = builtInPipeline(named);
   if (builtIn !== null) return builtIn;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
@@ -83,7 +95,7 @@ function readYaml(named: string): unknown {
 }
 
 /** Measures one after the other, so that none waits for another's model. Fails before anything runs if a name is invalid. */
-async function compare(parts: Parts, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<OpResult<'pipeline.compare'>> {
+async function compare(parts: Parts, params: OpParsed<'pipeline.compare'>, caller: ServedCaller): Promise<OpResult<'pipeline.compare'>> {
   for (const name of params.with) {
     const kind = kindOf(name);
     if (kind === 'pipeline') pipelineAt(name, caller);
@@ -102,7 +114,7 @@ function kindOf(name: string): 'pipeline' | 'agent' | 'model' {
   return /^[\w.-]+\/[^/].*$/.test(name) && !/\.ya?ml$/.test(name) ? 'model' : 'pipeline';
 }
 
-async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.compare'>, caller: Caller): Promise<Row> {
+async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.compare'>, caller: ServedCaller): Promise<Row> {
   const { clock, desk } = parts;
   const startedMs = clock.monotonicMs();
   const row =
@@ -115,7 +127,7 @@ async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.co
 
 type Measured = Omit<Row, 'name' | 'tookMs' | 'quality'> & { readonly turnId: string };
 
-async function viaPipeline(desk: PipelineDesk, name: string, text: string, caller: Caller): Promise<Measured> {
+async function viaPipeline(desk: PipelineDesk, name: string, text: string, caller: ServedCaller): Promise<Measured> {
   const view = await desk.runs.whenResting(start(desk, name, text, caller), caller.signal);
   const steps = view.nodes.reduce((sum, { rounds, status }) => sum + (status === 'skipped' ? 0 : rounds), 0);
   const { status, reason, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
@@ -124,7 +136,7 @@ async function viaPipeline(desk: PipelineDesk, name: string, text: string, calle
 }
 
 /** The model-driven way: one turn, in which the agent calls tools and other agents as it sees fit. */
-async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: string, caller: Caller): Promise<Measured> {
+async function viaTurn({ turns, log, ids }: Parts, name: string, text: string, caller: ServedCaller): Promise<Measured> {
   const isAgent = kindOf(name) === 'agent';
   const agentId = isAgent ? name.slice('agent:'.length) : 'main';
   const sessionId = ids.next('ses');
@@ -138,10 +150,10 @@ async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: 
     before: [{ type: 'session.created', body: { title: `Comparison: ${name}`, agentId, channel: caller.channel, forkedFrom: null } }],
     ...(isAgent ? {} : { model: name }),
   });
-  const gone = new AbortController();
-  const signal = AbortSignal.any([closing, gone.signal, ...(caller.signal === undefined ? [] : [caller.signal])]);
+  const waits = new AbortController();
+  const signal = AbortSignal.any([caller.gone, waits.signal]);
   try {
-    const end = await whenTurnEnds({ turns, log }, begun, { signal, onWaiting: () => gone.abort() });
+    const end = await whenTurnEnds({ turns, log }, begun, { signal, onWaiting: () => waits.abort() });
     const tokens = end.usage.inputTokens + end.usage.outputTokens;
     const { status, modelCalls, toolCalls, costUsd, text: answer } = end;
     const figures = { steps: modelCalls, calls: modelCalls + toolCalls, tokens, costUsd };
@@ -149,21 +161,20 @@ async function viaTurn({ turns, log, ids, closing }: Parts, name: string, text: 
     const failure = error === undefined ? { reason: '' } : { reason: error.message, error };
     return { status, ...failure, ...figures, text: answer, sessionId, turnId: begun.turnId };
   } catch (cause) {
-    if (!gone.signal.aborted) throw cause;
+    if (!waits.signal.aborted) throw cause;
     return { status: 'waiting', reason: '', steps: 0, calls: 0, tokens: 0, costUsd: null, text: '', sessionId, turnId: begun.turnId };
   }
 }
 
 /** Returns null if there is no usable judgement. The comparison shows that instead of failing. */
 async function judgeAnswer(
-  { asking, models, closing }: Parts,
+  { asking, models }: Parts,
   { text: goal, rubric = usualRubric, judge }: OpParsed<'pipeline.compare'>,
   { sessionId, turnId, text: work }: Measured,
-  caller: Caller,
+  caller: ServedCaller,
 ): Promise<number | null> {
   const model = judge ?? models.defaultRef();
   if (model === null) return null;
-  const signal = AbortSignal.any([closing, ...(caller.signal === undefined ? [] : [caller.signal])]);
-  const judged = await judgeFirmly(asking, { model, goal, rubric, work, place: { sessionId, turnId, continues: [] } }, signal);
+  const judged = await judgeFirmly(asking, { model, goal, rubric, work, place: { sessionId, turnId, continues: [] } }, caller.gone);
   return 'score' in judged ? judged.score : null;
 }

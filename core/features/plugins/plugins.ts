@@ -2,15 +2,41 @@
 // log, and the same doors serve their operations. Connects plugins to the program; does not know what they do.
 
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { pluginChecks } from './checks.ts';
 import type { PluginFile } from './load-plugins.ts';
 import { createPluginOps } from './ops.ts';
 import type { PluginBook } from './plugin-book.ts';
-import { PluginRows, pluginMigrations } from './rows.ts';
 import { RunningPlugin, type PluginGround } from './running-plugin.ts';
+import { counted } from '../../base/counted.ts';
+import { unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
+import type { PluginView } from '../../contracts/features/plugins.ts';
+import { byType } from '../../contracts/event-table.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export { findPlugins } from './load-plugins.ts';
 export { PluginBook } from './plugin-book.ts';
+
+/** The approved content of each plugin path: rows derived from the log, read before any plugin code runs. */
+const pluginMigrations: readonly Migration[] = sqlMigrations({
+  'plugin-001-approvals': 'CREATE TABLE IF NOT EXISTS plugin_approvals (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID',
+});
+
+class PluginRows {
+  readonly #sql: Statements;
+
+  readonly apply = byType({
+    'plugin.approved': ({ body: { path, sha256 } }) =>
+      void this.#sql.run('INSERT OR REPLACE INTO plugin_approvals (path, sha256) VALUES (?, ?)', path, sha256),
+  });
+
+  constructor(db: SqlDatabase) {
+    this.#sql = new Statements(db);
+  }
+
+  /** The hash of the content last approved at this path. */
+  approved(path: string): string | null {
+    return this.#sql.value<string>('SELECT sha256 FROM plugin_approvals WHERE path = ?', path) ?? null;
+  }
+}
 
 type Taken = PluginGround &
   Pick<Spine, 'home' | 'panic'> & {
@@ -47,3 +73,22 @@ export const plugins = defineBuiltInFeature({
     };
   },
 });
+
+/** Health checks of plugins: reports plugins that wait for approval or cannot be loaded. Without plugins there is no check. */
+function pluginChecks(list: () => readonly PluginView[]): HealthSource {
+  return {
+    check: () => {
+      const all = list();
+      const broken = all.filter(({ state }) => state === 'failed' || state === 'refused');
+      const waiting = all.filter(({ state }) => state === 'waiting');
+      if (all.length === 0) return [];
+      if (broken.length > 0) return [unwell('plugins', linesOf(broken), 'trayclaw plugins list')];
+      if (waiting.length > 0) return [warning('plugins', linesOf(waiting), 'trayclaw plugins list')];
+      return [well('plugins', `${counted(all.length, 'plugin is', 'plugins are')} loaded.`)];
+    },
+  };
+}
+
+function linesOf(views: readonly PluginView[]): string {
+  return views.map(({ name, path, problem }) => `${name ?? path ?? 'a plugin'}: ${problem ?? 'it could not be loaded'}`).join(' ');
+}

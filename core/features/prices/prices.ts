@@ -12,7 +12,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { changesOf } from './price-changes.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
-type Taken = Pick<Spine, 'clock' | 'closing' | 'logger' | 'panic'> & {
+type Taken = Pick<Spine, 'clock' | 'logger' | 'panic'> & {
   readonly prices: PriceBook;
   readonly options: { readonly priceListUrl?: string };
 };
@@ -29,7 +29,7 @@ export const prices = defineBuiltInFeature({
     const desk = new PriceDesk(spine, spine.prices, spine.options.priceListUrl ?? catalogueUrl);
     const handlers: PricesHandlers = {
       'prices.get': () => desk.inUse(),
-      'prices.check': (_params, { signal }) => desk.check(signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal])),
+      'prices.check': (_params, { gone }) => desk.check(gone),
       'prices.use': ({ id }) => desk.use(id),
       'prices.forget': () => desk.forget(),
     };

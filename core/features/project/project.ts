@@ -1,9 +1,10 @@
 // Treats the folder a session works in as a project: its instructions in the context pack, its files for mentions, and a git worktree for a
 // session. Turns in the configured workspace pay nothing for this feature.
 
+import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
-import { systemSessionId } from '../../contracts/events.ts';
+import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { Project } from '../../contracts/features/project.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
@@ -11,11 +12,37 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { makeExample } from './example-folder.ts';
 import { findFiles } from './find-files.ts';
 import type { RunGit } from './git.ts';
-import { projectFiles } from './instruction-files.ts';
-import { Instructions } from './instructions.ts';
-import { projectMigrations, ProjectRows } from './rows.ts';
+import { Instructions, type ProjectFiles } from './instructions.ts';
 import { createWorktreeTool } from './worktree-tool.ts';
 import { isRepository, Worktrees } from './worktrees.ts';
+import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+
+/** The project files whose text a person accepted as instructions, as rows derived from the log. Decides nothing. */
+const projectMigrations: readonly Migration[] = sqlMigrations({
+  'project-001-accepted': 'CREATE TABLE IF NOT EXISTS project_accepted (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT, WITHOUT ROWID',
+});
+
+const statements = {
+  put: 'INSERT OR REPLACE INTO project_accepted (path, sha256) VALUES (?, ?)',
+};
+
+class ProjectRows {
+  readonly #sql: Statements;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = new Statements(db);
+  }
+
+  /** Called for every event, inside its transaction. */
+  apply(event: AnyEvent): void {
+    if (event.type === 'project.accepted') this.#sql.run(statements.put, event.body.path, event.body.sha256);
+    if (event.type === 'project.withdrawn') this.#sql.run('DELETE FROM project_accepted WHERE path = ?', event.body.path);
+  }
+
+  accepted(path: string): string | null {
+    return this.#sql.value<string>('SELECT sha256 FROM project_accepted WHERE path = ?', path) ?? null;
+  }
+}
 
 type Taken = Pick<Spine, 'config' | 'log' | 'ids' | 'panic' | 'turns' | 'closing' | 'redactPrompt' | 'workspaces' | 'programs'> & {
   readonly agents: Pick<AgentRegistry, 'route'>;
@@ -39,10 +66,9 @@ export const project = defineBuiltInFeature({
       'project.get': ({ folder }) => describe(desk, folder),
       'project.accept': (params, caller) => accept(desk, params, caller),
       'project.withdraw': (params, caller) => withdraw(desk, params, caller),
-      'project.files': ({ sessionId, query }, { signal }) => {
+      'project.files': ({ sessionId, query }, { gone }) => {
         const workspace = sessionId === undefined ? null : (spine.log.index.session(sessionId)?.workspace ?? null);
-        const ending = signal === undefined ? spine.closing : AbortSignal.any([spine.closing, signal]);
-        return findFiles(workspaces.contextOf(workspace), query, ending);
+        return findFiles(workspaces.contextOf(workspace), query, gone);
       },
       'project.example': () => {
         if (spine.panic.engaged) throw new AppError('panic_engaged', 'Nothing is written while everything is stopped.');
@@ -109,4 +135,30 @@ function withdraw(desk: Desk, { folder }: OpParsed<'project.withdraw'>, { actor 
 
 function record({ log }: Desk, draft: Parameters<Spine['log']['append']>[1][number]): void {
   log.append(systemSessionId, [draft], true);
+}
+
+/** Reads plain files only, because a link could lead out of the folder. */
+const projectFiles: ProjectFiles = {
+  stamp: (path) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : null;
+  },
+  read: (path, bytesMax) => {
+    try {
+      return readBeginning(path, bytesMax);
+    } catch {
+      // A file that has disappeared or cannot be read is treated as missing.
+      return null;
+    }
+  },
+};
+
+function readBeginning(path: string, bytesMax: number): string {
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const bytes = Buffer.alloc(bytesMax);
+    return bytes.subarray(0, readSync(handle, bytes, 0, bytesMax, 0)).toString('utf8');
+  } finally {
+    closeSync(handle);
+  }
 }

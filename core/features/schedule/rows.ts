@@ -10,14 +10,10 @@ import {
   type ScheduleFired,
   type Task,
 } from '../../contracts/features/schedule.ts';
-import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const scheduleMigrations: readonly Migration[] = [
-  {
-    id: 'schedule-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+export const scheduleMigrations: readonly Migration[] = sqlMigrations({
+  'schedule-001-tables': `
         -- done_ms: every due time up to it is settled.
         CREATE TABLE IF NOT EXISTS schedules (
           schedule_id TEXT PRIMARY KEY, done_ms INTEGER NOT NULL, last_turn_id TEXT, body TEXT NOT NULL
@@ -35,10 +31,8 @@ export const scheduleMigrations: readonly Migration[] = [
           task_id TEXT PRIMARY KEY, state TEXT NOT NULL, created_at_ms INTEGER NOT NULL, body TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS tasks_state ON tasks (state, created_at_ms);
-      `);
-    },
-  },
-];
+      `,
+});
 
 export interface KeptSchedule {
   readonly schedule: Schedule;

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LockEntry, SkillPlan } from '../../contracts/features/skill-store.ts';
-import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ServedCaller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Spine } from '../feature.ts';
 import { isDirect, isRemote } from './direct-source.ts';
 import { newCommitOf } from './git-source.ts';
@@ -30,7 +30,7 @@ import { newestFirst, versionOf } from './versions.ts';
 
 export interface DeskDeps extends Pick<
   Spine,
-  'clock' | 'closing' | 'config' | 'facts' | 'home' | 'ids' | 'later' | 'log' | 'logger' | 'panic' | 'safety'
+  'clock' | 'config' | 'facts' | 'home' | 'ids' | 'later' | 'log' | 'logger' | 'panic' | 'safety'
 > {
   readonly rows: SkillStoreRows;
   readonly shelf: Shelf;
@@ -85,8 +85,8 @@ export class StoreDesk {
     this.#forget?.();
   }
 
-  async search({ query = '', market }: OpParsed<'skill.search'>, caller: Caller): Promise<OpResult<'skill.search'>> {
-    const signal = this.#signal(caller);
+  async search({ query = '', market }: OpParsed<'skill.search'>, caller: ServedCaller): Promise<OpResult<'skill.search'>> {
+    const signal = caller.gone;
     const { offers, problems } = await this.#markets.ask(market ?? null, (one) => one.search(query, signal), signal);
     const there = new Map(this.#deps.shelf.standing().map((one) => [one.name, one]));
     const skills = newestOfEach(offers).map(({ name, version, description, market: from, publisher, verdict, deprecation }) => ({
@@ -103,11 +103,11 @@ export class StoreDesk {
     return { skills, problems: [...problems] };
   }
 
-  async plan(params: OpParsed<'skill.plan'>, caller: Caller): Promise<SkillPlan> {
+  async plan(params: OpParsed<'skill.plan'>, caller: ServedCaller): Promise<SkillPlan> {
     this.#assertGoing();
     // Also where the start resumed nothing: the plan must not take files of a cut-off installation for the person's own.
     recoverInstalls({ ...this.#deps, fs: this.#fs });
-    const signal = this.#signal(caller);
+    const signal = caller.gone;
     const isUpdate = params.update === true;
     const planner = new Planner(this.#planning, isUpdate, signal);
     const exact = params.lock === undefined ? [] : await this.#locked(this.#path(params.lock), signal);
@@ -121,7 +121,7 @@ export class StoreDesk {
     return { planId, skills: shown, unchanged, isDangerous };
   }
 
-  async install({ planId, despiteDangers, pin }: OpParsed<'skill.install'>, caller: Caller): Promise<OpResult<'skill.install'>> {
+  async install({ planId, despiteDangers, pin }: OpParsed<'skill.install'>, caller: ServedCaller): Promise<OpResult<'skill.install'>> {
     this.#assertGoing();
     const plan = this.#plan;
     if (plan?.planId !== planId)
@@ -150,8 +150,8 @@ export class StoreDesk {
     );
   }
 
-  async outdated(caller: Caller): Promise<OpResult<'skill.outdated'>> {
-    const signal = this.#signal(caller);
+  async outdated(caller: ServedCaller): Promise<OpResult<'skill.outdated'>> {
+    const signal = caller.gone;
     const { rows, shelf } = this.#deps;
     const all = rows.entries();
     const skills: OpResult<'skill.outdated'>['skills'] = [];
@@ -184,7 +184,7 @@ export class StoreDesk {
     };
   }
 
-  pin({ name, pinned }: OpParsed<'skill.pin'>, caller: Caller): OpResult<'skill.pin'> {
+  pin({ name, pinned }: OpParsed<'skill.pin'>, caller: ServedCaller): OpResult<'skill.pin'> {
     if (this.#deps.rows.entry(name) === null) throw new AppError('not_found', `${name} was not installed from anywhere.`);
     this.#append({ type: 'skill.pinned', body: { name, isPinned: pinned, by: caller.actor } });
     this.writeLock();
@@ -199,7 +199,7 @@ export class StoreDesk {
     this.#deps.log.append(systemSessionId, drafts, true);
   }
 
-  #place(plan: KeptPlan, entries: readonly LockEntry[], caller: Caller): void {
+  #place(plan: KeptPlan, entries: readonly LockEntry[], caller: ServedCaller): void {
     const { shelf, ids } = this.#deps;
     const installId = ids.next('evt');
     const by = caller.actor;
@@ -351,11 +351,6 @@ export class StoreDesk {
 
   #path(path: string): string {
     return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolvePath(this.#deps.facts.workspace, path);
-  }
-
-  #signal({ signal }: Caller): AbortSignal {
-    const { closing } = this.#deps;
-    return signal === undefined ? closing : AbortSignal.any([closing, signal]);
   }
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
 import { hashLayersSkill } from './layers-shape.ts';
 import { importSkills } from './skill-import.ts';
-import { SkillBench } from './skill-test-bench.ts';
+import { SkillBench } from '../../../tests/rigs/core/features/skills/skill-bench.ts';
 
 let bench: SkillBench;
 

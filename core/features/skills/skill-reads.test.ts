@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SkillBench } from './skill-test-bench.ts';
+import { SkillBench } from '../../../tests/rigs/core/features/skills/skill-bench.ts';
 import { seeTree } from './skill-folders.ts';
 import { readWhole } from './skill-reads.ts';
 

@@ -3,7 +3,7 @@
 import { symlinkSync, rmSync, mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
-import { SkillBench } from './skill-test-bench.ts';
+import { SkillBench } from '../../../tests/rigs/core/features/skills/skill-bench.ts';
 
 let bench: SkillBench;
 

@@ -1,9 +1,10 @@
 // The skills feature: instructions for kinds of work. Skills are found in folders, read, linted, trusted by a person, shortlisted for a
 // task and opened within bounds. The steps of composed skills are calls of a subagent.
 
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, statSync, existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { makeFolders } from '../../base/make-folders.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -11,7 +12,6 @@ import type { ModelReply } from '../../contracts/llm.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { bundledSkills } from './bundled-skills.ts';
 import { createSkillOps } from './ops.ts';
 import { skillMigrations, SkillRows } from './rows.ts';
 import { SkillBook, type SkillRoot } from './skill-book.ts';
@@ -24,8 +24,8 @@ import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
 import { createSkillTool } from './tool.ts';
+import { outsideArchive } from '../../guard/sandbox/sandbox.ts';
 
-export { bundledSkills } from './bundled-skills.ts';
 export { isSkillModel } from './skill-runs.ts';
 
 type Taken = Pick<
@@ -165,4 +165,12 @@ function skillRoots(folders: readonly string[], { workspace }: FactContext, own:
     ...folders.map((folder): SkillRoot => ({ path: realOf(resolve(workspace, folder)), origin: 'folder' })),
     ...(bundled === null ? [] : [{ path: bundled, origin: 'bundled' } as const]),
   ];
+}
+
+/** The folder in the checkout, next to dist/, or in the package. Null if the bundled skills are not included. */
+export function bundledSkills(): string | null {
+  const here = import.meta.url;
+  const up = here.endsWith('.ts') ? '../../../skills' : here.includes('/chunks/') ? '../../skills' : '../skills';
+  const folder = outsideArchive(fileURLToPath(new URL(up, here)));
+  return existsSync(folder) ? realpathSync(folder) : null;
 }

@@ -2,14 +2,13 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { untilAborted } from '../../base/deferred.ts';
-import type { ChatDesk, ChatLine, ClosedQuestion, RemoteFile } from '../../contracts/channels.ts';
+import type { ChatDesk, ChatLine, ClosedQuestion, RemoteFile, LiveFailure, LiveScreen } from '../../contracts/channels.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { botCommands, download, tooBig } from '../../runtime/chats/chats.ts';
 import { isTokenRefused, readFailure, tokenRefused } from './api-failure.ts';
 import { createBotApi, type BotApi } from './bot-api.ts';
 import { createChatPort } from './chat-port.ts';
 import { Intake } from './intake.ts';
-import { liveScreen } from './live-screen.ts';
 import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
 import { PollPlace } from './poll-place.ts';
 import { Poller, type PollerDeps } from './poller.ts';
@@ -157,4 +156,28 @@ async function fetchFile({ fetch, wait }: BotRunDeps, api: BotApi, { file, sizeB
     if (failure.why === 'too_big') throw tooBig(name, DOWNLOAD_MAX);
     throw new AppError('fetch_failed', `"${name}" could not be fetched from Telegram.`, { cause });
   }
+}
+
+const SHOWN_MAX = 4_000;
+
+/**
+ * Shows an answer in Telegram while it is written: as a draft if the server supports drafts, otherwise as a message that is edited.
+ */
+function liveScreen(api: Pick<BotApi, 'sendDraft' | 'sendText' | 'editText' | 'sendTyping'>): LiveScreen {
+  // Never aborted: otherwise a message with an unknown id could remain next to the answer.
+  const whole = new AbortController().signal;
+  return {
+    shownMax: SHOWN_MAX,
+    draft: (draft, signal) => api.sendDraft(draft, signal),
+    send: (chatId, text, threadId) => api.sendText({ chatId, threadId, text, isHtml: false }, whole),
+    edit: (message) => api.editText({ ...message, isHtml: false }, whole),
+    typing: (chatId, signal, threadId) => api.sendTyping({ chatId, threadId }, signal),
+    failureOf: (cause, signal) => failureOf(cause, signal),
+  };
+}
+
+function failureOf(cause: unknown, signal: AbortSignal): LiveFailure {
+  const failure = readFailure(cause, signal);
+  if (failure.kind === 'flood' || failure.kind === 'aborted') return failure;
+  return { kind: failure.kind === 'refused' && failure.why !== 'blocked' ? 'unsupported' : 'unavailable' };
 }

@@ -4,12 +4,13 @@
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { telegramSchema } from '../../contracts/features/telegram.ts';
+import { telegramSchema, type telegramOps } from '../../contracts/features/telegram.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createBotApi } from './bot-api.ts';
 import { identifyBot, runBot } from './bot-run.ts';
-import { createHandlers, type BotChannel } from './operations.ts';
 import { PollLeases, telegramMigrations } from './rows.ts';
+import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { Pairing } from '../../runtime/chats/chats.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'options'>;
 
@@ -63,3 +64,63 @@ const trial: ChannelTrial = {
     return `@${(await identifyBot(api, signal)).username}`;
   },
 };
+
+interface BotChannel {
+  readonly meId: string;
+  readonly state: OpResult<'telegram.status'>['state'];
+  readonly pairing: Pick<Pairing, 'offer' | 'list' | 'refuse' | 'revoke'>;
+  status(): OpResult<'channel.list'>['channels'][number];
+  confirm(pairingId: string, caller: Caller): void;
+  setPaused(isPaused: boolean, by: string): void;
+}
+
+/**
+ * The operations of the bot under their old names, from before all chat services had common operations. They act on the same people,
+ * codes and state.
+ */
+function createHandlers(bot: BotChannel): Pick<OpHandlers, keyof typeof telegramOps> {
+  const { pairing } = bot;
+  const status = (): OpResult<'telegram.status'> => {
+    const { sinceMs, problem, lastHeardMs, people, strangers } = bot.status();
+    const username = usernameOf(bot);
+    return {
+      state: bot.state,
+      sinceMs,
+      problem,
+      people,
+      strangers,
+      bot: username === null ? null : { botId: bot.meId, username },
+      lastUpdateMs: lastHeardMs,
+      pairings: pairing.list().pairings.length,
+    };
+  };
+  return {
+    'telegram.status': status,
+    'telegram.pair': (_params, caller) => ({ ...pairing.offer(caller), bot: usernameOf(bot) }),
+    'telegram.list': () => pairing.list(),
+    'telegram.confirm': ({ pairingId }, caller) => {
+      bot.confirm(pairingId, caller);
+      return pairing.list();
+    },
+    'telegram.refuse': ({ pairingId }, caller) => {
+      pairing.refuse(pairingId, caller);
+      return pairing.list();
+    },
+    'telegram.revoke': ({ userId }, caller) => {
+      pairing.revoke(userId, caller);
+      return pairing.list();
+    },
+    'telegram.pause': (_params, { actor }) => {
+      bot.setPaused(true, actor);
+      return status();
+    },
+    'telegram.resume': (_params, { actor }) => {
+      bot.setPaused(false, actor);
+      return status();
+    },
+  };
+}
+
+function usernameOf(bot: Pick<BotChannel, 'status'>): string | null {
+  return bot.status().me?.replace(/^@/, '') ?? null;
+}

@@ -1,13 +1,13 @@
 // Follows the log for one receiver: sends finished turns and graded eval cases in order and in batches. The stored cursor moves only after
 // the receiver has confirmed a batch. Never runs on the path of a turn. After a crash the last batch may be sent again, with the same ids.
 
-import type { AnyEvent, EventType } from '../../contracts/events.ts';
+import type { AnyEvent, EventType, EventOf } from '../../contracts/events.ts';
 import type { TelemetryTarget } from '../../contracts/features/telemetry.ts';
 import { LogCursor } from '../../store/storage/storage.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { traceOfCase } from './eval-spans.ts';
 import type { Receiver, Delivery } from './receiver.ts';
-import { traceOfTurn, type TraceOptions, type TurnTrace } from './turn-spans.ts';
+import { traceOfTurn, type TraceOptions, type TurnTrace, type Attributes } from './turn-spans.ts';
+import { evaluation, langfuse, names, own } from './conventions.ts';
 
 export interface QueueDeps {
   readonly log: Pick<SessionLog, 'reads' | 'index' | 'storage' | 'lastSeq'>;
@@ -115,4 +115,47 @@ export class ExportQueue {
   get #at(): number {
     return this.#cursor.seq ?? 0;
   }
+}
+
+/** The span of one graded eval case, with one evaluation result per check. Pure. */
+function traceOfCase({ atMs, sessionId, body }: EventOf<'eval.case_finished'>, { content, redact }: TraceOptions): TurnTrace {
+  const { runId, model, result } = body;
+  const key = `${runId}/${result.caseId}/${result.repeat}`;
+  const met = result.checks.filter(({ pass }) => pass).length;
+  const said = (text: string): Attributes => (content ? { [evaluation.explanation]: redact(text) } : {});
+  const whole: Attributes = {
+    [evaluation.name]: redact(result.name),
+    [evaluation.label]: result.verdict,
+    // If the case ended in an error, nothing is known about the answer.
+    [evaluation.score]: result.verdict === 'error' ? null : result.checks.length === 0 ? 1 : met / result.checks.length,
+    ...said(result.error ?? ''),
+  };
+  const results = result.checks.map(({ type, pass, score, reason }): Attributes => ({
+    [evaluation.name]: type,
+    [evaluation.label]: pass ? 'pass' : 'fail',
+    [evaluation.score]: score ?? (pass ? 1 : 0),
+    ...said(reason),
+  }));
+  const span = {
+    key,
+    parent: null,
+    name: 'evaluate case',
+    kind: 'internal',
+    startMs: atMs - result.tookMs,
+    endMs: atMs,
+    attributes: {
+      [names.conversation]: sessionId,
+      [names.requestModel]: model,
+      [own.evalRun]: runId,
+      [own.evalCase]: result.caseId,
+      [own.costUsd]: result.costUsd,
+      [langfuse.kind]: 'evaluator',
+      [langfuse.session]: sessionId,
+      [langfuse.trace]: `eval ${runId}`,
+      ...whole,
+    },
+    events: [whole, ...results].map((attributes) => ({ name: evaluation.event, atMs, attributes })),
+    error: result.error ?? null,
+  } as const;
+  return { rootTurnId: key, turnId: key, sessionId, spans: [span] };
 }

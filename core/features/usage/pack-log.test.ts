@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger, type Logger } from '../../base/logger.ts';
 import { LineFile, PackLog } from './pack-log.ts';
-import { NOON_MS, openUsage, UsageLog } from './usage-bench.ts';
+import { NOON_MS, openUsage, UsageLog } from '../../../tests/rigs/core/features/usage/usage-bench.ts';
 
 const folders: string[] = [];
 const newFolder = (): string => {

@@ -1,13 +1,9 @@
 // The tables of usage, and the views that define which figures of a call or turn count where. All of them can be rebuilt from the log.
 
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const usageMigrations: readonly Migration[] = [
-  {
-    id: 'telemetry-001-tables',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+export const usageMigrations: readonly Migration[] = sqlMigrations({
+  'telemetry-001-tables': `
         CREATE TABLE IF NOT EXISTS telemetry_cursor (
           id INTEGER PRIMARY KEY CHECK (id = 1), projected_seq INTEGER NOT NULL, reported_seq INTEGER NOT NULL
         ) STRICT;
@@ -32,43 +28,25 @@ export const usageMigrations: readonly Migration[] = [
           input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cached_input_tokens INTEGER NOT NULL, cost_usd REAL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS telemetry_turns_by_start ON telemetry_turns (started_at_ms);
-        CREATE TABLE IF NOT EXISTS telemetry_deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`);
-    },
-  },
-  {
-    id: 'telemetry-002-usage',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+        CREATE TABLE IF NOT EXISTS telemetry_deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`,
+  'telemetry-002-usage': `
         CREATE TABLE IF NOT EXISTS telemetry_usage (
           by TEXT NOT NULL, day TEXT NOT NULL, key TEXT NOT NULL, turns INTEGER NOT NULL, calls INTEGER NOT NULL,
           input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cached_input_tokens INTEGER NOT NULL, cost_usd REAL NOT NULL,
           priced_calls INTEGER NOT NULL, unknown_cost_calls INTEGER NOT NULL, took TEXT NOT NULL, first_token TEXT NOT NULL,
           PRIMARY KEY (by, day, key)
         ) STRICT, WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS telemetry_usage_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), rolled_seq INTEGER NOT NULL) STRICT;`);
-    },
-  },
-  {
-    id: 'telemetry-003-packs',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+        CREATE TABLE IF NOT EXISTS telemetry_usage_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), rolled_seq INTEGER NOT NULL) STRICT;`,
+  'telemetry-003-packs': `
         CREATE INDEX IF NOT EXISTS telemetry_packs_by_seq ON telemetry_packs (seq);
-        CREATE INDEX IF NOT EXISTS telemetry_packs_by_session ON telemetry_packs (session_id, seq);`);
-    },
+        CREATE INDEX IF NOT EXISTS telemetry_packs_by_session ON telemetry_packs (session_id, seq);`,
+  'usage-001-in-step': (db) => {
+    db.exec(views);
+    rebuildSums(db);
+    // Removes the sums of an earlier version. If that version runs again, it rebuilds them.
+    db.exec('DELETE FROM telemetry_usage; DELETE FROM telemetry_usage_cursor');
   },
-  {
-    id: 'usage-001-in-step',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(views);
-      rebuildSums(db);
-      // Removes the sums of an earlier version. If that version runs again, it rebuilds them.
-      db.exec('DELETE FROM telemetry_usage; DELETE FROM telemetry_usage_cursor');
-    },
-  },
-];
+});
 
 const bucketOf = (column: string): string =>
   `CASE WHEN status <> 'finished' OR ${column} IS NULL THEN NULL WHEN ${column} < 1 THEN 0 ELSE 1 + CAST(ln(${column}) / ln(1.1) AS INTEGER) END`;

@@ -5,7 +5,7 @@ import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import { sessionMigrations } from '../../store/session/session.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 import { usageMigrations } from './usage.ts';
-import { NOON_MS, openUsage, UsageLog } from './usage-bench.ts';
+import { NOON_MS, openUsage, UsageLog } from '../../../tests/rigs/core/features/usage/usage-bench.ts';
 
 const DAY_MS = 86_400_000;
 

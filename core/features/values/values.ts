@@ -6,15 +6,15 @@ import type { valueOps } from '../../contracts/features/values.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { askValue, outputOfJsonSchema, valueIn, type Output, type ValueAnswer } from '../../mind/asking/asking.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { answerOf, type TurnAnswer } from './turn-answer.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 
-type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'closing' | 'asking' | 'redactDeep'>;
+type Taken = Pick<Spine, 'log' | 'panic' | 'turns' | 'asking' | 'redactDeep'>;
 
 interface Wanted {
   readonly turnId: string;
   readonly model: string;
   readonly by: string;
-  readonly signal: AbortSignal | undefined;
+  readonly gone: AbortSignal;
 }
 
 const ANSWER_TOKENS = 4_096;
@@ -25,7 +25,7 @@ const instructions = `You get a message of a person and the answer an assistant 
 export const values = defineBuiltInFeature({
   name: 'values',
   create: (spine: Taken): { handlers: Pick<OpHandlers, keyof typeof valueOps> } => ({
-    handlers: { 'turn.value': (params, { actor, signal }) => valueOfTurn(spine, params, actor, signal) },
+    handlers: { 'turn.value': (params, { actor, gone }) => valueOfTurn(spine, params, actor, gone) },
   }),
 });
 
@@ -37,7 +37,7 @@ async function valueOfTurn(
   deps: Taken,
   { turnId, schema, model: named }: OpParams<'turn.value'>,
   by: string,
-  signal: AbortSignal | undefined,
+  gone: AbortSignal,
 ): Promise<OpResult<'turn.value'>> {
   const { log, panic, redactDeep } = deps;
   const output = outputOfJsonSchema(schema);
@@ -52,7 +52,7 @@ async function valueOfTurn(
     const hint = 'Name one: `model`.';
     throw new AppError('no_model', `The turn ${turnId} asked no model, so there is none to ask for the value.`, { hint });
   }
-  const given = redactDeep(await ask(deps, answer, output, { turnId, model, by, signal }));
+  const given = redactDeep(await ask(deps, answer, output, { turnId, model, by, gone }));
   const { usage, costUsd, tookMs } = given.spent ?? { usage: noUsage, costUsd: 0, tookMs: 0 };
   const told = 'refused' in given ? { error: given.refused } : { value: given.value };
   const body = { model, by, ...told, usage, costUsd, tookMs };
@@ -65,14 +65,41 @@ async function valueOfTurn(
 
 /** Stops when the caller disconnects, when the program ends, and on the panic stop. */
 function ask(
-  { asking, panic, closing }: Taken,
+  { asking, panic }: Taken,
   answer: TurnAnswer,
   output: Output<unknown>,
-  { turnId, model, signal }: Wanted,
+  { turnId, model, gone }: Wanted,
 ): Promise<ValueAnswer<unknown>> {
   const place = { sessionId: answer.sessionId, turnId, continues: answer.continues };
   const text = `Message:\n${answer.message}\n\nAnswer:\n${answer.text}`;
   const question = { model, place, system: instructions, text, maxOutputTokens: ANSWER_TOKENS, timeoutMs: ANSWER_MS };
-  const signals = [panic.signal, closing, ...(signal === undefined ? [] : [signal])];
-  return askValue(asking, question, output, AbortSignal.any(signals));
+  return askValue(asking, question, output, AbortSignal.any([panic.signal, gone]));
+}
+
+interface TurnAnswer {
+  readonly sessionId: string;
+  readonly message: string;
+  readonly text: string;
+  /** The model that was called last. */
+  readonly model: string | null;
+  readonly continues: readonly string[];
+}
+
+/** Fails with `conflict` if the turn has no answer. */
+function answerOf(turnId: string, events: readonly AnyEvent[]): TurnAnswer {
+  const said: string[] = [];
+  let answer: string | null = null;
+  let model: string | null = null;
+  let continues: readonly string[] = [];
+  for (const event of events) {
+    if (event.type === 'user.message' || event.type === 'turn.steered') said.push(event.body.text);
+    if (event.type === 'turn.started') continues = event.body.continues?.turnIds ?? [];
+    if (event.type === 'model.requested') model = event.body.model;
+    if (event.type === 'turn.finished') answer = event.body.text;
+  }
+  if (answer === null || answer === '') {
+    const hint = answer === null ? 'Wait until it has ended: turn.wait.' : 'Only an answer can become a value.';
+    throw new AppError('conflict', `The turn ${turnId} has no answer${answer === null ? ' yet' : ''}.`, { hint });
+  }
+  return { sessionId: events[0]?.sessionId ?? '', message: said.join('\n\n'), text: answer, model, continues };
 }

@@ -6,7 +6,7 @@ import { providerSchema } from '../../contracts/config.ts';
 import { CortensorRouter } from '../../mind/llm/llm.ts';
 import { Cortensor, type CortensorKnobs } from '../../../tests/doubles/cortensor.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
-import { createVerifier, about, settingsOf, verdictOf } from './verify-bench.ts';
+import { createVerifier, about, settingsOf, verdictOf } from '../../../tests/rigs/core/features/verify/verify-bench.ts';
 
 let double: Cortensor;
 beforeEach(async () => {

@@ -10,7 +10,7 @@ import type { AskingDeps } from '../../mind/asking/asking.ts';
 import { verifyByCommand } from './by-command.ts';
 import { verifyByModel } from './by-model.ts';
 import type { AskVerifier } from './verifier.ts';
-import { about, createVerifier, request, settingsOf, verdictOf } from './verify-bench.ts';
+import { about, createVerifier, request, settingsOf, verdictOf } from '../../../tests/rigs/core/features/verify/verify-bench.ts';
 
 const says =
   (verdict: 'VALID' | 'INVALID' | 'RETRY' | 'NEEDS_SPEC'): AskVerifier =>

@@ -6,8 +6,9 @@ import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { verifyByCommand } from './by-command.ts';
 import { verifyByCortensor } from './by-cortensor.ts';
 import { verifyByModel } from './by-model.ts';
-import { verifierChecks } from './checks.ts';
 import { Verifier, type AskVerifier } from './verifier.ts';
+import type { Config } from '../../contracts/config.ts';
+import { unwell, well, type HealthSource } from '../../contracts/health.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'asking' | 'programs' | 'redactDeep'>;
 
@@ -38,4 +39,25 @@ function askerOf(settings: VerifyConfig, providers: Providers, { asking, program
 export function splitKind(by: string): readonly [kind: 'command' | 'cortensor' | 'model', name: string] {
   if (by.startsWith('command:')) return ['command', by.slice('command:'.length)];
   return by.startsWith('cortensor:') ? ['cortensor', by.slice('cortensor:'.length)] : ['model', by];
+}
+
+/** The health check of the verifier: detects an unknown name before every call of the verified classes fails. */
+function verifierChecks({ by, classes, whenUnavailable }: VerifyConfig, providers: Config['providers']): HealthSource {
+  return {
+    check: () => {
+      const problem = problemOf(by, providers);
+      if (problem === null) return [well('verifier', `${by} checks calls of ${classes.join(', ')}.`)];
+      const then = whenUnavailable === 'deny' ? 'denied' : 'asked about';
+      return [unwell('verifier', `${problem} Calls of ${classes.join(', ')} are ${then}.`, 'Correct verify.by in config.yaml.')];
+    },
+  };
+}
+
+function problemOf(by: string, providers: Config['providers']): string | null {
+  if (by.startsWith('command:')) return null;
+  const isRouter = by.startsWith('cortensor:');
+  const name = isRouter ? by.slice('cortensor:'.length) : by.slice(0, by.indexOf('/'));
+  const provider = providers[name];
+  if (provider === undefined) return `verify.by names the provider ${name}, which is not in config.yaml.`;
+  return isRouter && provider.kind !== 'cortensor' ? `verify.by names ${name}, which is no Cortensor provider.` : null;
 }

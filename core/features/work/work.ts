@@ -1,18 +1,35 @@
 // Work with criteria: a goal is pursued until checks show that it is done. Turns outside of such work pay nothing for this feature.
 
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import type * as z from 'zod';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
-import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
+import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
-import type { RunRows } from '../../runtime/runs/runs.ts';
+import { RunRows, createRunTable } from '../../runtime/runs/runs.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { planOf } from './presets.ts';
-import { workMigrations, workRows } from './rows.ts';
-import { readTaskFile } from './task-file.ts';
 import { WorkDesk } from './work-desk.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
+
+const table = { name: 'work_tasks', key: 'task_id' };
+
+/** The table of work with criteria. */
+const workMigrations: readonly Migration[] = [{ id: 'work-001-tasks', minSafeVersion: 1, up: (db) => createRunTable(db, table) }];
+
+function workRows(db: SqlDatabase): RunRows {
+  return new RunRows(db, table, (event) => {
+    if (event.type === 'work.started') return { id: event.body.taskId, at: 'start' };
+    return event.type === 'work.finished' ? { id: event.body.taskId, at: 'end' } : null;
+  });
+}
 
 type Taken = Pick<
   Spine,
@@ -146,4 +163,29 @@ function decide(
   if (candidate !== undefined) desk.choose(taskId, candidate, caller.actor);
   else desk.judge(taskId, verdict ?? 'fail', { note, by: caller.actor });
   return desk.runs.whenResting(taskId, caller.signal);
+}
+
+const FILE_BYTES_MAX = 500_000;
+
+/** Fails with `not_found` or `invalid_params`. A workspace in the file is relative to the file. */
+function readTaskFile(path: string): WorkFile {
+  const file = readYaml(path, workFileSchema);
+  return file.workspace === undefined ? file : { ...file, workspace: resolve(dirname(path), file.workspace) };
+}
+
+function readYaml<T>(path: string, schema: z.ZodType<T>): T {
+  const given = parseYaml(path);
+  const checked = schema.safeParse(given);
+  if (checked.success) return checked.data;
+  const problems = describeIssues(checked.error.issues, { given, whole: 'the file' }).join('; ');
+  throw new AppError('invalid_params', `${path} cannot be used: ${problems}.`, { hint: 'docs/guide/tasks.md shows what belongs into it.' });
+}
+
+function parseYaml(path: string): unknown {
+  try {
+    if (statSync(path).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${path} is larger than ${FILE_BYTES_MAX} bytes.`);
+    return parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
 }

@@ -15,6 +15,7 @@ import type {
   SafeRequest,
   Usage,
 } from '../../contracts/llm.ts';
+import type { Spending } from '../../contracts/spending.ts';
 import { estimateOf, type Admission, type BudgetPlace, type CallEstimate } from '../../guard/budget/budget.ts';
 
 export interface AskingDeps {
@@ -50,9 +51,7 @@ export interface ModelQuestion {
   readonly again?: { readonly answer: string; readonly note: string };
 }
 
-export interface Spent {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
+export interface Spent extends Spending {
   readonly tookMs: number;
 }
 

@@ -8,6 +8,8 @@ import { sendableSchema, type SendableSchema } from '../../base/sendable-schema.
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { OutputForm } from '../../contracts/llm.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import { addSpending } from '../../contracts/spending.ts';
 import { askModel, type AskingDeps, type ModelAnswer, type ModelQuestion, type Spent } from './ask-model.ts';
 
 /** The wanted value: the schema that decides, and its form for models. */
@@ -105,18 +107,11 @@ function flaw(problems: readonly string[]): Flaw {
 }
 
 function spentOf(answers: readonly Answered[]): Spent {
-  return answers.reduce<Spent>(
-    (sum, { usage, costUsd, tookMs }) => ({
-      usage: {
-        inputTokens: sum.usage.inputTokens + usage.inputTokens,
-        outputTokens: sum.usage.outputTokens + usage.outputTokens,
-        cachedInputTokens: sum.usage.cachedInputTokens + usage.cachedInputTokens,
-      },
-      costUsd: sum.costUsd === null || costUsd === null ? null : sum.costUsd + costUsd,
-      tookMs: sum.tookMs + tookMs,
-    }),
-    { usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }, costUsd: 0, tookMs: 0 },
-  );
+  return answers.reduce<Spent>((sum, answer) => ({ ...addSpending(sum, answer), tookMs: sum.tookMs + answer.tookMs }), {
+    usage: noUsage,
+    costUsd: 0,
+    tookMs: 0,
+  });
 }
 
 /**

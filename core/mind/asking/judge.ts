@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { toAppError } from '../../contracts/errors.ts';
+import { addSpending } from '../../contracts/spending.ts';
 import type { AskingDeps, ModelQuestion, Spent } from './ask-model.ts';
 import { askValue, outputOf } from './ask-value.ts';
 import { isAppeal, mayHaveNoQuote, quotes, repeats } from './evidence.ts';
@@ -88,15 +89,7 @@ export async function judgeFirmly(
 
 function addSpent(one: Spent | undefined, other: Spent | undefined): Spent | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return {
-    usage: {
-      inputTokens: one.usage.inputTokens + other.usage.inputTokens,
-      outputTokens: one.usage.outputTokens + other.usage.outputTokens,
-      cachedInputTokens: one.usage.cachedInputTokens + other.usage.cachedInputTokens,
-    },
-    costUsd: one.costUsd === null || other.costUsd === null ? null : one.costUsd + other.costUsd,
-    tookMs: one.tookMs + other.tookMs,
-  };
+  return { ...addSpending(one, other), tookMs: one.tookMs + other.tookMs };
 }
 
 /** A cache key for a judgement; differs if anything that the judge sees differs. */

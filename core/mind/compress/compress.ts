@@ -5,7 +5,8 @@
 import type { AppError } from '../../contracts/errors.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { builtInPrompt, type PromptText } from '../../contracts/own-prompts.ts';
-import { noUsage, type ChatMessage, type Usage } from '../../contracts/llm.ts';
+import { noUsage, type ChatMessage } from '../../contracts/llm.ts';
+import { addSpending, type Spending } from '../../contracts/spending.ts';
 import { extractSummary, fitLines } from './extract-summary.ts';
 import { batchPrompt, mergePrompt, repairPrompt } from './summary-prompts.ts';
 import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
@@ -15,7 +16,7 @@ import { sourceText } from './summary-source.ts';
 export type AskModel = (
   prompt: { readonly system: string; readonly text: string; readonly maxOutputTokens: number },
   signal: AbortSignal,
-) => Promise<{ readonly text: string; readonly usage: Usage; readonly costUsd: number | null } | { readonly refused: string }>;
+) => Promise<(Spending & { readonly text: string }) | { readonly refused: string }>;
 
 export interface SummaryJob {
   /** The messages to cover, oldest first, without the earlier summary. */
@@ -27,24 +28,18 @@ export interface SummaryJob {
   readonly contextTokens: number;
 }
 
-export interface SummaryDraft {
+export interface SummaryDraft extends SummaryBill {
   readonly text: string;
   readonly method: 'model' | 'extract';
   readonly fallback: string | null;
   readonly tokens: number;
   readonly source: { readonly messages: number; readonly results: number; readonly tokens: number; readonly shortened: number };
   readonly quality: { readonly ok: boolean; readonly checked: number; readonly missing: string[]; readonly repaired: boolean };
-  readonly modelCalls: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
 }
 
 /** The cost of a summary so far. */
-export interface SummaryBill {
+export interface SummaryBill extends Spending {
   readonly modelCalls: number;
-  readonly usage: Usage;
-  /** Null if a price is unknown. */
-  readonly costUsd: number | null;
 }
 
 export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 };
@@ -212,17 +207,8 @@ class Work {
     }
   }
 
-  #spend({ usage, costUsd }: { readonly usage: Usage; readonly costUsd: number | null }): void {
-    const before = this.#bill;
-    this.#bill = {
-      modelCalls: before.modelCalls + 1,
-      usage: {
-        inputTokens: before.usage.inputTokens + usage.inputTokens,
-        outputTokens: before.usage.outputTokens + usage.outputTokens,
-        cachedInputTokens: before.usage.cachedInputTokens + usage.cachedInputTokens,
-      },
-      costUsd: before.costUsd === null || costUsd === null ? null : before.costUsd + costUsd,
-    };
+  #spend(spent: Spending): void {
+    this.#bill = { modelCalls: this.#bill.modelCalls + 1, ...addSpending(this.#bill, spent) };
     this.#deps.onSpent?.(this.#bill);
   }
 

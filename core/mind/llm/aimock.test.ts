@@ -4,7 +4,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
+import { createRequest, createRouter, failureOf, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 
 const never = new AbortController().signal;
 const mock = new LLMock({ port: 0, chunkSize: 8, host: '127.0.0.1' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AnthropicReader } from './anthropic-reader.ts';
 import { mapAnthropicFailure } from './anthropic-errors.ts';
-import { readFixture, RecordingSink } from './fixtures/conversation.ts';
+import { readFixture, RecordingSink } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { SseParser } from './sse-parser.ts';
 
 function read(text: string, sink = new RecordingSink()): AnthropicReader {

@@ -1,8 +1,8 @@
 // Which model answers if none is chosen: never the demo while a provider is set up, and never without saying what is missing.
 
 import { expect, test } from 'vitest';
-import { createRouter } from './fixtures/conversation.ts';
-import { ScriptedServer } from './fixtures/scripted-server.ts';
+import { createRouter } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const never = new AbortController().signal;
 const json = (value: unknown, status = 200) => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
-import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
+import { createRequest, createRouter, failureOf, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { readDemoIntent } from './demo-intent.ts';
 import { planDemoStep } from './demo-plan.ts';
 

@@ -1,8 +1,8 @@
 // Models without a tool interface get the tools as text, in alternating turns, and their calls are read from the answer.
 
 import { expect, test } from 'vitest';
-import { createRequest, createRouter, RecordingSink, user, weatherTool } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import { createRequest, createRouter, RecordingSink, user, weatherTool } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const json = { 'content-type': 'application/json' };
 const refusal = (status: number, message: string): Script => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecordingSink } from './fixtures/conversation.ts';
+import { RecordingSink } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { ReplyText } from './reply-reader.ts';
 
 function read(pieces: readonly string[]): { text: string; reasoning: string; said: string } {

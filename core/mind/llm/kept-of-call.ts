@@ -1,6 +1,8 @@
 // Data of an answer that a vendor wants back with its calls: reasoning, signatures. Kept only for the newest answers and only in memory;
 // every format works without it.
 
+import { NewestMap } from '../../base/newest-map.ts';
+
 const REPLIES_KEPT = 256;
 
 export interface KeptOfCall {
@@ -13,7 +15,7 @@ export interface KeptOfCall {
 }
 
 export class KeptOfCalls {
-  readonly #kept = new Map<string, KeptOfCall>();
+  readonly #kept = new NewestMap<string, KeptOfCall>(REPLIES_KEPT);
 
   of(callId: string): KeptOfCall | undefined {
     return this.#kept.get(callId);
@@ -21,7 +23,5 @@ export class KeptOfCalls {
 
   keep(callId: string, what: KeptOfCall): void {
     this.#kept.set(callId, what);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > REPLIES_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 }

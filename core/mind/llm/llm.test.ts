@@ -1,10 +1,18 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { configSchema, type ProviderConfig } from '../../contracts/config.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { assistant, createRequest, createRouter, failureOf, readFixture, RecordingSink, result, user } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import {
+  assistant,
+  createRequest,
+  createRouter,
+  failureOf,
+  readFixture,
+  RecordingSink,
+  result,
+  user,
+} from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 import { estimateTokens, type ModelRouter } from './llm.ts';
 
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRequest, createRouter, RecordingSink, readFixture, user } from './fixtures/conversation.ts';
-import { ScriptedServer } from './fixtures/scripted-server.ts';
+import { createRequest, createRouter, RecordingSink, readFixture, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 import { localServersToProbe, wellKnownServers, type LocalServer, type LocalServerKind } from './local-servers.ts';
 
 const never = new AbortController().signal;

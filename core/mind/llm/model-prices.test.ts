@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../contracts/config.ts';
-import { createRouter } from './fixtures/conversation.ts';
+import { createRouter } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { providerPresets } from './provider-presets.ts';
 
 const openai: ProviderConfig = { kind: 'openai', apiKey: 'env:KEY' };

@@ -2,8 +2,15 @@
 
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createRequest, createRouter, failureOf, readFixture, RecordingSink, user } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import {
+  createRequest,
+  createRouter,
+  failureOf,
+  readFixture,
+  RecordingSink,
+  user,
+} from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const text = readFixture('openai-text.txt');
 

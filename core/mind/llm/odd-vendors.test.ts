@@ -2,8 +2,8 @@
 // parts. Each gives one answer or one clear error, and never the same call twice.
 
 import { expect, test } from 'vitest';
-import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import { createRequest, createRouter, failureOf, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 async function asked(kind: 'anthropic' | 'ollama', script: Script) {
   await using server = await ScriptedServer.start(script);

@@ -1,8 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { assistant, createRequest, createRouter, failureOf, note, RecordingSink, result, user } from './fixtures/conversation.ts';
-import { ScriptedServer } from './fixtures/scripted-server.ts';
+import {
+  assistant,
+  createRequest,
+  createRouter,
+  failureOf,
+  note,
+  RecordingSink,
+  result,
+  user,
+} from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const never = new AbortController().signal;
 const ndjson = { 'content-type': 'application/x-ndjson' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
-import { readFixture, RecordingSink } from './fixtures/conversation.ts';
+import { readFixture, RecordingSink } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { OpenAiReader } from './openai-reader.ts';
 import { completeCalls } from './reply-reader.ts';
 import { SseParser } from './sse-parser.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
-import { assistant, plainServer, createRequest, note, result, user } from './fixtures/conversation.ts';
+import { assistant, plainServer, createRequest, note, result, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { noWords } from './wire-words.ts';
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
-import { plainServer } from './fixtures/conversation.ts';
+import { plainServer } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { createOpenAiFormat } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 import { createFailure } from './vendor-failure.ts';

@@ -4,8 +4,8 @@
 import { expect, test } from 'vitest';
 import { ScriptedModel } from '../../../tests/doubles/scripted-model.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { createRequest, createRouter, failureOf, RecordingSink, user } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import { createRequest, createRouter, failureOf, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const event = (type: string, more: object = {}): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 const begins = (output_index: number, item: object): string => event('response.output_item.added', { output_index, item });

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { configSchema, type ProviderConfig } from '../../contracts/config.ts';
-import { createRouter, failureOf } from './fixtures/conversation.ts';
-import { ScriptedServer } from './fixtures/scripted-server.ts';
+import { createRouter, failureOf } from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 
 const never = new AbortController().signal;
 const json = (value: unknown, status = 200) => ({

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { createRequest, createRouter, failureOf, readFixture, RecordingSink, result, user } from './fixtures/conversation.ts';
-import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
+import {
+  createRequest,
+  createRouter,
+  failureOf,
+  readFixture,
+  RecordingSink,
+  result,
+  user,
+} from '../../../tests/rigs/core/mind/llm/conversation.ts';
+import { ScriptedServer, type Script } from '../../../tests/rigs/core/mind/llm/scripted-server.ts';
 import { serverNameOf, serverProfile } from './server-profile.ts';
 import { RefusedWordsInMemory, withoutWords } from './wire-words.ts';
 

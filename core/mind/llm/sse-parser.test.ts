@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readFixture } from './fixtures/conversation.ts';
+import { readFixture } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { SseParser } from './sse-parser.ts';
 
 function parse(chunks: readonly Buffer[], charsMax?: number): [string, string][] {

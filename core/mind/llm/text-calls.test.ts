@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
-import { createRequest, RecordingSink, user } from './fixtures/conversation.ts';
+import { createRequest, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { LiveWords } from './live-words.ts';
 import { readTextCalls, withTextCalls } from './text-calls.ts';
 

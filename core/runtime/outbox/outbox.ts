@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { ChannelPort, NewOutbound, OutboundItem } from '../../contracts/channels.ts';
+import type { ChannelPort, NewOutbound, OutboundItem, ChatAddress } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import type { OutboundInfo } from '../../contracts/outbox-ops.ts';
@@ -14,9 +14,9 @@ import type { ChatRows, ChatTurn } from './chat-rows.ts';
 import { Dispatch, type DispatchDeps } from './dispatch.ts';
 import type { MessageHooks } from './message-hooks.ts';
 import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
+import type { MessagePort } from '../../hands/tools/tools.ts';
 
 export { ChatRows, type ChatTurn } from './chat-rows.ts';
-export { createMessagePort } from './message-port.ts';
 export { OutboundRows } from './outbound-rows.ts';
 export { outboxMigrations } from './outbox-schema.ts';
 
@@ -210,4 +210,27 @@ function isNews(event: AnyEvent): boolean {
     event.type === 'panic.released' ||
     event.type === 'panic.engaged'
   );
+}
+
+/** The chats and the outbox as the message tool uses them. */
+export function createMessagePort(
+  outbox: Pick<MessagePort, 'queue'>,
+  chats: ChatRows,
+  describeArtifact: MessagePort['describeArtifact'],
+): MessagePort {
+  return {
+    titleOf: (chat) => chats.chat(chat)?.title ?? null,
+    ofTurn: (turnId) => chats.ofTurn(turnId)?.chat ?? null,
+    ofSession: (sessionId) => chats.ofSession(sessionId),
+    lastUsed: (channel) => {
+      const [last] = chats.chats({ channel, limit: 1 });
+      return last === undefined ? null : addressOf(last);
+    },
+    describeArtifact,
+    queue: (item) => outbox.queue(item),
+  };
+}
+
+function addressOf({ channel, chatId, threadId }: ChatAddress): ChatAddress {
+  return { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
 }

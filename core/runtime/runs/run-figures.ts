@@ -1,5 +1,6 @@
 // Sums the cost of a run: its turns, and the judgements it asked for. Reads the ends of turns, decides nothing.
 
+import { addCost } from '../../contracts/spending.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface RunFigures {
@@ -32,7 +33,7 @@ export function sumSpent(
     sum.modelCalls += modelCalls;
     sum.toolCalls += toolCalls;
     sum.tokens += usage.inputTokens + usage.outputTokens;
-    sum.costUsd = sum.costUsd === null || costUsd === null ? null : sum.costUsd + costUsd;
+    sum.costUsd = addCost(sum.costUsd, costUsd);
   };
   // A turn that was found again after a restart is listed twice but ran once.
   for (const [turnId, { sessionId }] of new Map([...turns].map((turn) => [turn.turnId, turn]))) {

@@ -3,7 +3,7 @@
 
 import { Emitter } from '../../base/emitter.ts';
 import type { Logger } from '../../base/logger.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventType } from '../../contracts/events.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
 import type { PolicyStore } from '../../guard/policy/policy.ts';
@@ -11,7 +11,6 @@ import type { SessionLog } from '../../store/session/session.ts';
 import type { RunRows } from './run-rows.ts';
 
 export { createRunTable, RunRows, type RunTable } from './run-rows.ts';
-export { errorOfTurn } from './turn-error.ts';
 export { restOf, sumSpent, type RunFigures } from './run-figures.ts';
 
 export interface RunsDeps {
@@ -262,4 +261,14 @@ export class Runs<State extends RunState, View> {
   #read(sessionId: string): AnyEvent[] {
     return this.#deps.log.reads.slice(sessionId, { types: this.#kind.types, limit: EVENTS_MAX });
   }
+}
+
+/** Undefined if the turn was done, has not ended, or is null. */
+export function errorOfTurn(
+  log: Pick<SessionLog, 'reads'>,
+  turn: { readonly sessionId: string; readonly turnId: string } | null,
+): ErrorBody | undefined {
+  const end = turn === null ? null : log.reads.turnEnd(turn.sessionId, turn.turnId);
+  if (end?.status === 'stopped') return new AppError('panic_engaged', 'The panic stop ended its turn.').toBody();
+  return end?.error ?? undefined;
 }

@@ -1,6 +1,7 @@
 // A cache of sessions in use: the transcript so far, so that a turn never rereads its history. Bounded; the least recently used session is
 // evicted.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -23,6 +24,8 @@ export const transcriptTypes: readonly EventType[] = [
   'summary.written',
 ];
 
+const SESSIONS_KEPT = 32;
+
 /** The source of conversations. */
 export interface TranscriptSource {
   readonly log: SessionLog;
@@ -32,12 +35,10 @@ export interface TranscriptSource {
 
 export class HotSessions {
   readonly #source: TranscriptSource;
-  readonly #kept: number;
-  readonly #sessions = new Map<string, Transcript>();
+  readonly #sessions = new NewestMap<string, Transcript>(SESSIONS_KEPT);
 
-  constructor(source: TranscriptSource, kept = 32) {
+  constructor(source: TranscriptSource) {
     this.#source = source;
-    this.#kept = kept;
   }
 
   /** The session's transcript up to its newest event. */
@@ -82,10 +83,6 @@ export class HotSessions {
 
   #keep(sessionId: string, transcript: Transcript): Transcript {
     this.#sessions.set(sessionId, transcript);
-    if (this.#sessions.size > this.#kept) {
-      const oldest = this.#sessions.keys().next();
-      if (oldest.done !== true) this.#sessions.delete(oldest.value);
-    }
     return transcript;
   }
 

@@ -1,5 +1,6 @@
 // Lets callers wait for the ends of turns.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
@@ -17,7 +18,7 @@ const ENDS_KEPT = 64;
 
 export class TurnEnds {
   readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
-  readonly #newest = new Map<string, TurnEnd | AppError>();
+  readonly #newest = new NewestMap<string, TurnEnd | AppError>(ENDS_KEPT);
 
   /** The end of a turn that ended recently. Fails with the error of one that could not continue. */
   newest(turnId: string): TurnEnd | undefined {
@@ -56,8 +57,6 @@ export class TurnEnds {
 
   #keep(turnId: string, end: TurnEnd | AppError): void {
     this.#newest.set(turnId, end);
-    const [oldest] = this.#newest.keys();
-    if (this.#newest.size > ENDS_KEPT && oldest !== undefined) this.#newest.delete(oldest);
   }
 
   fail(turnId: string, error: AppError): void {

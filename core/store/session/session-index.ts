@@ -1,6 +1,7 @@
 // Rows kept in step with the log in the same transaction: sessions, turns, tool calls, inbound keys. They can be rebuilt from the log. Rows
 // are small and indexes few, because every append pays for them.
 
+import { NewestMap } from '../../base/newest-map.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
 import type { SessionInfo } from '../../contracts/op-results.ts';
@@ -105,7 +106,7 @@ export class SessionIndex {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
   /** Cached rows of sessions in use, updated with every write, because each turn reads its session many times. */
-  readonly #known = new Map<string, SessionRow>();
+  readonly #known = new NewestMap<string, SessionRow>(ROWS_KEPT);
 
   constructor(db: SqlDatabase) {
     this.#db = db;
@@ -237,10 +238,6 @@ export class SessionIndex {
   }
 
   #keep(row: SessionRow): SessionRow {
-    if (this.#known.size >= ROWS_KEPT) {
-      const oldest = this.#known.keys().next();
-      if (oldest.done !== true) this.#known.delete(oldest.value);
-    }
     this.#known.set(row.sessionId, row);
     return row;
   }

@@ -1,13 +1,9 @@
 // Tables of the event log and of the rows kept in step with it in the same transaction.
 
-import type { Migration } from '../storage/storage.ts';
+import { sqlMigrations, type Migration } from '../storage/storage.ts';
 
-export const sessionMigrations: readonly Migration[] = [
-  {
-    id: '0001-session-log',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+export const sessionMigrations: readonly Migration[] = sqlMigrations({
+  '0001-session-log': `
         CREATE TABLE IF NOT EXISTS events (
           seq INTEGER PRIMARY KEY,
           session_id TEXT NOT NULL,
@@ -71,40 +67,20 @@ export const sessionMigrations: readonly Migration[] = [
           reason TEXT NOT NULL,
           found_at_ms INTEGER NOT NULL
         ) STRICT;
-      `);
-    },
-  },
-  {
-    id: '0002-session-search',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+      `,
+  '0002-session-search': `
         CREATE VIRTUAL TABLE IF NOT EXISTS session_text USING fts5 (body, session_id UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
         CREATE TABLE IF NOT EXISTS projection_cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-  {
-    id: '0002-session-settings',
-    minSafeVersion: 1,
-    up: (db) => {
-      const columns = db.pragma('table_info(sessions)') as { name: string }[];
-      const add = (name: string, form: string): void => {
-        if (!columns.some((column) => column.name === name)) db.exec(`ALTER TABLE sessions ADD COLUMN ${name} ${form}`);
-      };
-      add('pinned', 'INTEGER NOT NULL DEFAULT 0');
-      add('model', 'TEXT');
-      add('seen_seq', 'INTEGER NOT NULL DEFAULT 0');
-      // Sessions from before this column count as read.
-      add('unread', 'INTEGER NOT NULL DEFAULT 0');
-    },
-  },
-  {
-    id: '0003-activity-search',
-    minSafeVersion: 1,
-    up: (db) => {
-      // The index does not store the text, which is already in the log.
-      db.exec(`
+      `,
+  '0002-session-settings': addColumns({
+    pinned: 'INTEGER NOT NULL DEFAULT 0',
+    model: 'TEXT',
+    seen_seq: 'INTEGER NOT NULL DEFAULT 0',
+    // Sessions from before this column count as read.
+    unread: 'INTEGER NOT NULL DEFAULT 0',
+  }),
+  // The index does not store the text, which is already in the log.
+  '0003-activity-search': `
         CREATE TABLE IF NOT EXISTS activity (
           seq INTEGER PRIMARY KEY,
           session_id TEXT NOT NULL,
@@ -118,43 +94,24 @@ export const sessionMigrations: readonly Migration[] = [
         CREATE INDEX IF NOT EXISTS activity_by_session ON activity (session_id, seq);
         CREATE VIRTUAL TABLE IF NOT EXISTS activity_text
           USING fts5 (body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
-      `);
-    },
-  },
-  {
-    id: '0003-log-head',
-    minSafeVersion: 1,
-    up: (db) => {
-      // Records that a head file exists from this event on, so that a missing file is noticed.
-      db.exec(`
+      `,
+  // Records that a head file exists from this event on, so that a missing file is noticed.
+  '0003-log-head': `
         CREATE TABLE IF NOT EXISTS log_head (
           id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL, since_seq INTEGER NOT NULL
         ) STRICT;
-      `);
-    },
-  },
-  {
-    id: '0003-own-workspace',
-    minSafeVersion: 1,
-    up: (db) => {
-      const columns = db.pragma('table_info(sessions)') as { name: string }[];
-      if (!columns.some(({ name }) => name === 'workspace')) db.exec('ALTER TABLE sessions ADD COLUMN workspace TEXT');
-    },
-  },
-  {
-    id: '0004-plan-first',
-    minSafeVersion: 1,
-    up: (db) => {
-      const columns = db.pragma('table_info(sessions)') as { name: string }[];
-      if (!columns.some(({ name }) => name === 'plan_first')) db.exec('ALTER TABLE sessions ADD COLUMN plan_first TEXT');
-    },
-  },
-  {
-    id: '0005-session-order',
-    minSafeVersion: 1,
-    up: (db) => {
-      // Lets a page of the list be read in order, however many sessions there are.
-      db.exec('CREATE INDEX IF NOT EXISTS sessions_in_order ON sessions (archived, pinned, updated_at_ms)');
-    },
-  },
-];
+      `,
+  '0003-own-workspace': addColumns({ workspace: 'TEXT' }),
+  '0004-plan-first': addColumns({ plan_first: 'TEXT' }),
+  // Lets a page of the list be read in order, however many sessions there are.
+  '0005-session-order': 'CREATE INDEX IF NOT EXISTS sessions_in_order ON sessions (archived, pinned, updated_at_ms)',
+});
+
+/** Adds the columns that the list of sessions does not have yet. */
+function addColumns(forms: Readonly<Record<string, string>>): Migration['up'] {
+  return (db) => {
+    const known = db.pragma('table_info(sessions)') as { name: string }[];
+    for (const [name, form] of Object.entries(forms))
+      if (!known.some((column) => column.name === name)) db.exec(`ALTER TABLE sessions ADD COLUMN ${name} ${form}`);
+  };
+}

@@ -2,6 +2,7 @@
 // it. Does not decide what events mean for a turn.
 
 import { AppError, noSession } from '../../contracts/errors.ts';
+import { NewestMap } from '../../base/newest-map.ts';
 import { Emitter } from '../../base/emitter.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -63,7 +64,7 @@ export class SessionLog {
   readonly #clock: Clock;
   readonly #scrub: (<T>(body: T) => T) | undefined;
   readonly #projections: readonly EventProjection[];
-  readonly #heads = new Map<string, Head>();
+  readonly #heads = new NewestMap<string, Head>(HEADS_KEPT);
   readonly #committed: Emitter<readonly AnyEvent[]>;
   /** By number of rows. */
   readonly #inserts = new Map<number, SqlStatement>();
@@ -234,10 +235,6 @@ export class SessionLog {
   /** `row` is null for a session without events. */
   #keepHead(sessionId: string, row: { sessionSeq: number; hashHex: string } | null): Head {
     const head: Head = row === null ? { sessionSeq: 0, hashHex: genesisHash } : { sessionSeq: row.sessionSeq, hashHex: row.hashHex };
-    if (this.#heads.size >= HEADS_KEPT) {
-      const oldest = this.#heads.keys().next();
-      if (oldest.done !== true) this.#heads.delete(oldest.value);
-    }
     this.#heads.set(sessionId, head);
     return head;
   }

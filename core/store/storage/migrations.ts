@@ -13,9 +13,13 @@ export interface Migration {
   up(db: Database.Database): void;
 }
 
-/** Migrations that only run SQL, by id. A program of the first schema version can use the file after them. */
-export function sqlMigrations(sqlById: Readonly<Record<string, string>>): Migration[] {
-  return Object.entries(sqlById).map(([id, sql]) => ({ id, minSafeVersion: 1, up: (db) => void db.exec(sql) }));
+/** Migrations by id: SQL, or what is done. A program of the first schema version can use the file after them. */
+export function sqlMigrations(byId: Readonly<Record<string, string | Migration['up']>>): Migration[] {
+  return Object.entries(byId).map(([id, what]) => ({
+    id,
+    minSafeVersion: 1,
+    up: typeof what === 'string' ? (db) => void db.exec(what) : what,
+  }));
 }
 
 /** The schema version of this program. A file whose minimum safe version is higher is refused. */

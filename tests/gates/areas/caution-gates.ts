@@ -80,7 +80,7 @@ export const cautionGates: readonly Gate[] = [
   {
     name: 'caution/pay-is-spend',
     prevents: 'a delegated task is paid for in a call that is no spending to the gate',
-    file: 'core/features/delegate/tool.ts',
+    file: 'core/features/delegate/delegate.ts',
     text: "return { class: pay ? 'spend' : 'network',",
     instead: "return { class: 'network',",
     suites: ['core/features/delegate/delegate.test.ts'],
@@ -88,7 +88,7 @@ export const cautionGates: readonly Gate[] = [
   {
     name: 'caution/never-pays',
     prevents: 'a payment is sent that no person approved',
-    file: 'core/features/delegate/tool.ts',
+    file: 'core/features/delegate/delegate.ts',
     text: 'const payment = args.pay ? await router.payment() : null;',
     instead: 'const payment = await router.payment();',
     suites: ['core/features/delegate/delegate.test.ts'],

@@ -3,8 +3,8 @@
 import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { directory, knowledgeBench } from '../../../../tests/rigs/core/features/memory/knowledge-bench.ts';
 import { until } from '../../../../tests/until.ts';
-import { directory, knowledgeBench } from './knowledge-bench.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, utim
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { directory, knowledgeBench } from './knowledge-bench.ts';
+import { directory, knowledgeBench } from '../../../../tests/rigs/core/features/memory/knowledge-bench.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
 import { KnowledgePackSource } from './knowledge-pack-source.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { MemoryPackSource } from './memory-pack-source.ts';
-import { openBench } from './memory-bench.ts';
+import { openBench } from '../../../../tests/rigs/core/features/memory/memory-bench.ts';
 
 test('a contradiction holds a candidate back until a person resolves it', () => {
   const { says, book, rows } = openBench();

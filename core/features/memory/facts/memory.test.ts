@@ -8,7 +8,7 @@ import { type MemoryBook } from './memory-book.ts';
 import { formExtractor } from './extract.ts';
 import { MemoryCollector } from './memory-collector.ts';
 import { MemoryPackSource } from './memory-pack-source.ts';
-import { openBench } from './memory-bench.ts';
+import { openBench } from '../../../../tests/rigs/core/features/memory/memory-bench.ts';
 import { ruleFor } from './promotion.ts';
 
 const DAY_MS = 86_400_000;

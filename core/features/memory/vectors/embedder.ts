@@ -2,6 +2,7 @@
 // or the embedded engine. Owns batching, validation of the answers, and a cache of recent questions. Does not know the purpose of the
 // texts.
 
+import { NewestMap } from '../../../base/newest-map.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { Config } from '../../../contracts/config.ts';
@@ -68,7 +69,7 @@ export class Embedder {
   readonly model: string;
   readonly #deps: EmbedderDeps;
   readonly #format: EmbeddingFormat;
-  readonly #queries = new Map<string, Float32Array>();
+  readonly #queries = new NewestMap<string, Float32Array>(QUERIES_KEPT);
 
   constructor(deps: EmbedderDeps) {
     this.#deps = deps;
@@ -92,10 +93,6 @@ export class Embedder {
     if (known !== undefined) return known;
     const [vector] = await this.#post([text], 'questions', signal);
     if (vector === undefined) throw badReply('it answered with no vector');
-    if (this.#queries.size >= QUERIES_KEPT) {
-      const oldest = this.#queries.keys().next();
-      if (oldest.done !== true) this.#queries.delete(oldest.value);
-    }
     this.#queries.set(text, vector);
     return vector;
   }

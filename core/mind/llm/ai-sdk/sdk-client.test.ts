@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../../../../tests/doubles/scripted-model.ts';
 import type { ConfigInput } from '../../../contracts/config.ts';
 import type { ChatMessage } from '../../../contracts/llm.ts';
-import { createRequest, createRouter, failureOf, note, RecordingSink, user } from '../fixtures/conversation.ts';
+import { createRequest, createRouter, failureOf, note, RecordingSink, user } from '../../../../tests/rigs/core/mind/llm/conversation.ts';
 
 type SdkInput = Extract<NonNullable<ConfigInput['providers']>[string], { kind: 'ai-sdk' }>;
 

@@ -1,11 +1,11 @@
 // For tests only: a verifier with one source of verdicts, and a call to verify.
 
-import { systemClock } from '../../base/clock.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { verifyConfigSchema, type VerifyConfig } from '../../contracts/features/verify.ts';
-import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
-import type { VerifyPort } from '../../runtime/turns/turns.ts';
-import { Verifier, type AskVerifier } from './verifier.ts';
+import { systemClock } from '../../../../../core/base/clock.ts';
+import { silentLogger } from '../../../../../core/base/logger.ts';
+import { verifyConfigSchema, type VerifyConfig } from '../../../../../core/contracts/features/verify.ts';
+import type { GateDecision, GateRequest } from '../../../../../core/guard/policy/policy.ts';
+import type { VerifyPort } from '../../../../../core/runtime/turns/turns.ts';
+import { Verifier, type AskVerifier } from '../../../../../core/features/verify/verifier.ts';
 
 const facts = { class: 'spend' as const, paths: [], command: null, hosts: ['shop.example'] };
 

@@ -3,15 +3,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ManualClock } from '../../../base/clock.ts';
-import { silentLogger } from '../../../base/logger.ts';
-import { KnowledgeRows, knowledgeMigrations } from './knowledge-rows.ts';
-import { Storage } from '../../../store/storage/storage.ts';
-import { vectorMigrations } from '../vectors/vector-store.ts';
-import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
-import { Knowledge } from './knowledge.ts';
-import { DocumentThread } from './document-thread.ts';
-import type { ConfiguredSource, DirectorySource } from './ports.ts';
+import { ManualClock } from '../../../../../core/base/clock.ts';
+import { silentLogger } from '../../../../../core/base/logger.ts';
+import { KnowledgeRows, knowledgeMigrations } from '../../../../../core/features/memory/documents/knowledge-rows.ts';
+import { Storage } from '../../../../../core/store/storage/storage.ts';
+import { vectorMigrations } from '../../../../../core/features/memory/vectors/vector-store.ts';
+import type { KnowledgeResolver } from '../../../../../core/contracts/knowledge-ports.ts';
+import { Knowledge } from '../../../../../core/features/memory/documents/knowledge.ts';
+import { DocumentThread } from '../../../../../core/features/memory/documents/document-thread.ts';
+import type { ConfiguredSource, DirectorySource } from '../../../../../core/features/memory/documents/ports.ts';
 
 type Defer = (end: () => void | Promise<void>) => void;
 

@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../base/clock.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { systemSessionId } from '../../contracts/events.ts';
-import type { Approval } from '../../contracts/policy.ts';
-import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
-import { Storage } from '../../store/storage/storage.ts';
-import { channelMigrations, ChannelRows } from './rows.ts';
+import { ManualClock } from '../../../../../core/base/clock.ts';
+import { silentLogger } from '../../../../../core/base/logger.ts';
+import { systemSessionId } from '../../../../../core/contracts/events.ts';
+import type { Approval } from '../../../../../core/contracts/policy.ts';
+import { SessionLog, sessionMigrations } from '../../../../../core/store/session/session.ts';
+import { Storage } from '../../../../../core/store/storage/storage.ts';
+import { channelMigrations, ChannelRows } from '../../../../../core/features/channels/rows.ts';
 
 const channel = 'telegram';
 export const benchNames = { channel, title: 'Telegram' } as const;

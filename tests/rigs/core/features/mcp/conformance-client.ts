@@ -2,10 +2,10 @@
 // own parts; only the person at the browser is simulated. Run as `conformance-client.ts URL`, with the scenario in the environment.
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { connectServer, wantsSignIn, type McpConnection } from './connection.ts';
-import { boundedFetch } from './http-link.ts';
-import { SignIn, type SignInProvider } from './sign-in.ts';
-import { SignInFlow } from './sign-in-flow.ts';
+import { connectServer, wantsSignIn, type McpConnection } from '../../../../../core/features/mcp/connection.ts';
+import { boundedFetch } from '../../../../../core/features/mcp/http-link.ts';
+import { SignIn, type SignInProvider } from '../../../../../core/features/mcp/sign-in.ts';
+import { SignInFlow } from '../../../../../core/features/mcp/sign-in-flow.ts';
 
 interface Context {
   readonly client_id?: string;

@@ -3,17 +3,17 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ManualClock } from '../../base/clock.ts';
-import { silentLogger } from '../../base/logger.ts';
-import type { AnyDraft } from '../../contracts/events.ts';
-import { skillsConfigSchema } from '../../contracts/features/skills.ts';
-import { sessionMigrations, SessionLog } from '../../store/session/session.ts';
-import { Storage } from '../../store/storage/storage.ts';
-import { SkillBook } from './skill-book.ts';
-import { createSkillSources } from './skill-sources.ts';
-import { skillMigrations, SkillRows } from './rows.ts';
-import { SkillReader } from './skill-reader.ts';
-import type { Surroundings } from './skill-needs.ts';
+import { ManualClock } from '../../../../../core/base/clock.ts';
+import { silentLogger } from '../../../../../core/base/logger.ts';
+import type { AnyDraft } from '../../../../../core/contracts/events.ts';
+import { skillsConfigSchema } from '../../../../../core/contracts/features/skills.ts';
+import { sessionMigrations, SessionLog } from '../../../../../core/store/session/session.ts';
+import { Storage } from '../../../../../core/store/storage/storage.ts';
+import { SkillBook } from '../../../../../core/features/skills/skill-book.ts';
+import { createSkillSources } from '../../../../../core/features/skills/skill-sources.ts';
+import { skillMigrations, SkillRows } from '../../../../../core/features/skills/rows.ts';
+import { SkillReader } from '../../../../../core/features/skills/skill-reader.ts';
+import type { Surroundings } from '../../../../../core/features/skills/skill-needs.ts';
 
 interface BenchOptions {
   readonly tools?: readonly string[];

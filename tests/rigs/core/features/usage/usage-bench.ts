@@ -1,10 +1,10 @@
 // For tests of usage only: its rows in an in-memory database, and a log that feeds them.
 
 import Database from 'better-sqlite3';
-import type { AnyEvent, EventBodies, EventType } from '../../contracts/events.ts';
-import { sessionMigrations } from '../../store/session/session.ts';
-import { UsageReport } from './report.ts';
-import { UsageRows, usageMigrations } from './usage.ts';
+import type { AnyEvent, EventBodies, EventType } from '../../../../../core/contracts/events.ts';
+import { sessionMigrations } from '../../../../../core/store/session/session.ts';
+import { UsageReport } from '../../../../../core/features/usage/report.ts';
+import { UsageRows, usageMigrations } from '../../../../../core/features/usage/usage.ts';
 
 export const NOON_MS = new Date(2026, 5, 15, 12).getTime();
 const tables = ['telemetry_packs', 'telemetry_model_calls', 'telemetry_turns', 'usage_sums', 'usage_latencies'];
