@@ -1,12 +1,14 @@
-// The tools that render an answer, created once for the window and passed down by context. Sanitizer and parser are not in the first load;
-// the code that shows an answer loads them.
+// The tools that render an answer, created once for the window with the first answer it shows. Sanitizer and parser are created by the code
+// that shows markup.
 
-import { createContext } from 'svelte';
+import { getLanguage } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
-import type { Diagrams } from './diagrams.svelte.ts';
+import { Diagrams } from './diagrams.svelte.ts';
 import type { Formulas } from './formulas.ts';
-import type { Highlighter } from './highlighter.ts';
+import { WorkerHighlighter, type Highlighter } from './highlighter.ts';
+import { getRichPlace } from './rich-place.ts';
 import type { BlockSanitizer } from './sanitize.ts';
+import { createCodeWorkerStarter } from './start-code-worker.ts';
 
 /** The parts that create markup for the page. */
 export interface Purified {
@@ -15,15 +17,13 @@ export interface Purified {
 }
 
 export class RichText {
-  readonly highlighter: Highlighter;
-  readonly diagrams: Diagrams;
+  readonly highlighter: Highlighter = new WorkerHighlighter(createCodeWorkerStarter(window));
+  readonly diagrams = new Diagrams(document);
   readonly #words: () => Words;
   #purified: Purified | null = null;
 
-  constructor(parts: { readonly highlighter: Highlighter; readonly diagrams: Diagrams; readonly words: () => Words }) {
-    this.highlighter = parts.highlighter;
-    this.diagrams = parts.diagrams;
-    this.#words = parts.words;
+  constructor(words: () => Words) {
+    this.#words = words;
   }
 
   /** Created once for the page, because a trusted types policy may not be created twice. */
@@ -32,4 +32,7 @@ export class RichText {
   }
 }
 
-export const [getRichText, setRichText] = createContext<RichText>();
+export function getRichText(): RichText {
+  const language = getLanguage();
+  return (getRichPlace().text ??= new RichText(() => language.words));
+}
