@@ -136,7 +136,7 @@ const places = [
   [360, 'instead'],
 ] as const;
 
-test('it stands beside, over or instead of the conversation, depending on the width', async () => {
+test('at each width the inspector has its place: next to, over or in place of the conversation', async () => {
   const window = await openSession(browser, { replies: [read, { text: 'Milk.' }] });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();

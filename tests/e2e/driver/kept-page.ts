@@ -41,7 +41,7 @@ const freePages = new WeakMap<Browser, FreePage[]>();
 /** Takes a free page whose lasting options are the same, or opens a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
   const options: BrowserContextOptions = { ...usual, ...context };
-  // What a page can change while it lives is no reason for another one.
+  // A page can change the usual options, so only the others count.
   const lasting = Object.entries(options).filter(([name]) => !(name in usual));
   const key = JSON.stringify([lasting, initScript]);
   const { page, port } = (await takeFree(browser, key)) ?? {
