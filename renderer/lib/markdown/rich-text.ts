@@ -1,12 +1,10 @@
 // The tools that render an answer, created once for the window with the first answer it shows. Sanitizer and parser are created by the code
 // that shows markup.
 
-import { getLanguage } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
 import { Diagrams } from './diagrams.svelte.ts';
 import type { Formulas } from './formulas.ts';
 import { WorkerHighlighter, type Highlighter } from './highlighter.ts';
-import { getRichPlace } from './rich-place.ts';
 import type { BlockSanitizer } from './sanitize.ts';
 import { createCodeWorkerStarter } from './start-code-worker.ts';
 
@@ -30,9 +28,4 @@ export class RichText {
   purified(create: (words: () => Words) => Purified): Purified {
     return (this.#purified ??= create(this.#words));
   }
-}
-
-export function getRichText(): RichText {
-  const language = getLanguage();
-  return (getRichPlace().text ??= new RichText(() => language.words));
 }
