@@ -29,6 +29,15 @@ const withoutSchemas: Plugin = {
   },
 };
 
+/** Leaves out what would take over markup that a server rendered, in every part of the library: the page starts empty. */
+const withoutTakeover: Plugin = {
+  name: 'without-takeover',
+  transform: (code, id) =>
+    id.endsWith('/svelte/src/internal/client/dom/hydration.js')
+      ? code.replace('export let hydrating = false;', 'export const hydrating = false;').replaceAll(/^\thydrating = value;$/gm, '')
+      : null,
+};
+
 /** Leaves out grammars embedded in Ruby here-documents, eleven files and a megabyte in all: here-documents are not highlighted. */
 const rubyAlone: Plugin = {
   name: 'ruby-alone',
@@ -87,7 +96,7 @@ export default defineConfig({
   root,
   base: './',
   publicDir: 'public',
-  plugins: [withoutSchemas, wholePage, packed, svelte({ configFile: false, compilerOptions: { runes: true } })],
+  plugins: [withoutSchemas, withoutTakeover, wholePage, packed, svelte({ configFile: false, compilerOptions: { runes: true } })],
   // ES modules, so that each grammar of the code worker is a separate file.
   worker: { format: 'es', plugins: () => [rubyAlone, javascriptAsTsx] },
   build: {
@@ -106,7 +115,10 @@ export default defineConfig({
           groups: [
             { name: 'first', test: /renderer\/lib\/(?:first-client|bridge)\.ts$|preload-helper|rolldown\/runtime/, priority: 3 },
             { name: windowPart, test: /renderer\/open-window\.ts$/, priority: 2 },
+            { name: 'commands', test: /renderer\/lib\/(?:commands\/shortcuts|i18n\/english\/commands)\.ts$/, priority: 1 },
             { name: turnsPart, test: /renderer\/(?:views\/chat\/turn-list\.svelte|lib\/i18n\/english\/talk\.ts)$/, priority: 1 },
+            // Shared by the other views and panels.
+            { name: 'kit', test: /renderer\/(?:kit\/.*\.svelte|lib\/(?:submits|state\/(?:first-read|each-second)\.svelte)\.ts)$/ },
           ],
         },
       },

@@ -1,7 +1,7 @@
 // docs/reference/keys.md: the keys of the window, from the table behind the palette and the key sheet.
 
 import { keyNames } from '../../renderer/lib/commands/keys.ts';
-import { english } from '../../renderer/lib/i18n/english/english.ts';
+import { english } from '../../renderer/lib/i18n/english/whole.ts';
 import { page, table } from './markdown.ts';
 
 interface WindowCommand {
@@ -15,7 +15,7 @@ export async function keyPage(): Promise<string> {
     commandTable: readonly WindowCommand[];
   };
   const namesOf = (chords: readonly string[]): string =>
-    chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
+    chords.map((chord) => keyNames(chord, false, english.frame.keys).join('+')).join(' or ');
   const rows = commandTable.flatMap((command) =>
     command.keys === undefined ? [] : [[command.name(english.commands), namesOf(command.keys.app), namesOf(command.keys.browser)]],
   );

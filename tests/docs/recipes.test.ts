@@ -133,7 +133,7 @@ test('the view has a route, a deep link and a command', () => {
   const script = `
     import { viewNames } from './core/contracts/views.ts';
     import { placeOfLink } from './main/desktop/deep-link.ts';
-    import { english } from './renderer/lib/i18n/english/english.ts';
+    import { english } from './renderer/lib/i18n/english/whole.ts';
     console.log(JSON.stringify([viewNames.at(-1), placeOfLink('trayclaw://clock'), english.commands.goTo.clock]));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script], {
     cwd: copy.path,

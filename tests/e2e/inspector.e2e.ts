@@ -130,17 +130,23 @@ test('it follows a running turn, and belongs to its session', async () => {
   await panel(window).getByText('Done', { exact: true }).waitFor();
 });
 
-test.each([
+const places = [
   [1280, 'beside'],
   [900, 'over'],
   [360, 'instead'],
-] as const)('at %i px it stands %s the conversation', async (width, place) => {
+] as const;
+
+test('at each width the inspector has its place: next to, over or in place of the conversation', async () => {
   const window = await openSession(browser, { replies: [read, { text: 'Milk.' }] });
-  await window.page.setViewportSize({ width, height: 800 });
   await window.send('What is in my notes?');
   await window.conversation.getByText('Milk.', { exact: true }).waitFor();
-  const before = await window.conversation.boundingBox();
   await window.details.click();
+  for (const [width, place] of places) await standsAt(window, width, place);
+});
+
+async function standsAt(window: WindowUnderTest, width: number, place: (typeof places)[number][1]): Promise<void> {
+  await window.page.setViewportSize({ width, height: 800 });
+  const before = await window.conversation.boundingBox();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   const box = await panel(window).boundingBox();
   const after = place === 'instead' ? null : await window.conversation.boundingBox();
@@ -153,11 +159,10 @@ test.each([
   await panel(window).getByRole('button', { name: 'Close the inspector' }).click();
   await panel(window).waitFor({ state: 'detached' });
   expect(await window.conversation.isVisible()).toBe(true);
-});
+}
 
-test.each(['light', 'dark'] as const)('it passes the accessibility rules, %s, wide and narrow', async (colorScheme) => {
+test('it passes the accessibility rules, light and dark, wide and narrow', async () => {
   const window = await openSession(browser, { replies: [print, { text: 'Printed.' }] });
-  await window.page.emulateMedia({ colorScheme });
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
@@ -165,8 +170,11 @@ test.each(['light', 'dark'] as const)('it passes the accessibility rules, %s, wi
   await window.details.click();
   await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
   await panel(window).getByRole('list', { name: 'Sections' }).waitFor();
-  for (const width of [1280, 360]) {
-    await window.page.setViewportSize({ width, height: 800 });
-    expect({ width, found: await violations(window.page) }).toEqual({ width, found: [] });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await window.page.emulateMedia({ colorScheme });
+    for (const width of [1280, 360]) {
+      await window.page.setViewportSize({ width, height: 800 });
+      expect({ colorScheme, width, found: await violations(window.page) }).toEqual({ colorScheme, width, found: [] });
+    }
   }
 });

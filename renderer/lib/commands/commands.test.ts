@@ -72,7 +72,7 @@ test('the page of keys has the keys that hold', () => {
   const page = readFileSync(fileURLToPath(new URL('../../../docs/reference/keys.md', import.meta.url)), 'utf8');
   const rows = [...page.matchAll(/^\|(.+)\|$/gm)].map(([, cells = '']) => cells.split('|').map((cell) => cell.trim()));
   const namesOf = (chords: readonly string[]): string =>
-    chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
+    chords.map((chord) => keyNames(chord, false, english.frame.keys).join('+')).join(' or ');
   const wanted = commandTable.flatMap((command) =>
     command.keys === undefined ? [] : [[command.name(english.commands), namesOf(command.keys.app), namesOf(command.keys.browser)]],
   );

@@ -38,8 +38,8 @@ test('a lone sign is the sign, wherever the layout has it', () => {
 });
 
 test('keys are named as they are called', () => {
-  expect(keyNames('Mod+Shift+K', false, english.commands.keys)).toEqual(['Ctrl', 'Shift', 'K']);
-  expect(keyNames('Mod+Shift+K', true, english.commands.keys)).toEqual(['⌘', '⇧', 'K']);
-  expect(keyNames('Alt+Down', false, english.commands.keys)).toEqual(['Alt', '↓']);
+  expect(keyNames('Mod+Shift+K', false, english.frame.keys)).toEqual(['Ctrl', 'Shift', 'K']);
+  expect(keyNames('Mod+Shift+K', true, english.frame.keys)).toEqual(['⌘', '⇧', 'K']);
+  expect(keyNames('Alt+Down', false, english.frame.keys)).toEqual(['Alt', '↓']);
   expect([ariaKeys('Mod+K', true), ariaKeys('Alt+Down', false)]).toEqual(['Meta+K', 'Alt+ArrowDown']);
 });

@@ -64,7 +64,7 @@ export function isSingle(chord: string): boolean {
 }
 
 /** The names of the keys on this computer, in order. */
-export function keyNames(chord: string, isMac: boolean, words: Words['commands']['keys']): string[] {
+export function keyNames(chord: string, isMac: boolean, words: Words['frame']['keys']): string[] {
   const macSigns: Readonly<Record<string, string>> = { Mod: '⌘', Ctrl: '⌃', Alt: '⌥', Shift: '⇧' };
   const names: Readonly<Record<string, string>> = { Mod: words.ctrl, Ctrl: words.ctrl, Alt: words.alt, Shift: words.shift };
   const others: Readonly<Record<string, string>> = { Up: '↑', Down: '↓', Enter: words.enter, Escape: words.escape, Delete: words.delete };

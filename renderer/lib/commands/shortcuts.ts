@@ -1,5 +1,6 @@
 // Runs the command for the pressed keys. Single-character keys work only outside text fields, and only if the person enabled them.
 
+import { takesText } from '../takes-text.ts';
 import type { Command, CommandContext } from './command.ts';
 import { commandTable } from './commands.ts';
 import { isPressed, isSingle, type KeyPress } from './keys.ts';
@@ -23,13 +24,6 @@ export function commandFor(press: KeyPress, situation: Situation): Command | und
       (chord) => isPressed(chord, press, isMac) && (!isSingle(chord) || (hasSingleKeys && !isTyping && !isDialogOpen)),
     );
   });
-}
-
-/** Returns whether the focused element accepts text. */
-export function takesText(element: Element | null): boolean {
-  if (element === null) return false;
-  if (element instanceof HTMLInputElement) return !/^(?:button|checkbox|radio|range|submit|reset|file|color|image)$/.test(element.type);
-  return element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement || (element as HTMLElement).isContentEditable;
 }
 
 /** Handles the window's keydown event. */

@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { commands } from './english/commands.ts';
 import { later } from './english/later.ts';
 import { talk } from './english/talk.ts';
 
@@ -36,10 +37,11 @@ const askers = (modules: readonly string[], texts: RegExp): string[] => modules.
 test('code of the first load uses no text that is loaded later, and no parser of answers', () => {
   const modules = reachOf('main.ts', 'open-window.ts');
   expect(modules).toContain(join(folder, 'views/chat/chat-view.svelte'));
-  for (const name of ['i18n/english/talk', 'i18n/english/later', 'markdown/blocks', 'markdown/sanitize', 'markdown/purified'])
+  for (const name of ['i18n/english/talk', 'i18n/english/later', 'markdown/blocks', 'markdown/sanitize', 'markdown/markup-tools'])
     expect(modules).not.toContain(join(folder, `lib/${name}.ts`));
+  for (const name of ['i18n/english/commands', 'commands/commands']) expect(modules).not.toContain(join(folder, `lib/${name}.ts`));
   expect(asks(talk).test('const words = getLanguage().words.chat;')).toBe(true);
-  expect(askers(modules, asks({ ...talk, ...later }))).toEqual([]);
+  expect(askers(modules, asks({ commands, ...talk, ...later }))).toEqual([]);
 });
 
 test('code that shows turns uses only texts that are loaded with it', () => {
@@ -47,8 +49,9 @@ test('code that shows turns uses only texts that are loaded with it', () => {
     cwd: folder,
     exclude: ['views/chat/side/**', 'views/chat/second-thoughts.svelte', 'views/chat/plan-note.svelte'],
   });
-  const modules = reachOf(...parts, 'parts/command-palette.svelte', 'parts/key-sheet.svelte');
+  const modules = reachOf(...parts);
   expect(modules).toContain(join(folder, 'parts/approval-card.svelte'));
   expect(asks(later).test('const words = language.words.health;')).toBe(true);
-  expect(askers(modules, asks(later))).toEqual([]);
+  expect(askers(modules, asks({ commands, ...later }))).toEqual([]);
+  expect(askers(reachOf('parts/command-palette.svelte', 'parts/key-sheet.svelte'), asks({ ...talk, ...later }))).toEqual([]);
 });

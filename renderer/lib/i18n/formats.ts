@@ -34,8 +34,8 @@ export class Formats {
   readonly day: Show;
 
   constructor(locale: string, words: Words['common']) {
-    const number = (options: Intl.NumberFormatOptions): Show => showBy(new Intl.NumberFormat(locale, options));
-    const time = (options: Intl.DateTimeFormatOptions): Show => showBy(new Intl.DateTimeFormat(locale, options));
+    const number = (options: Intl.NumberFormatOptions): Show => showBy(() => new Intl.NumberFormat(locale, options));
+    const time = (options: Intl.DateTimeFormatOptions): Show => showBy(() => new Intl.DateTimeFormat(locale, options));
     this.#words = words;
     this.#whole = number({ maximumFractionDigits: 0 });
     this.#one = number({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -102,6 +102,8 @@ export class Formats {
   }
 }
 
-function showBy(format: { format(value: number): string }): Show {
-  return (value) => format.format(value);
+/** Made when it is first used: making one takes longer than using it a hundred times, and the first paint needs few of them. */
+function showBy(make: () => { format(value: number): string }): Show {
+  let format: ReturnType<typeof make> | null = null;
+  return (value) => (format ??= make()).format(value);
 }

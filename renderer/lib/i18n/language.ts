@@ -10,6 +10,8 @@ export interface Language {
   /** Contains only the chat's texts at first. */
   readonly words: Words;
   readonly format: Formats;
+  /** Resolves when the texts of commands are loaded. */
+  commands(): Promise<void>;
   /** Resolves when the texts of turns are loaded. */
   talk(): Promise<void>;
   /** Resolves when all texts are loaded: required before anything is shown that is neither in the first load nor about turns. */
@@ -19,10 +21,11 @@ export interface Language {
 /** English with British formats, for the 24-hour clock, which the log uses too. */
 export function createLanguage(): Language {
   const words: object = { ...english };
+  const commands = once(async () => Object.assign(words, { commands: (await import('./english/commands.ts')).commands }));
   const talk = once(async () => Object.assign(words, (await import('./english/talk.ts')).talk));
   const later = once(async () => Object.assign(words, (await import('./english/later.ts')).later));
   const whole = async (): Promise<void> => void (await Promise.all([talk(), later()]));
-  return { words: words as Words, format: new Formats('en-GB', english.common), talk, whole };
+  return { words: words as Words, format: new Formats('en-GB', english.common), commands, talk, whole };
 }
 
 /** A failed load is retried by the next caller. */

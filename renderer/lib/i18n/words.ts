@@ -1,5 +1,6 @@
 // The type of a catalogue: every text of the window, with the same parameters as the English one.
 
+import type { commands } from './english/commands.ts';
 import type { english } from './english/english.ts';
 import type { later } from './english/later.ts';
 import type { talk } from './english/talk.ts';
@@ -12,4 +13,4 @@ type Translated<T> = {
       : Translated<T[K]>;
 };
 
-export type Words = Translated<typeof english & typeof talk & typeof later>;
+export type Words = Translated<typeof english & { readonly commands: typeof commands } & typeof talk & typeof later>;

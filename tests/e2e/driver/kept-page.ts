@@ -38,14 +38,17 @@ const FREE_MAX = 4;
 /** The most recently returned page is last. */
 const freePages = new WeakMap<Browser, FreePage[]>();
 
-/** Takes a free page that was opened with the same options, or opens a new one. */
+/** Takes a free page whose lasting options are the same, or opens a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
   const options: BrowserContextOptions = { ...usual, ...context };
-  const key = JSON.stringify([options, initScript]);
+  // A page can change the usual options, so only the others count.
+  const lasting = Object.entries(options).filter(([name]) => !(name in usual));
+  const key = JSON.stringify([lasting, initScript]);
   const { page, port } = (await takeFree(browser, key)) ?? {
     page: await newPage(await browser.newContext(options), initScript),
     port: await freePort(),
   };
+  await resetPage(page, options);
   return {
     page,
     port,

@@ -1,10 +1,10 @@
-// Texts of the command palette, the commands and the key sheet.
+// Texts of the command palette, the commands and the key sheet; loaded with the table of commands.
 
 import { counted } from '../../../../core/base/counted.ts';
+import { conversation } from './conversation.ts';
 import { frame } from './frame.ts';
 
 export const commands = {
-  palette: 'Commands',
   placeholder: 'Search commands and sessions',
   found: (count: number) => counted(count, 'command'),
   nothing: 'No match. A few letters of a name are enough.',
@@ -19,7 +19,6 @@ export const commands = {
     slash: 'Message',
     open: 'Session',
   },
-  keys: { ctrl: 'Ctrl', alt: 'Alt', shift: 'Shift', enter: 'Enter', escape: 'Esc', delete: 'Del' },
 
   sheet: 'Keyboard shortcuts',
   sheetHint: 'Single-letter shortcuts do nothing while you type. You can switch them off in the settings.',
@@ -45,7 +44,7 @@ export const commands = {
   showKeys: 'Show keyboard shortcuts',
   newSession: 'New session',
   searchSessions: 'Search sessions',
-  findInSession: 'Find in this session',
+  findInSession: conversation.find,
   goToDate: 'Go to a date in this session',
   goToBeginning: 'Go to the beginning of this session',
   goToEnd: 'Go to the end of this session',

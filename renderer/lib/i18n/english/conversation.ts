@@ -8,5 +8,6 @@ export const conversation = {
   showEarlier: 'Show earlier',
   waitsBelow: 'An approval is waiting below',
   newest: 'Newest',
+  find: 'Find in this session',
   spokenCode: (name: string) => (name === '' ? 'Code.' : `Code in ${name}.`),
 } as const;

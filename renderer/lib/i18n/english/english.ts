@@ -2,7 +2,6 @@
 // window needs before it shows a conversation.
 
 import { budget } from './budget.ts';
-import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { composer } from './composer.ts';
 import { conversation } from './conversation.ts';
@@ -11,7 +10,6 @@ import { sessions } from './sessions.ts';
 
 export const english = {
   budget,
-  commands,
   common,
   composer,
   conversation,

@@ -20,6 +20,8 @@ export const frame = {
     health: 'Health',
     running: 'Running',
   },
+  palette: 'Commands',
+  keys: { ctrl: 'Ctrl', alt: 'Alt', shift: 'Shift', enter: 'Enter', escape: 'Esc', delete: 'Del' },
   openPlace: (name: string) => `Open ${name}`,
   waiting: (count: number) => `${count} waiting for you`,
   newSession: 'New session',
