@@ -32,10 +32,14 @@ const withoutSchemas: Plugin = {
 /** Leaves out what would take over markup that a server rendered, in every part of the library: the page starts empty. */
 const withoutTakeover: Plugin = {
   name: 'without-takeover',
-  transform: (code, id) =>
-    id.endsWith('/svelte/src/internal/client/dom/hydration.js')
-      ? code.replace('export let hydrating = false;', 'export const hydrating = false;').replaceAll(/^\thydrating = value;$/gm, '')
-      : null,
+  transform: (code, id) => {
+    if (!id.endsWith('/svelte/src/internal/client/dom/hydration.js')) return null;
+    const without = code
+      .replace('export let hydrating = false;', 'export const hydrating = false;')
+      .replaceAll(/^\thydrating = value;$/gm, '');
+    if (without === code) throw new Error('Svelte says in other words whether it takes over markup; see withoutTakeover');
+    return without;
+  },
 };
 
 /** Leaves out grammars embedded in Ruby here-documents, eleven files and a megabyte in all: here-documents are not highlighted. */
