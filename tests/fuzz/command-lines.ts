@@ -61,7 +61,6 @@ const flags: Readonly<Record<string, string>> = {
   awk: 'BEGIN{system("touch\u00a0PWNED")} {print} {print>"PWNED"} {print$1} NR>1 /x/ -F: -v x=1 -f evil.sh -i inplace {getline<".env";print} {while((getline\u00a0l<".env")>0)print\u00a0l} /[/]/ END{print\u00a0NR}',
   nice: 'touch PWNED ls',
   timeout: '5 5s x touch PWNED ls cat -k README.md',
-  sleep: '0 0.01 x --help',
   printenv: 'PATH HOME X -0 LC_ALL',
 };
 

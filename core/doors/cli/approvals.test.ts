@@ -16,3 +16,16 @@ test('shows the result of an approved call, and exits by it, also where the even
   const approved = await runCommand(['approvals', 'approve', 'apr_1', '--json'], fakeParts(claw));
   expect([approved.code, JSON.parse(approved.out)]).toMatchObject([1, { result: { outcome: 'error', forUser: 'write ran' } }]);
 });
+
+test('several calls are decided in one command, and only the last one is waited for', async () => {
+  const claw = new FakeClaw();
+  for (const _ of [1, 2]) {
+    await runCommand(['tool', 'write', '{}'], fakeParts(claw));
+    claw.isClosed = false;
+  }
+  const denied = await runCommand(['approvals', 'deny', 'apr_1', 'apr_2', '--reason', 'Not now.', '--json'], fakeParts(claw));
+  expect(denied.code).toBe(0);
+  expect(JSON.parse(denied.out)).toMatchObject([{ approvalId: 'apr_1' }, { approvalId: 'apr_2', turn: { status: 'failed' } }]);
+  const refused = await runCommand(['approvals', 'approve', 'apr_1', 'apr_2', '--choice', '0'], fakeParts(new FakeClaw()));
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--choice and --args are for one call at a time.')]);
+});

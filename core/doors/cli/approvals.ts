@@ -13,7 +13,7 @@ import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { exitCodeOfCall, resultOfCall, sayPending } from './ask.ts';
 
 interface ApproveGiven {
-  readonly id: string;
+  readonly id: readonly string[];
   readonly scope?: string;
   readonly choice?: string;
   readonly args?: string;
@@ -22,18 +22,20 @@ interface ApproveGiven {
 
 export async function approve(context: CommandContext, { id, scope = 'once', choice, args, wait }: ApproveGiven): Promise<number> {
   const given = { scope: parseScope(scope), ...parseChoice(choice), ...parseArgs(args) };
-  const decision = { approvalId: id, decision: 'approve', ...given } as const;
-  return decide(context, { decision, waits: wait });
+  if (id.length > 1 && (choice ?? args) !== undefined)
+    throw new AppError('invalid_params', '--choice and --args are for one call at a time.');
+  return decide(context, { decisions: id.map((approvalId) => ({ approvalId, decision: 'approve', ...given })), waits: wait });
 }
 
 interface DenyGiven {
-  readonly id: string;
+  readonly id: readonly string[];
   readonly reason?: string;
   readonly wait: boolean;
 }
 
 export function deny(context: CommandContext, { id, reason, wait }: DenyGiven): Promise<number> {
-  return decide(context, { decision: { approvalId: id, decision: 'deny', ...(reason === undefined ? {} : { reason }) }, waits: wait });
+  const given = reason === undefined ? {} : { reason };
+  return decide(context, { decisions: id.map((approvalId) => ({ approvalId, decision: 'deny', ...given })), waits: wait });
 }
 
 function parseChoice(text: string | undefined): { choice?: number } {
@@ -50,28 +52,35 @@ function parseArgs(text: string | undefined): { args?: Record<string, unknown> }
 }
 
 interface Answer {
-  readonly decision: OpParams<'approval.decide'>;
-  /** Waits until the continued turn has ended or waits again. */
+  readonly decisions: readonly OpParams<'approval.decide'>[];
+  /** Waits until the turn that the last decision continues has ended or waits again. */
   readonly waits: boolean;
 }
 
-function decide(context: CommandContext, { decision, waits }: Answer): Promise<number> {
+function decide(context: CommandContext, { decisions, waits }: Answer): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
+    const decided: Approval[] = [];
+    const take = async (some: Answer['decisions']): Promise<void> => {
+      for (const decision of some) decided.push(await claw.op('approval.decide', decision, cliCaller));
+    };
     // If this process hosts the runtime, the turn would end with it, so it must wait.
     if (!waits && instance !== null) {
-      const approval = await claw.op('approval.decide', decision, cliCaller);
-      context.output.result(approval, () => describeDecided(approval));
+      await take(decisions);
+      context.output.result(oneOrAll(decided), () => linesOnce(decided.map(describeDecided)));
       return exitCodes.done;
     }
-    let decided: Approval | null = null;
+    await take(decisions.slice(0, -1));
     const end = await new TurnConversation(context, { claw, lines: null, streams: false }).run(async () => {
-      decided = await claw.op('approval.decide', decision, cliCaller);
+      await take(decisions.slice(-1));
       context.output.note('The turn continues.');
-      return { turnId: decided.turnId ?? '' };
+      return { turnId: decided.at(-1)?.turnId ?? '' };
     });
-    if (decided === null) throw new AppError('internal', 'The answer was not taken.');
-    return reportDecided(context, claw, { approval: decided, end });
+    return reportDecided(context, claw, { decided, end });
   });
+}
+
+function oneOrAll<T>(all: readonly T[]): T | readonly T[] | undefined {
+  return all.length === 1 ? all[0] : all;
 }
 
 function describeDecided({ state, summary }: Approval): string {
@@ -79,17 +88,20 @@ function describeDecided({ state, summary }: Approval): string {
   return `${state === 'approved' ? 'Approved' : 'Denied'}: ${summary}`;
 }
 
-/** Shows the outcome of an approved call and returns its exit code. */
+/** Shows the outcome of the last call and returns its exit code. */
 async function reportDecided(
   context: CommandContext,
   claw: Claw,
-  { approval, end }: { readonly approval: Approval; readonly end: ConversationEnd },
+  { decided, end }: { readonly decided: readonly Approval[]; readonly end: ConversationEnd },
 ): Promise<number> {
   const { output } = context;
+  const approval = decided.at(-1);
+  if (approval === undefined) throw new AppError('internal', 'The answer was not taken.');
   const { turnId, status, text, error, pending } = end.result;
   const result = approval.state === 'approved' ? await resultOfCall(claw, approval.callId, end) : null;
-  output.result({ ...approval, ...(result === null ? {} : { result }), turn: { turnId, status, text } }, () =>
-    output.forStdout(linesOnce([describeDecided(approval), result?.forUser.trimEnd() ?? '', text])),
+  const last = { ...approval, ...(result === null ? {} : { result }), turn: { turnId, status, text } };
+  output.result(oneOrAll([...decided.slice(0, -1), last]), () =>
+    output.forStdout(linesOnce([...decided.map(describeDecided), result?.forUser.trimEnd() ?? '', text])),
   );
   if (error !== undefined && !output.isJson) output.explain(error);
   sayPending(context, pending ?? []);

@@ -66,8 +66,8 @@ function deciding(): Entry[] {
   const wait = { '--no-wait': 'with a running instance: return at once' };
   return [
     own('approvals approve', {
-      about: 'approve a call and show its result',
-      takes: [':id'],
+      about: 'approve calls and show the result of the last one',
+      takes: [':id...'],
       options: {
         '--scope <scope>': 'once, minutes:N, session or always; once when left out',
         '--choice <n>': 'which of the wider scopes, as the list numbers them; 0 is the narrowest',
@@ -78,8 +78,8 @@ function deciding(): Entry[] {
       load: async () => (await import('./approvals.ts')).approve,
     }),
     own('approvals deny', {
-      about: 'refuse a call',
-      takes: [':id'],
+      about: 'refuse calls',
+      takes: [':id...'],
       options: { '--reason <text>': 'why, or what to do instead; the model is told', ...wait },
       example: "apr_01JD7Q --reason 'Use the test database.'",
       load: async () => (await import('./approvals.ts')).deny,
