@@ -144,7 +144,7 @@ test('almost nothing is loaded before compiled code is read from the cache', () 
   };
   read(join(projectRoot, 'dist', chunk));
   const characters = [...files.values()].reduce((sum, length) => sum + length, 0);
-  // What is loaded earlier is compiled again at every start.
+  // Code loaded earlier is compiled at every start.
   expect(characters).toBeGreaterThan(500);
   expect(characters).toBeLessThan(5_000);
 });
