@@ -71,6 +71,23 @@ test('text is found in turns that are not loaded, by keyboard; the focus returns
   expect(window.incidents).toEqual([]);
 });
 
+test('words are found in the middle of a text without spaces', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Fair.' }] });
+  const { page } = window;
+  await window.send('東京都港区の天気 in Minato');
+  await window.conversation.getByText('Fair.').waitFor();
+  await page.keyboard.press('Control+f');
+  const field = page.getByRole('textbox', { name: 'Find', exact: true });
+  for (const query of ['港区', '天気 mina']) {
+    await field.fill(query);
+    await expect.poll(() => page.getByRole('search').getByRole('status').innerText(), patience).toMatch(/^1 of/);
+    await expect
+      .poll(() => page.evaluate<string>(`[...new Set([...CSS.highlights.get('found')].map(String))].join(' ').toLowerCase()`), patience)
+      .toBe(query);
+  }
+  expect(window.incidents).toEqual([]);
+});
+
 test('one key jumps to the beginning, one to the end, a date to its first turn', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: turns });
   const { page, conversation } = window;

@@ -1,6 +1,7 @@
 // Full-text search over calls, decisions, approvals and errors. Indexed after the commit by a cursor, never in the path of a turn. Stores
 // only words and filters; the text stays in the log.
 
+import { lettersApart } from '../../base/unspaced-scripts.ts';
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
@@ -87,7 +88,7 @@ export class ActivitySearch {
         'INSERT OR REPLACE INTO activity (seq, session_id, turn_id, at_ms, type, kind, tool, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       )
       .run(seq, sessionId, turnId, atMs, type, activityKindOf(type), entry.tool, entry.outcome);
-    this.#db.prepare('INSERT OR REPLACE INTO activity_text (rowid, body) VALUES (?, ?)').run(seq, entry.text);
+    this.#db.prepare('INSERT OR REPLACE INTO activity_text (rowid, body) VALUES (?, ?)').run(seq, lettersApart(entry.text));
   }
 
   /** A fork copies events, but their turn and its actions belong to the original. */

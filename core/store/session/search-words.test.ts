@@ -2,6 +2,7 @@
 
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lettersApart } from '../../base/unspaced-scripts.ts';
 import { toMatch } from './search-words.ts';
 
 let db: Database.Database;
@@ -39,4 +40,12 @@ test('in a large log a short or common last word must match whole', () => {
 test('scripts without spaces always use prefixes, however short', () => {
   fill(100_000);
   expect([asked('会'), found('会')]).toEqual(['"会"*', 1]);
+});
+
+test('letters of scripts without spaces are found wherever they are, and as the beginning of a word in an earlier index', () => {
+  const insert = db.prepare('INSERT INTO texts (rowid, body) VALUES (?, ?)');
+  for (const [at, body] of ['東京都港区の天気', 'サーバーを再起動', '港の区'].entries()) insert.run(at + 1, lettersApart(body));
+  insert.run(4, '港区役所に行く');
+  expect(asked('東京 tower')).toBe('("東 京" OR "東京") AND "tower"*');
+  expect([found('港区'), found('再起動'), found('東京 天気'), found('港区役所'), found('天港')]).toEqual([2, 1, 1, 1, 0]);
 });

@@ -1,5 +1,6 @@
 // The words of a query and the excerpts around their matches, shared by all searches of the log.
 
+import { lettersApart } from '../../base/unspaced-scripts.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 
 /** For a very common word, only the newest matches are ranked, so that the cost does not grow with the log. */
@@ -18,13 +19,24 @@ const EXCERPT_AFTER = 140;
  */
 export function toMatch(query: string, db: SqlDatabase, table: string): string {
   const words = wordsOf(query);
-  // Quoted, so that nothing in a query is FTS5 syntax.
-  const whole = words.map((word) => `"${word}"`).join(' ');
   const last = words.at(-1);
   if (last === undefined) return '';
+  const first = words.slice(0, -1).map((word) => termOf(word));
+  const whole = all([...first, termOf(last)]);
   const newest = db.prepare(`SELECT max(rowid) FROM ${table}`).pluck().get() as number | null;
   if ((newest ?? 0) > LARGE && (SHORT_PREFIX.test(last) || isCommon(whole, db, table))) return whole;
-  return `${whole}*`;
+  return all([...first, termOf(last, '*')]);
+}
+
+/** Quoted, so that nothing in a query is FTS5 syntax. Entries of an earlier index hold a run of letters without spaces as one word. */
+function termOf(word: string, end: '' | '*' = ''): string {
+  const apart = lettersApart(word);
+  return apart === word ? `"${word}"${end}` : `("${apart}"${end} OR "${word}"${end})`;
+}
+
+/** FTS5 wants the operator next to parentheses. */
+function all(terms: readonly string[]): string {
+  return terms.join(terms.some((term) => term.startsWith('(')) ? ' AND ' : ' ');
 }
 
 function isCommon(match: string, db: SqlDatabase, table: string): boolean {

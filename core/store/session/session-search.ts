@@ -1,5 +1,6 @@
 // Full-text search over messages of people, models and tools. Indexed after the commit by a cursor, never in the path of a turn.
 
+import { hasUnspaced, lettersApart } from '../../base/unspaced-scripts.ts';
 import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -49,7 +50,7 @@ export class SessionSearch {
       const insert = this.#db.prepare('INSERT OR REPLACE INTO session_text (rowid, body, session_id) VALUES (?, ?, ?)');
       for (const event of events) {
         const text = searchText(event);
-        if (text !== '') insert.run(event.seq, text.slice(0, TEXT_MAX), event.sessionId);
+        if (text !== '') insert.run(event.seq, lettersApart(text.slice(0, TEXT_MAX)), event.sessionId);
       }
       this.#cursor.moveTo(scannedTo);
     });
@@ -81,12 +82,18 @@ export class SessionSearch {
     for (const hit of best) {
       if (hits.length >= limit) break;
       if (about.eachSession === true && shown.has(hit.sessionId)) continue;
-      const body = text.get(hit.seq) as string;
+      const body = this.#asWritten(hit.seq, text.get(hit.seq) as string);
       if (titleTypes.has(hit.type) && title.get(hit.sessionId) !== body) continue;
       shown.add(hit.sessionId);
       hits.push({ ...hit, excerpt: excerptOf(body, words) });
     }
     return hits;
+  }
+
+  /** In a text of a script without spaces, the index has spaces between the letters. */
+  #asWritten(seq: number, indexed: string): string {
+    const [event] = hasUnspaced(indexed) ? this.#reads.at([seq]) : [];
+    return event === undefined ? indexed : searchText(event).slice(0, TEXT_MAX);
   }
 }
 

@@ -31,7 +31,7 @@ export { sqlMigrations, type Migration } from './migrations.ts';
 export { mapSqliteError, mapStorageError } from './storage-errors.ts';
 export { LogCursor } from './log-cursor.ts';
 export { Statements } from './statements.ts';
-export { searchedWords, WordIndex, wordIndexForm, type RankedRow } from './word-index.ts';
+export { searchedWords, WordIndex, wordIndexForm, wordsIn, type RankedRow } from './word-index.ts';
 
 export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;

@@ -25,3 +25,11 @@ test('coverage is the share of query words in a row, weighted by their rarity', 
   expect(index.coverage('glaciers', row + 1)).toBe(0);
   expect(index.coverage('" OR body:*', row)).toBe(0);
 });
+
+test('a question in a script without spaces finds the texts that share pairs of its letters', () => {
+  const index = openIndex(['東京都港区の会議室は三階です', '大阪の天気は晴れです', 'the meeting room']);
+  expect(index.find('港区の会議室はどこですか', 3).map(({ row }) => row)).toEqual([1, 2]);
+  expect(index.find('会議', 3).map(({ row }) => row)).toEqual([1]);
+  expect(index.find('議会', 3)).toEqual([]);
+  expect(index.coverage('会議室', 1)).toBe(1);
+});

@@ -1,6 +1,7 @@
 // Ranked full-text search over an FTS5 table. Its cost is bounded, however common the words are. Does not know what is indexed.
 
 import type Database from 'better-sqlite3';
+import { lettersApart, searchedParts } from '../../base/unspaced-scripts.ts';
 import { HeldRows } from './held-rows.ts';
 import { Statements } from './statements.ts';
 
@@ -51,7 +52,12 @@ export class WordIndex {
   }
 
   put(row: number, title: string, body: string): void {
-    this.#sql.run(`INSERT OR REPLACE INTO ${this.#table} (rowid, title, body) VALUES (?, ?, ?)`, row, title, body);
+    this.#sql.run(
+      `INSERT OR REPLACE INTO ${this.#table} (rowid, title, body) VALUES (?, ?, ?)`,
+      row,
+      lettersApart(title),
+      lettersApart(body),
+    );
     this.#held.put();
   }
 
@@ -114,8 +120,13 @@ export class WordIndex {
   }
 }
 
+/** The words of a text in lower case; of a script without spaces, each pair of letters that follow one another, with a space between. */
+export function wordsIn(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).flatMap(searchedParts);
+}
+
 /** Returns the distinct words as quoted strings. */
 export function searchedWords(query: string): string[] {
-  const words = (query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !emptyWords.has(word));
+  const words = wordsIn(query).filter((word) => !emptyWords.has(word));
   return [...new Set(words)].slice(0, WORDS_MAX).map((word) => `"${word}"`);
 }

@@ -1,9 +1,12 @@
 // Marks text in a part of the page without changing it: the browser draws the marks over the text. Limited: frequent words stay cheap.
 
+import { unspacedLetter } from '../../../core/base/unspaced-scripts.ts';
+
 const marksMax = 400;
 const all = 'found';
 const here = 'found-here';
-const inWord = '[\\p{L}\\p{M}\\p{N}]';
+/** A letter of a script without spaces is a word of its own. */
+const inWord = String.raw`(?!${unspacedLetter})[\p{L}\p{M}\p{N}]`;
 
 /** Marks the words in the region, those in `place` more strongly; returns the first of these. */
 export function markWords(query: string, region: Element, place: Element | null): Range | null {
@@ -21,11 +24,13 @@ export function unmark(): void {
 
 /** Finds words as the search does: letters and digits form words, case is ignored, and the last word of the query may be the beginning of one. */
 function rangesOf(query: string, region: Element): Range[] {
-  const words = query.match(new RegExp(`${inWord}+`, 'gu')) ?? [];
-  const last = words.pop();
-  if (last === undefined) return [];
-  const whole = words.map((word) => `${word}(?!${inWord})|`).join('');
-  const pattern = new RegExp(`(?<!${inWord})(?:${whole}${last})`, 'giu');
+  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return [];
+  const begin = new RegExp(`^${unspacedLetter}`, 'u');
+  const end = new RegExp(`${unspacedLetter}\\p{M}*$`, 'u');
+  const patternOf = (word: string, at: number): string =>
+    `${begin.test(word) ? '' : `(?<!${inWord})`}${word}${at === words.length - 1 || end.test(word) ? '' : `(?!${inWord})`}`;
+  const pattern = new RegExp(words.map(patternOf).join('|'), 'giu');
   // The time next to a message is not part of its text.
   const texts = document.createTreeWalker(region, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
     if (node instanceof Text) return NodeFilter.FILTER_ACCEPT;

@@ -1,6 +1,6 @@
 // Decides whether a message is worth a search of the documents, and whether the results are relevant enough to include. Pure.
 
-import { searchedWords } from '../../../store/storage/storage.ts';
+import { searchedWords, wordsIn } from '../../../store/storage/storage.ts';
 
 /** A message with at least this many searchable words asks about something. A shorter one continues the conversation. */
 const WORDS_MIN = 2;
@@ -25,9 +25,7 @@ export interface Judged {
 export function isRelevant(query: string, passage: Judged, similarity: number | null): boolean {
   if (similarity !== null && similarity >= SIMILAR_MIN) return true;
   const asked = searchedWords(query).map((word) => stemOf(word.slice(1, -1)));
-  const held = new Set(
-    (`${passage.heading} ${passage.path} ${passage.text}`.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).map(stemOf),
-  );
+  const held = new Set(wordsIn(`${passage.heading} ${passage.path} ${passage.text}`).map(stemOf));
   return asked.filter((word) => held.has(word)).length >= Math.max(WORDS_MIN, Math.ceil(asked.length * COVERED_MIN));
 }
 
