@@ -5,7 +5,7 @@ import { unspacedLetter } from '../../../core/base/unspaced-scripts.ts';
 const marksMax = 400;
 const all = 'found';
 const here = 'found-here';
-/** A letter of a script without spaces is a word of its own. */
+/** Each letter of a script without spaces counts as a word. */
 const inWord = String.raw`(?!${unspacedLetter})[\p{L}\p{M}\p{N}]`;
 
 /** Marks the words in the region, those in `place` more strongly; returns the first of these. */
