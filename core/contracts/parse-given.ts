@@ -11,16 +11,18 @@ export interface Refusal {
   readonly whole: string;
   /** `invalid_params` by default. */
   readonly code?: ErrorCode;
+  /** What to do; that of the code by default. */
+  readonly hint?: string;
 }
 
 /** Fails with the code of the refusal. The error's data lists the issues. */
 export function parseGiven<S extends z.core.$ZodType>(
   schema: S,
   given: unknown,
-  { says, whole, code = 'invalid_params' }: Refusal,
+  { says, whole, code = 'invalid_params', hint }: Refusal,
 ): z.output<S> {
   const parsed = z.safeParse(schema, given);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error.issues, { given, whole, schema });
-  throw new AppError(code, `${says}: ${issues.join('; ')}.`, { data: { issues } });
+  throw new AppError(code, `${says}: ${issues.join('; ')}.`, { data: { issues }, ...(hint === undefined ? {} : { hint }) });
 }

@@ -122,7 +122,7 @@ function linesOnce(lines: readonly string[]): string {
 /** Fails with `invalid_params`. */
 function parseScope(text: string): GrantScope {
   if (text === 'once' || text === 'session' || text === 'always') return { kind: text };
-  const minutes = /^minutes:(\d{1,4})$/.exec(text)?.[1];
+  const minutes = /^minutes:([1-9]\d{0,3})$/.exec(text)?.[1];
   if (minutes === undefined) throw new AppError('invalid_params', `"${text}" is no scope. Use once, minutes:N, session or always.`);
   return { kind: 'minutes', minutes: Number(minutes) };
 }

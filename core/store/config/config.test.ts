@@ -17,6 +17,11 @@ test('uses the defaults if the file is missing or empty', async () => {
     expect(await loadConfig(home)).toEqual({ config: configSchema.parse({}), path: join(home, 'config.yaml'), warnings: [] });
 });
 
+test('a wrong configuration of a program is not blamed on the file', async () => {
+  const refused = loadConfig(homeWith(), { budgets: {} });
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_config', hint: 'Correct the config that was passed in.' });
+});
+
 test('reads settings from the file, and program options override them', async () => {
   const home = homeWith(
     'providers:\n  lab: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1", apiKey: "env:LAB" }\nmodels: { default: lab/m }\n',

@@ -16,7 +16,8 @@ export interface LoadedConfig {
 /** Checks a whole configuration. `source` is its file, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const says = `${source ?? 'The configuration'} is not valid`;
-  const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
+  const place = source === null ? { whole: 'the value', hint: 'Correct the config that was passed in.' } : { whole: 'the file' };
+  const config = parseGiven(configSchema, raw, { says, code: 'invalid_config', ...place });
   const names = namesIn(configSchema, config);
   const strangers = unknownAgents(config, names);
   if (strangers.length > 0) {
