@@ -11,7 +11,7 @@ export interface Refusal {
   readonly whole: string;
   /** `invalid_params` by default. */
   readonly code?: ErrorCode;
-  /** What to do; that of the code by default. */
+  /** The next step. By default, the one of the code. */
   readonly hint?: string;
 }
 
