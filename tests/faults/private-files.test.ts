@@ -1,6 +1,6 @@
 // Everything the program writes outside the workspace is readable by its owner only, even if the user's umask lets others read new files.
 
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { needs } from '../needs.ts';
@@ -32,6 +32,11 @@ test('a generous umask opens no file of the data folder and no result', { ...nee
   await done(['memory', 'export', '--out', join(results, 'memories.json')]);
   await done(['backup', 'create']);
   await done(['report', 'make', '--yes']);
+  // Skills that are loaded again are an entry of the program's own log.
+  const skill = join(home.path, 'workspace/skills/greet');
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(join(skill, 'SKILL.md'), '---\nname: greet\ndescription: Greets people.\n---\nSay hello.\n');
+  await expect.poll(() => existsSync(join(home.path, 'logs/trayclaw.log')), { timeout: 20_000 }).toBe(true);
   expect(openPaths(home.path).filter((path) => !path.startsWith('workspace/'))).toEqual([]);
   await serving.end('SIGTERM');
   const [backup = ''] = readdirSync(join(home.path, 'backups'));

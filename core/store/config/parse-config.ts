@@ -16,8 +16,8 @@ export interface LoadedConfig {
 /** Checks a whole configuration. `source` is its file, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const says = `${source ?? 'The configuration'} is not valid`;
-  const place = source === null ? { whole: 'the value', hint: 'Correct the config that was passed in.' } : { whole: 'the file' };
-  const config = parseGiven(configSchema, raw, { says, code: 'invalid_config', ...place });
+  const about = source === null ? { whole: 'the value', hint: 'Correct the config that was passed in.' } : { whole: 'the file' };
+  const config = parseGiven(configSchema, raw, { says, code: 'invalid_config', ...about });
   const names = namesIn(configSchema, config);
   const strangers = unknownAgents(config, names);
   if (strangers.length > 0) {
