@@ -6,11 +6,16 @@ import type { Words } from '../i18n/words.ts';
 import { Diagrams } from './diagrams.svelte.ts';
 import { createFormulas } from './formulas.ts';
 import { WorkerHighlighter } from './highlighter.ts';
-import type { MarkupTools } from './rich-text.ts';
+import { getRichText, type MarkupTools } from './rich-text.ts';
 import { createBlockSanitizer } from './sanitize.ts';
 import { createCodeWorkerStarter } from './start-code-worker.ts';
 
-export function createMarkupTools(words: () => Words): MarkupTools {
+/** The tools of the window, for a component that is being created. */
+export function getMarkupTools(): MarkupTools {
+  return getRichText()(createMarkupTools);
+}
+
+function createMarkupTools(words: () => Words): MarkupTools {
   const purify = createDOMPurify(window);
   return {
     highlighter: new WorkerHighlighter(createCodeWorkerStarter(window)),
