@@ -18,12 +18,14 @@ import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 const table = { name: 'pipeline_runs', key: 'pipeline_id' };
 
 /** The table of pipeline runs. */
-const pipelineMigrations: readonly Migration[] = [{ id: 'pipeline-001-runs', minSafeVersion: 1, up: (db) => createRunTable(db, table) }];
+const pipelineMigrations: readonly Migration[] = sqlMigrations({
+  'pipeline-001-runs': (db) => createRunTable(db, table),
+});
 
 function pipelineRows(db: SqlDatabase): RunRows {
   return new RunRows(db, table, (event) => {

@@ -15,14 +15,16 @@ import { RunRows, createRunTable } from '../../runtime/runs/runs.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { planOf } from './presets.ts';
 import { WorkDesk } from './work-desk.ts';
-import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+import { sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
 
 const table = { name: 'work_tasks', key: 'task_id' };
 
 /** The table of work with criteria. */
-const workMigrations: readonly Migration[] = [{ id: 'work-001-tasks', minSafeVersion: 1, up: (db) => createRunTable(db, table) }];
+const workMigrations: readonly Migration[] = sqlMigrations({
+  'work-001-tasks': (db) => createRunTable(db, table),
+});
 
 function workRows(db: SqlDatabase): RunRows {
   return new RunRows(db, table, (event) => {

@@ -7,14 +7,10 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
 import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
 import { isOfConfig } from './pre-approved.ts';
-import { HeldRows, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
+import { HeldRows, sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-export const policyMigrations: readonly Migration[] = [
-  {
-    id: '0003-policy',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+export const policyMigrations: readonly Migration[] = sqlMigrations({
+  '0003-policy': `
         CREATE TABLE IF NOT EXISTS approvals (
           approval_id TEXT PRIMARY KEY, state TEXT NOT NULL, session_id TEXT NOT NULL, call_id TEXT NOT NULL, created_at_ms INTEGER NOT NULL, body TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
@@ -22,36 +18,24 @@ export const policyMigrations: readonly Migration[] = [
         CREATE TABLE IF NOT EXISTS grants (
           grant_id TEXT PRIMARY KEY, live INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, body TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-  {
-    id: '0003-policy-uses',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+      `,
+  '0003-policy-uses': `
         CREATE TABLE IF NOT EXISTS grant_uses (grant_id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      `);
-    },
-  },
-  {
-    id: '0003-policy-written',
-    minSafeVersion: 1,
-    up: (db) => {
-      db.exec(`
+      `,
+  '0003-policy-written': (db) => {
+    db.exec(`
         -- What the agent wrote, in any session; kept when the session is deleted.
         CREATE TABLE IF NOT EXISTS written_files (path TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS written_files_by_time ON written_files (at_ms);
       `);
-      const has = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoint_files'").get() !== undefined;
-      if (!has) return;
-      db.exec(`
+    const has = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoint_files'").get() !== undefined;
+    if (!has) return;
+    db.exec(`
         INSERT OR IGNORE INTO written_files (path, at_ms)
           SELECT f.path, max(c.at_ms) FROM checkpoint_files f JOIN checkpoints c USING (seq) GROUP BY f.path;
       `);
-    },
   },
-];
+});
 
 const RECENT_MAX = 500;
 

@@ -7,8 +7,7 @@ import { parseJson } from '../../base/json.ts';
 import { sendableSchema, type SendableSchema } from '../../base/sendable-schema.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { toAppError } from '../../contracts/errors.ts';
-import type { OutputForm } from '../../contracts/llm.ts';
-import { noUsage } from '../../contracts/llm.ts';
+import { noUsage, type OutputForm } from '../../contracts/llm.ts';
 import { addSpending } from '../../contracts/spending.ts';
 import { askModel, type AskingDeps, type ModelAnswer, type ModelQuestion, type Spent } from './ask-model.ts';
 
