@@ -5,6 +5,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute, join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import { isInside } from '../../base/inside-folder.ts';
+import { knownMediaType } from '../../base/media-type.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -88,13 +89,6 @@ function tooLarge(message: string, setting: string): AppError {
   return new AppError('payload_too_large', message, { hint: `Send less, or raise ${setting} in config.yaml.` });
 }
 
-const beginnings: readonly (readonly [type: string, offset: number, bytes: string])[] = [
-  ['image/png', 0, '89504e47'],
-  ['image/jpeg', 0, 'ffd8ff'],
-  ['image/gif', 0, '47494638'],
-  ['image/webp', 8, '57454250'],
-  ['application/pdf', 0, '25504446'],
-];
 const textTypes: Readonly<Record<string, string>> = {
   '.md': 'text/markdown',
   '.csv': 'text/csv',
@@ -102,10 +96,10 @@ const textTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** Determined by the content first: a name and a claimed type prove nothing, and a vendor refuses a fake image. */
+/** Determined by the content first. */
 function typeOf(bytes: Buffer, name: string, claimed: string | undefined): string {
-  const known = beginnings.find(([, offset, hex]) => bytes.subarray(offset, offset + hex.length / 2).toString('hex') === hex);
-  if (known !== undefined) return known[0];
+  const known = knownMediaType(bytes);
+  if (known !== null) return known;
   if (!isUtf8(bytes) || bytes.includes(0))
     return claimed?.startsWith('image/') === true ? 'application/octet-stream' : (claimed ?? 'application/octet-stream');
   if (claimed !== undefined && !/^(image|audio|video)\//.test(claimed)) return claimed;

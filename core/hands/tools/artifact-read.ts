@@ -1,11 +1,13 @@
-// The artifact_read tool: returns a part of stored content, such as output that was too long to show.
+// The artifact_read tool: returns a part of stored content, such as output that was too long to show, or of the text of a stored PDF.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
-import type { ToolDefinition } from '../../contracts/tools.ts';
+import { knownMediaType } from '../../base/media-type.ts';
+import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
 import { isBinary } from './text-file.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
+import { pdfLines } from './web-page.ts';
 
 const NOTE_BYTES_MAX = 200;
 
@@ -18,22 +20,28 @@ const input = z.strictObject({
 export function createArtifactRead(deps: { readonly outputBytesMax: number }): ToolDefinition {
   return defineTool({
     name: 'artifact_read',
-    description: 'Read a part of an artifact, such as the whole of an output that was cut. The end of the result says how to continue.',
+    description:
+      'Read a part of an artifact: the whole of an output that was cut, or the text of an attached PDF. The end of the result says how to continue.',
     input,
     class: 'read',
     shows: { verb: 'read_artifact', target: ['artifact'] },
     isPrivate: 'sessions',
     idempotency: () => 'pure',
-    timeoutMs: 30_000,
+    timeoutMs: 90_000,
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
     summarize: (args) => `read artifact ${shownPath(args.artifact)}`,
-    run(args, context) {
+    async run(args, context) {
       const length = Math.min(args.length ?? Number.POSITIVE_INFINITY, deps.outputBytesMax - NOTE_BYTES_MAX);
-      const bytes = context.artifacts.read(args.artifact, { offset: args.offset, length });
-      if (bytes.length === 0) return Promise.resolve({ forModel: `(there is nothing at or after byte ${args.offset})` });
+      const pdf = await textOfPdf(args.artifact, context);
+      if (typeof pdf?.problem === 'string') return { forModel: `This artifact is a PDF. ${pdf.problem}` };
+      const bytes =
+        pdf === null
+          ? context.artifacts.read(args.artifact, { offset: args.offset, length })
+          : Buffer.from(context.redaction?.redact(pdf.text) ?? pdf.text).subarray(args.offset, args.offset + length);
+      if (bytes.length === 0) return { forModel: `(there is nothing at or after byte ${args.offset})` };
       if (isBinary(bytes)) {
         const start = Buffer.from(bytes.subarray(0, 32)).toString('hex');
-        return Promise.resolve({ forModel: `This artifact is binary; at byte ${args.offset} it has ${start}.` });
+        return { forModel: `This artifact is binary; at byte ${args.offset} it has ${start}.` };
       }
       // If an incomplete character is all that the requested part contains, it is shown as it is.
       const whole = bytes.length === incompleteTailBytes(bytes) ? bytes.length : bytes.length - incompleteTailBytes(bytes);
@@ -42,7 +50,13 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
       const note = isLast
         ? ''
         : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${args.offset + whole - 1}; continue with offset ${args.offset + whole}]`;
-      return Promise.resolve({ forModel: text + note });
+      return { forModel: text + note };
     },
   });
+}
+
+/** Null for anything but a PDF. */
+async function textOfPdf(artifact: string, { artifacts, signal }: ToolContext): Promise<Awaited<ReturnType<typeof pdfLines>> | null> {
+  if (knownMediaType(artifacts.read(artifact, { offset: 0, length: 16 })) !== 'application/pdf') return null;
+  return pdfLines(artifacts.read(artifact), signal);
 }

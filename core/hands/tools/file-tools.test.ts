@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { pdfOf } from '../../../tests/rigs/pdf.ts';
 import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 
 const bench = createToolBench({ outputBytesMax: 8000 });
@@ -90,6 +91,43 @@ test('read_file describes content that it cannot show', async () => {
   expect((await bench.call('read_file', { path: '.' })).forModel).toMatch(/this is a folder, not a file/);
   execFileSync('mkfifo', [at('pipe')]);
   expect((await bench.call('read_file', { path: 'pipe' })).forModel).toMatch(/not a plain file/);
+});
+
+test('read_file returns the text of a PDF by pages and lines', async () => {
+  put('report.pdf', pdfOf(['The first page.', 'The second page.']));
+  expect((await bench.call('read_file', { path: 'report.pdf' })).forModel).toBe(
+    '[page 1 of 2]\nThe first page.\n[page 2 of 2]\nThe second page.\n',
+  );
+  expect((await bench.call('read_file', { path: 'report.pdf', offset: 4, lineNumbers: true })).forModel).toBe('4\tThe second page.\n');
+  put('no-ending', pdfOf(['Named otherwise.']));
+  expect((await bench.call('read_file', { path: 'no-ending' })).forModel).toContain('Named otherwise.');
+  put('broken.pdf', '%PDF-1.7 and nothing else');
+  expect(brief(await bench.call('read_file', { path: 'broken.pdf' }))).toEqual({
+    outcome: 'ok',
+    forModel: 'broken.pdf is a PDF (25 bytes). It is no PDF that can be read, or it is locked.',
+  });
+});
+
+test('read_file of a PDF ends with its turn', async () => {
+  put('report.pdf', pdfOf(['A page.']));
+  const parsed = bench.host.parse('read_file', '{"path":"report.pdf"}');
+  if (!parsed.ok) throw parsed.error;
+  const stopped = AbortSignal.abort();
+  expect((await bench.host.run(parsed.value, bench.context({ signal: stopped }))).outcome).toBe('cancelled');
+});
+
+test('read_file shows a picture to models, unless it is too large', async () => {
+  const picture = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47]), Buffer.alloc(8)]);
+  put('shot.png', picture);
+  const { forModel, artifacts } = await bench.call('read_file', { path: 'shot.png' });
+  expect(forModel).toBe('shot.png is a picture (12 bytes, image/png). It is shown with this result.');
+  expect(artifacts).toMatchObject([{ name: 'shot.png', mediaType: 'image/png', sizeBytes: 12 }]);
+  put('large.jpg', Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(5_000_000)]));
+  const large = await bench.call('read_file', { path: 'large.jpg' });
+  expect(large).toMatchObject({
+    forModel: 'large.jpg is a picture (5 MB), too large to be shown: make a copy of at most 5 MB.',
+    artifacts: [],
+  });
 });
 
 test('write_file creates folders, keeps the mode, leaves no extra file and verifies', async () => {
@@ -279,6 +317,11 @@ test('artifact_read pages through an artifact without splitting a character', as
   expect(seen.replaceAll('\n', '')).toBe(whole.replaceAll('\n', ''));
   const { sha256: binary } = bench.artifacts.put(new Uint8Array([1, 0, 2]), { name: 'b', mediaType: 't' });
   expect((await bench.call('artifact_read', { artifact: binary })).forModel).toBe('This artifact is binary; at byte 0 it has 010002.');
+  const pdf = bench.artifacts.put(pdfOf(['One.', 'Two.']), { name: 'a.pdf', mediaType: 'application/pdf' }).sha256;
+  expect((await bench.call('artifact_read', { artifact: pdf })).forModel).toBe('[page 1 of 2]\nOne.\n[page 2 of 2]\nTwo.\n');
+  expect((await bench.call('artifact_read', { artifact: pdf, offset: 19, length: 13 })).forModel).toBe(
+    '[page 2 of 2]\n[bytes 19 to 31; continue with offset 32]',
+  );
   expect(await bench.call('artifact_read', { artifact: 'unknown' })).toMatchObject({
     outcome: 'error',
     forModel: 'There is no artifact unknown.',

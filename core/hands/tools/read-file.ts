@@ -1,13 +1,17 @@
-// The read_file tool: returns lines of a text file, bounded, and always tells the model how to continue reading.
+// The read_file tool: returns lines of a text file or a PDF, bounded, and always tells the model how to continue reading. Pictures are kept
+// as artifacts, which models see.
 
 import { counted } from '../../base/counted.ts';
+import { knownMediaType, pictureBytesMax } from '../../base/media-type.ts';
+import { basename } from 'node:path';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
-import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
-import { isBinary, readBytes } from './text-file.ts';
+import { fileBytesMax, isBinary, readBytes } from './text-file.ts';
+import { pdfLines } from './web-page.ts';
 
 export interface ReadFileDeps {
   readonly paths: CheckedPaths;
@@ -15,6 +19,8 @@ export interface ReadFileDeps {
 }
 
 const NOTE_BYTES_MAX = 200;
+/** A PDF is mostly pictures and fonts. */
+const PDF_BYTES_MAX = 50_000_000;
 /** Text is redacted this far beyond the cut, so that a secret across the cut is recognised. */
 const MARGIN_BYTES = 32_768;
 
@@ -30,24 +36,46 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
   return defineTool({
     name: 'read_file',
     description:
-      'Read a text file (up to 10 MB). Long files come in parts: the end of the result says which offset to continue with. Binary files are only described.',
+      'Read a text file or the text of a PDF, or look at a picture (PNG, JPEG, GIF, WebP). Long text comes in parts: the end of the result says which offset to continue with. Other binary files are only described.',
     input,
     class: 'read',
     shows: { verb: 'read', target: ['path'] },
     idempotency: () => 'pure',
-    timeoutMs: 30_000,
+    timeoutMs: 90_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),
     summarize: (args) => `read ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'read', context);
-      const bytes = await readBytes(real, 'read');
-      if (isBinary(bytes)) {
-        const start = bytes.subarray(0, 16).toString('hex');
-        return { forModel: `${args.path} is a binary file (${formatBytes(bytes.length)}, it starts with the bytes ${start}).` };
+      const bytes = await readBytes(real, 'read', /\.pdf$/i.test(real) ? PDF_BYTES_MAX : fileBytesMax);
+      const shown = { outputBytesMax: deps.outputBytesMax, redact: (text: string) => context.redaction?.redact(text) ?? text };
+      const mediaType = knownMediaType(bytes);
+      const about = `${args.path} is a ${kindOf(mediaType)} (${formatBytes(bytes.length)}`;
+      if (mediaType === 'application/pdf') {
+        const { text, problem } = await pdfLines(bytes, context.signal);
+        return problem === null ? selectLines(Buffer.from(text), args, shown) : { forModel: `${about}). ${problem}` };
       }
-      return selectLines(bytes, args, { outputBytesMax: deps.outputBytesMax, redact: (text) => context.redaction?.redact(text) ?? text });
+      if (mediaType !== null) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);
+      if (isBinary(bytes)) return { forModel: `${about}, it starts with the bytes ${bytes.subarray(0, 16).toString('hex')}).` };
+      return selectLines(bytes, args, shown);
     },
   });
+}
+
+function kindOf(mediaType: string | null): string {
+  return mediaType === null ? 'binary file' : mediaType === 'application/pdf' ? 'PDF' : 'picture';
+}
+
+interface Picture {
+  readonly about: string;
+  readonly mediaType: string;
+  readonly name: string;
+}
+
+function showPicture(bytes: Buffer, { about, mediaType, name }: Picture, { artifacts, callId, sessionId }: ToolContext): ToolResult {
+  if (bytes.length > pictureBytesMax)
+    return { forModel: `${about}), too large to be shown: make a copy of at most ${formatBytes(pictureBytesMax)}.` };
+  const kept = artifacts.put(bytes, { name, mediaType, callId, sessionId });
+  return { forModel: `${about}, ${mediaType}). It is shown with this result.`, artifacts: [kept] };
 }
 
 /** The requested lines that fit; whole lines only, unless the first line alone is too long. */

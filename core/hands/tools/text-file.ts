@@ -10,14 +10,14 @@ const SNIFF_BYTES = 8192;
 const KERNEL_FILE_BYTES_MAX = 1_000_000;
 
 /** Returns the file's bytes. Fails with `not_found` or `tool_failed` (too large, not a plain file). */
-export async function readBytes(real: string, doing: string): Promise<Buffer> {
+export async function readBytes(real: string, doing: string, bytesMax = fileBytesMax): Promise<Buffer> {
   const handle = await openPlainFile(real, constants.O_RDONLY, doing);
   try {
     const { size } = await handle.stat();
-    if (size > fileBytesMax) {
+    if (size > bytesMax) {
       throw new AppError(
         'tool_failed',
-        `Could not ${doing} ${real}: it has ${formatBytes(size)}, over the limit of ${formatBytes(fileBytesMax)}.`,
+        `Could not ${doing} ${real}: it has ${formatBytes(size)}, over the limit of ${formatBytes(bytesMax)}.`,
         { hint: 'Use grep to find the part you need, or exec with head, tail or sed.' },
       );
     }

@@ -21,7 +21,7 @@ export { LastOutput } from './last-output.ts';
 export { LiveOutput } from './live-output.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';
-export { readablePage } from './web-page.ts';
+export { pdfText, readablePage } from './web-page.ts';
 export { createWebDeps, type WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export { shownPath } from './path-argument.ts';

@@ -6,7 +6,7 @@ import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
 import { cutEnd, formatBytes } from './bound-text.ts';
 import { missingNote } from './hosted-result.ts';
 import { fenceText } from './web-fence.ts';
-import { runPageJob } from './web-page.ts';
+import { pdfLines, runPageJob } from './web-page.ts';
 import { classify, decodeText, prettyJson, visibleText } from './web-text.ts';
 
 export interface ContentOptions {
@@ -38,12 +38,10 @@ const INLINE_CHARS_MAX = 64_000;
 const NOTES_BYTES_MAX = 2_000;
 
 export async function presentBody(answer: FetchAnswer, options: ContentOptions, context: ToolContext): Promise<WebContent> {
-  const { kind, mediaType } = classify(answer.headers['content-type'] ?? '', answer.body);
   const cut = answer.isCut ? [`The answer was longer; reading stopped after ${formatBytes(answer.body.length)}.`] : [];
   if (answer.body.length === 0) return fenced({ shown: '', notes: cut, artifacts: [] }, answer, options);
-  if (kind === 'binary') return fenced(withNotes(cut, keepBinary(answer, mediaType, options, context)), answer, options);
-  const source = decodeText(answer.body, answer.headers['content-type'] ?? '');
-  const readable = await makeReadable({ kind, text: source, url: answer.url }, options.raw, context.signal);
+  const readable = await makeReadable(answer, options.raw, context.signal);
+  if (readable === null) return fenced(withNotes(cut, keepBinary(answer, options, context)), answer, options);
   const notes = [...cut, ...readable.notes];
   const whole = options.scrub(readable.text);
   const bytesMax = Math.max(1_000, options.bytesMax - NOTES_BYTES_MAX - (options.prelude?.length ?? 0));
@@ -72,13 +70,16 @@ function hostOf({ url }: FetchAnswer): string {
   return new URL(url).hostname;
 }
 
-interface Source {
-  readonly kind: 'html' | 'json' | 'text';
-  readonly text: string;
-  readonly url: string;
-}
-
-async function makeReadable({ kind, text, url }: Source, raw: ContentOptions['raw'], signal: AbortSignal): Promise<Readable> {
+/** Null for content that has no text. */
+async function makeReadable(
+  { body, headers, url }: FetchAnswer,
+  raw: ContentOptions['raw'],
+  signal: AbortSignal,
+): Promise<Readable | null> {
+  const declared = headers['content-type'] ?? '';
+  const { kind, mediaType } = classify(declared, body);
+  if (kind === 'binary') return mediaType === 'application/pdf' && raw !== 'all' ? readablePdf(body, signal) : null;
+  const text = decodeText(body, declared);
   const extension = kind === 'html' ? 'html' : 'txt';
   if (raw === 'all') return { text, notes: [], extension };
   if (kind === 'text' || (kind === 'html' && raw === 'pages')) return { text: visibleText(text), notes: [], extension };
@@ -107,11 +108,23 @@ async function readableHtml(source: string, url: string, signal: AbortSignal): P
   }
 }
 
+/** Null if the PDF has no text that can be read. */
+async function readablePdf(bytes: Buffer, signal: AbortSignal): Promise<Readable | null> {
+  try {
+    const { text, problem } = await pdfLines(bytes, signal);
+    return problem === null ? { text, notes: ['This is the text of a PDF.'], extension: 'txt' } : null;
+  } catch (cause) {
+    if (!isAppError(cause) || cause.code !== 'tool_failed') throw cause;
+    return null;
+  }
+}
+
 function withNotes(notes: readonly string[], content: Content): Content {
   return { ...content, notes: [...notes, ...content.notes] };
 }
 
-function keepBinary(answer: FetchAnswer, mediaType: string, options: ContentOptions, context: ToolContext): Content {
+function keepBinary(answer: FetchAnswer, options: ContentOptions, context: ToolContext): Content {
+  const { mediaType } = classify(answer.headers['content-type'] ?? '', answer.body);
   // A secret cannot be removed from binary content, so content with a secret is not stored.
   const text = answer.body.toString('latin1');
   if (options.scrub(text) !== text)

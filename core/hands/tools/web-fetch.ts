@@ -25,7 +25,8 @@ export function createWebFetch(deps: WebToolDeps): ToolDefinition {
   const { http, timeoutMs, outputBytesMax } = deps;
   return defineTool({
     name: 'web_fetch',
-    description: 'Read a page of the web as Markdown. JSON and text come as they are; PDF, pictures and other files are kept as artifacts.',
+    description:
+      'Read a page of the web as Markdown, or a PDF as text. JSON and text come as they are; pictures and other files are kept as artifacts.',
     input,
     class: 'network',
     shows: { verb: 'fetch', target: ['url'] },

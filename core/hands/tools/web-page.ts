@@ -1,10 +1,11 @@
-// Reads pages in a separate thread, so that a slow or malicious page blocks nothing else and can be stopped. Owns the thread; each job has
-// its own.
+// Reads pages and PDFs in a separate thread, so that a slow or malicious one blocks nothing else and can be stopped. Owns the thread; each
+// job has its own.
 
 import { Worker } from 'node:worker_threads';
 import { sleep } from '../../base/deferred.ts';
 import { endThread } from '../../base/end-thread.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { PdfText } from './pdf-text.ts';
 import type { ReadablePage } from './web-readable.ts';
 import type { ResultsPage } from './web-results-page.ts';
 
@@ -13,10 +14,13 @@ export interface PageJobs {
   /** Null if the text is not JSON. */
   readonly json: { readonly job: { readonly kind: 'json'; readonly text: string }; readonly result: string | null };
   readonly results: { readonly job: { readonly kind: 'results'; readonly html: string }; readonly result: ResultsPage };
+  readonly pdf: { readonly job: { readonly kind: 'pdf'; readonly bytes: Uint8Array }; readonly result: PdfText };
 }
 export type PageJob = PageJobs[keyof PageJobs]['job'];
 
 export const pageTimeMaxMs = 10_000;
+/** A book of a thousand pages takes some ten seconds. */
+const PDF_TIME_MAX_MS = 60_000;
 const MEMORY_MB_MAX = 512;
 const GONE_WITHIN_MS = 1_000;
 
@@ -26,8 +30,11 @@ export function runPageJob<K extends keyof PageJobs>(
   signal: AbortSignal,
   timeMaxMs = pageTimeMaxMs,
 ): Promise<PageJobs[K]['result']> {
+  const what = job.kind === 'pdf' ? 'PDF' : 'page';
+  const unreadable = `The ${what} could not be made readable.`;
+  const stopped = `Reading the ${what} was stopped.`;
   return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new AppError('cancelled', 'Reading the page was stopped.'));
+    if (signal.aborted) return reject(new AppError('cancelled', stopped));
     const worker = new Worker(workerFile(), {
       workerData: job,
       env: {},
@@ -48,18 +55,36 @@ export function runPageJob<K extends keyof PageJobs>(
     };
     const fail = (message: string, cause?: unknown): void =>
       end(() => reject(new AppError('tool_failed', message, cause === undefined ? {} : { cause })));
-    const onAbort = (): void => end(() => reject(new AppError('cancelled', 'Reading the page was stopped.')));
-    const timer = setTimeout(() => fail('The page takes too long to be made readable.'), timeMaxMs);
+    const onAbort = (): void => end(() => reject(new AppError('cancelled', stopped)));
+    const timer = setTimeout(() => fail(`The ${what} takes too long to be made readable.`), timeMaxMs);
     signal.addEventListener('abort', onAbort, { once: true });
     worker.once('message', (result: PageJobs[K]['result']) => end(() => resolve(result)));
-    worker.once('error', (cause) => fail('The page could not be made readable.', cause));
-    worker.once('exit', () => fail('The page could not be made readable.'));
+    worker.once('error', (cause) => fail(unreadable, cause));
+    worker.once('exit', () => fail(unreadable));
   });
 }
 
 /** The readable text of a page at `url`. Fails as `runPageJob` does. */
 export function readablePage(html: string, url: string, signal: AbortSignal): Promise<ReadablePage> {
   return runPageJob<'page'>({ kind: 'page', html, url }, signal);
+}
+
+/** The text of a PDF. Fails as `runPageJob` does. */
+export function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<PdfText> {
+  return runPageJob<'pdf'>({ kind: 'pdf', bytes }, signal, PDF_TIME_MAX_MS);
+}
+
+/**
+ * The text of a PDF with a line `[page 2 of 9]` before each page, for tools that show text in parts. If there is no text, `problem` says
+ * why. Fails as `runPageJob` does.
+ */
+export async function pdfLines(
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly problem: string | null }> {
+  const { pages, problem } = await pdfText(bytes, signal);
+  const text = pages.map((page, index) => `[page ${index + 1} of ${pages.length}]\n${page.trim()}\n`).join('');
+  return { text, problem };
 }
 
 /** Next to this file in the checkout; a separate entry point in the build, where this file is part of a chunk. */

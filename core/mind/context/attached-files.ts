@@ -3,6 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { fenced } from '../../base/fence.ts';
+import { pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { readImageHead } from './image-head.ts';
@@ -13,8 +14,6 @@ export type ReadAttachment = (sha256: string, lengthMax: number) => Uint8Array;
 const TEXT_BYTES_MAX = 24_000;
 /** The limit for all files of a message together. */
 const ALL_TEXT_BYTES_MAX = 60_000;
-const IMAGE_BYTES_MAX = 5_000_000;
-const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 export function withFiles(text: string, files: readonly ArtifactRef[], read: ReadAttachment | undefined): ChatMessage {
   if (files.length === 0) return { role: 'user', text };
@@ -34,9 +33,9 @@ const PICTURES_MAX = 4;
 
 /** The pictures that a tool returned, for models that accept images. */
 export function picturesOf(files: readonly ArtifactRef[], read: ReadAttachment | undefined): ChatImage[] {
-  const pictures = files.filter(({ mediaType, sizeBytes }) => imageTypes.has(mediaType) && sizeBytes <= IMAGE_BYTES_MAX);
+  const pictures = files.filter(({ mediaType, sizeBytes }) => pictureTypes.has(mediaType) && sizeBytes <= pictureBytesMax);
   return pictures.slice(0, PICTURES_MAX).flatMap(({ name, mediaType, sha256 }) => {
-    const bytes = readSafely(read, sha256, IMAGE_BYTES_MAX);
+    const bytes = readSafely(read, sha256, pictureBytesMax);
     const image = bytes === null ? null : asImage({ name, mediaType }, bytes);
     return image === null || typeof image === 'string' ? [] : [image];
   });
@@ -69,8 +68,8 @@ interface Shown {
 }
 
 function showFile(file: ArtifactRef, read: ReadAttachment | undefined, roomBytes: number): Shown {
-  const isImage = imageTypes.has(file.mediaType) && file.sizeBytes <= IMAGE_BYTES_MAX;
-  const bytes = readSafely(read, file.sha256, isImage ? IMAGE_BYTES_MAX : roomBytes);
+  const isImage = pictureTypes.has(file.mediaType) && file.sizeBytes <= pictureBytesMax;
+  const bytes = readSafely(read, file.sha256, isImage ? pictureBytesMax : roomBytes);
   const about = `${JSON.stringify(file.name)} (${file.mediaType}, ${file.sizeBytes} bytes)`;
   const inWords = (text: string): Shown => ({ text: `[The person attached ${about}. ${text}]`, image: null, usedBytes: 0 });
   if (bytes === null) return inWords('It could not be read.');
@@ -79,6 +78,7 @@ function showFile(file: ArtifactRef, read: ReadAttachment | undefined, roomBytes
     if (typeof image === 'string') return inWords(image);
     return { text: `[The person attached the image ${about}.]`, image, usedBytes: 0 };
   }
+  if (file.mediaType === 'application/pdf') return inWords(`Read its text with artifact_read ${file.sha256}.`);
   const content = textOf(bytes, bytes.length < file.sizeBytes);
   if (content === null) return inWords('It is no text, so it cannot be shown here.');
   const rest = file.sizeBytes - bytes.length;

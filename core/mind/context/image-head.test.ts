@@ -37,3 +37,10 @@ test('an image that vendors refuse becomes text, and a wrong type is corrected',
   expect(photo).toMatchObject({ text: expect.stringContaining('no PNG, JPEG, GIF or WebP image') as string, pictures: [] });
   expect([large, photo].flatMap(({ role, ...rest }) => ('images' in rest ? [role] : []))).toEqual([]);
 });
+
+test('a PDF is named with the tool that reads its text', () => {
+  const { text } = withFiles('see', [{ ...file(Buffer.from('%PDF-1.7')), name: 'a.pdf', mediaType: 'application/pdf' }], () =>
+    Buffer.from('%PDF-1.7'),
+  );
+  expect(text).toBe(`see\n\n[The person attached "a.pdf" (application/pdf, 8 bytes). Read its text with artifact_read ${'a'.repeat(64)}.]`);
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { directory, knowledgeBench } from '../../../../tests/rigs/core/features/memory/knowledge-bench.ts';
+import { pdfOf } from '../../../../tests/rigs/pdf.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
 import { KnowledgePackSource } from './knowledge-pack-source.ts';
@@ -12,32 +13,6 @@ import { isWorthSearching } from './retrieval-gate.ts';
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
 const still = new AbortController().signal;
-
-/** Builds a PDF with these pages by hand, because no code in this project writes PDFs. */
-function pdfOf(pages: readonly string[]): Buffer {
-  const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ');
-  const objects = [
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-    ...pages.flatMap((text, index) => {
-      const stream = `BT /F1 12 Tf 40 700 Td (${text}) Tj ET`;
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${5 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
-        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
-      ];
-    }),
-  ];
-  let text = '%PDF-1.4\n';
-  const places: number[] = [];
-  for (const [index, object] of objects.entries()) {
-    places.push(text.length);
-    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
-  }
-  const start = text.length;
-  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('')}`;
-  return Buffer.from(`${text}trailer << /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`, 'latin1');
-}
 
 test('markdown, text, code, HTML and PDF are found, each with its place', async () => {
   const folder = folderOf({

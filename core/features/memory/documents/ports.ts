@@ -18,6 +18,12 @@ export interface DocumentReader {
   rest(): Promise<void>;
 }
 
+/** The text of each page, or `problem`, which says why there is none. */
+export type ReadPdf = (
+  bytes: Uint8Array,
+  signal: AbortSignal,
+) => Promise<{ readonly title: string | null; readonly pages: readonly string[]; readonly problem: string | null }>;
+
 /** Converts the readable part of a page to markdown. */
 export type ReadPage = (html: string, file: string, signal: AbortSignal) => Promise<{ readonly title: string; readonly markdown: string }>;
 

@@ -8,7 +8,7 @@ import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
 /** Raise this number when documents are cut differently; all documents are then reread. */
-export const readingVersion = 2;
+export const readingVersion = 3;
 
 export interface FoundFile {
   /** Relative to the folder, with forward slashes. */
@@ -28,7 +28,8 @@ export type DocumentJob =
       readonly skipped: readonly string[];
     }
   | { readonly kind: 'read'; readonly file: string; readonly bytesMax: number }
-  | { readonly kind: 'cut'; readonly markdown: string };
+  | { readonly kind: 'cut'; readonly markdown: string }
+  | { readonly kind: 'cut'; readonly pages: readonly string[] };
 
 export interface ReadDocument {
   readonly sha256: string;
@@ -37,6 +38,8 @@ export interface ReadDocument {
   readonly passages: readonly PassageDraft[];
   /** The content of an HTML page, which the caller converts to markdown first; null for other documents. */
   readonly html: string | null;
+  /** The content of a PDF, from which the caller takes the text of each page first; null for other documents. */
+  readonly pdf: Uint8Array | null;
   readonly problem: string | null;
 }
 
@@ -49,14 +52,14 @@ export interface DocumentResults {
 const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '__pycache__', 'target', 'dist', 'build', 'vendor']);
 const DEPTH_MAX = 32;
 
-export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof DocumentResults]> | DocumentResults[keyof DocumentResults] {
+export function runDocumentJob(job: DocumentJob): DocumentResults[keyof DocumentResults] {
   switch (job.kind) {
     case 'scan':
       return scan(job);
     case 'read':
       return readDocument(job.file, job.bytesMax);
     case 'cut':
-      return { passages: withoutLines(cutIntoPassages(job.markdown, 'markdown')) };
+      return { passages: 'pages' in job ? cutPages(job.pages) : withoutLines(cutIntoPassages(job.markdown, 'markdown')) };
   }
 }
 
@@ -116,14 +119,14 @@ function foundFile(root: string, path: string): FoundFile | null {
   return { path: relative(root, path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
 }
 
-async function readDocument(file: string, bytesMax: number): Promise<ReadDocument> {
+function readDocument(file: string, bytesMax: number): ReadDocument {
   const name = basename(file);
   const { form, mediaType } = formOf(name) ?? { form: 'text' as const, mediaType: 'text/plain' };
   const read = readBytes(file, bytesMax);
-  const about = { title: name, mediaType, passages: [], html: null };
+  const about = { title: name, mediaType, passages: [], html: null, pdf: null };
   if (typeof read === 'string') return { ...about, sha256: '', problem: read };
   const sha256 = hash('sha256', read, 'hex');
-  if (form === 'pdf') return { ...about, sha256, ...(await readPdf(read)) };
+  if (form === 'pdf') return { ...about, sha256, pdf: read, problem: null };
   if (read.subarray(0, 8192).includes(0)) return { ...about, sha256, problem: 'It is no text.' };
   const text = new TextDecoder('utf-8').decode(read);
   if (form === 'html') return { ...about, sha256, html: text, problem: null };
@@ -144,19 +147,5 @@ function readBytes(file: string, bytesMax: number): Buffer | string {
     return 'It could not be read.';
   } finally {
     if (handle !== undefined) closeSync(handle);
-  }
-}
-
-async function readPdf(bytes: Buffer): Promise<Pick<ReadDocument, 'passages' | 'problem'> & { title?: string }> {
-  const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
-  try {
-    const document = await getDocumentProxy(new Uint8Array(bytes));
-    const { text } = await extractText(document, { mergePages: false });
-    const { info } = await getMeta(document);
-    const title = typeof info['Title'] === 'string' && info['Title'].trim() !== '' ? { title: info['Title'].trim().slice(0, 200) } : {};
-    const passages = cutPages(text);
-    return { ...title, passages, problem: passages.length === 0 ? 'It holds no text, only pictures perhaps.' : null };
-  } catch {
-    return { passages: [], problem: 'It is no PDF that can be read, or it is locked.' };
   }
 }

@@ -9,13 +9,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { SeenFile } from './knowledge-rows.ts';
 import { cutIntoPassages } from './passages.ts';
-import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage } from './ports.ts';
+import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage, ReadPdf } from './ports.ts';
 import { readingVersion, type FoundFile, type ReadDocument } from './read-document.ts';
 
 export interface SourceIndexDeps {
   readonly store: KnowledgeStore;
   readonly reader: DocumentReader;
   readonly readPage: ReadPage;
+  readonly readPdf: ReadPdf;
   readonly clock: Clock;
   /** Folders that are never read: the program's own data. */
   readonly skipped: readonly string[];
@@ -156,13 +157,18 @@ async function indexFile(deps: SourceIndexDeps, source: DirectorySource, look: F
 }
 
 async function readSafely(
-  { reader, readPage }: SourceIndexDeps,
+  { reader, readPage, readPdf }: SourceIndexDeps,
   file: string,
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<ReadDocument> {
   try {
     const read = await reader.run<'read'>({ kind: 'read', file, bytesMax });
+    if (read.pdf !== null) {
+      const { title, pages, problem } = await readPdf(read.pdf, signal);
+      const { passages } = await reader.run<'cut'>({ kind: 'cut', pages });
+      return { ...read, pdf: null, title: title ?? read.title, passages, problem };
+    }
     if (read.html === null) return read;
     const { title, markdown } = await readPage(read.html, `file://${file.split(sep).join('/')}`, signal);
     const { passages } = await reader.run<'cut'>({ kind: 'cut', markdown });
@@ -170,6 +176,6 @@ async function readSafely(
   } catch (cause) {
     if (signal.aborted || !isAppError(cause) || cause.code === 'cancelled') throw cause;
     const title = file.slice(file.lastIndexOf(sep) + 1);
-    return { sha256: '', title, mediaType: 'application/octet-stream', passages: [], html: null, problem: cause.message };
+    return { sha256: '', title, mediaType: 'application/octet-stream', passages: [], html: null, pdf: null, problem: cause.message };
   }
 }
