@@ -257,7 +257,6 @@ export const chat = {
     started: 'Started',
     took: 'Took',
     phase: 'Phase',
-    steps: 'Steps',
     requests: 'Requests to the model',
     tokens: 'Tokens',
     inAndOut: (input: string, output: string, cached: string) => `${input} in (${cached} cached), ${output} out`,
