@@ -104,6 +104,7 @@ test('at 640 by 400 px, Activity shows the turns or one of them, and the focus g
   await page.keyboard.press('Enter');
   await turns.getByRole('link').waitFor();
   expect(await report.isVisible()).toBe(false);
+  await expect.poll(focused).toMatch(/^First question/);
   await page.setViewportSize({ width: 1280, height: 800 });
   await report.waitFor();
   expect(await turns.isVisible()).toBe(true);
