@@ -150,3 +150,19 @@ test('at 640 by 400 px, the queue of approvals leaves space for the card, and wh
   expect((heading?.y ?? 0) + (heading?.height ?? 400)).toBeLessThan(nav?.y ?? 0);
   expect(window.incidents).toEqual([]);
 });
+
+test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 px a stopped window keeps Send off the navigation', async () => {
+  const window = await openWindow(browser, { context: { viewport: { width: 640, height: 400 } } });
+  const { page } = window;
+  const composerTop = async (): Promise<number> => (await window.message.boundingBox())?.y ?? 0;
+  const task = page.getByRole('list', { name: 'Example tasks' }).getByRole('button').first();
+  expect((await task.boundingBox())?.y).toBeLessThan(await composerTop());
+  await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+  await page.getByText('Everything is stopped.').first().waitFor();
+  await page.setViewportSize({ width: 320, height: 256 });
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await send.scrollIntoViewIfNeeded();
+  const [button, nav] = [await send.boundingBox(), await page.getByRole('navigation', { name: 'Main' }).boundingBox()];
+  expect((button?.y ?? 0) + (button?.height ?? 256)).toBeLessThanOrEqual(nav?.y ?? 0);
+  expect(window.incidents).toEqual([]);
+});
