@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { takeToken, type TokenPlaces } from './access-token.ts';
+import { keepToken, takeToken, type TokenPlaces } from './access-token.ts';
 
 function placesWith(hash: string, kept: string | null): { places: TokenPlaces; shown: string[]; stored: Map<string, string> } {
   const stored = new Map(kept === null ? [] : [['trayclaw.token', kept]]);
@@ -24,4 +24,12 @@ test('a token in the address is taken, kept for the tab, and removed from the ad
 test('without one the tab may still have it', () => {
   expect(takeToken(placesWith('#/chat', 'kept').places)).toBe('kept');
   expect(takeToken(placesWith('', null).places)).toBe(null);
+});
+
+test('what the tab keeps can be replaced and forgotten', () => {
+  const { places, stored } = placesWith('', 'old');
+  keepToken(places.storage, 'new');
+  expect([...stored.values()]).toEqual(['new']);
+  keepToken(places.storage, null);
+  expect(stored.size).toBe(0);
 });

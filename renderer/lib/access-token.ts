@@ -1,4 +1,5 @@
-// Reads the access token: once from the address, then from this tab's session storage. Stores it no longer than the tab lives.
+// Reads the access token: once from the address, then from this tab's session storage. Stores it no longer than the tab lives, nor
+// while another program answers at the address, whose page could read it after a reload.
 
 const storageKey = 'trayclaw.token';
 
@@ -18,10 +19,8 @@ export function takeToken(places: TokenPlaces): string | null {
   return token;
 }
 
-export function keepToken(storage: TokenPlaces['storage'], token: string): void {
-  storage.setItem(storageKey, token);
-}
-
-export function forgetToken(storage: TokenPlaces['storage']): void {
-  storage.removeItem(storageKey);
+/** Null forgets it. */
+export function keepToken(storage: TokenPlaces['storage'], token: string | null): void {
+  if (token === null) storage.removeItem(storageKey);
+  else storage.setItem(storageKey, token);
 }

@@ -36,6 +36,8 @@ test.each([
   ['max_bytes', 'Max bytes'],
   ['scheduleId', 'Schedule id'],
   ['action', 'Action'],
+  ['url', 'URL'],
+  ['baseUrl', 'Base URL'],
   ['', ''],
 ])('the argument "%s" has the label "%s"', (name, label) => {
   expect(labelOf(name)).toBe(label);

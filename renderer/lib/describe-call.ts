@@ -41,7 +41,8 @@ export function labelOf(name: string): string {
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')
     .trim()
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/\burl\b/, 'URL');
   return label.slice(0, 1).toUpperCase() + label.slice(1);
 }
 

@@ -10,7 +10,7 @@ export const firstSessions = { limit: 100 };
 export type Page = Pick<Window, 'location' | 'history' | 'sessionStorage'>;
 
 export function createClient({ location, sessionStorage }: Page, token: string): HttpClient {
-  const client = new HttpClient({ origin: location.origin, token, onRenewed: (next) => keepToken(sessionStorage, next) });
+  const client = new HttpClient({ origin: location.origin, token, onKept: (next) => keepToken(sessionStorage, next) });
   client.askAhead('session.list', firstSessions);
   client.askAhead('model.list', {});
   return client;

@@ -32,8 +32,8 @@ function prove({ url = '', headers }: IncomingMessage, response: ServerResponse,
   return true;
 }
 
-function clientOf(origin: string, onRenewed: (token: string) => void = () => undefined): HttpClient {
-  return new HttpClient({ origin, token: 'secret', onRenewed, random: () => 0.5, firstWaitMs: 1, waitMsMax: 4 });
+function clientOf(origin: string, onKept: (token: string | null) => void = () => undefined): HttpClient {
+  return new HttpClient({ origin, token: 'secret', onKept, random: () => 0.5, firstWaitMs: 1, waitMsMax: 4 });
 }
 
 interface Followed {
@@ -143,6 +143,24 @@ test('after a lost connection the token waits for a host that has too much to do
   expect(followed.states.map(([state]) => state)).not.toContain('unproven');
 });
 
+test('the stored token is forgotten while another program answers, and stored again for the host', async () => {
+  let requests = 0;
+  const origin = await serve((request, response) => {
+    requests += 1;
+    if (requests === 1) response.writeHead(200).end(event(5));
+    else if (requests === 2) response.end('{"ok":true,"result":{"proofs":[]}}');
+    else if (requests === 3) response.writeHead(503).end();
+    else if (!prove(request, response)) response.writeHead(200).write(event(6));
+  });
+  const kept: (string | null)[] = [];
+  const followed = follow(
+    clientOf(origin, (token) => kept.push(token)),
+    4,
+  );
+  await followed.until(() => followed.events.length === 2);
+  expect(kept).toEqual([null, 'secret']);
+});
+
 test('a refused token ends the stream for good', async () => {
   const asked: (string | undefined)[] = [];
   const origin = await serve((request, response) => {
@@ -200,8 +218,8 @@ test('after a restart the token is traded once for the new one, and the stream a
     else if (url.startsWith('/api/events')) response.writeHead(200).write(event(5));
     else response.end('{"ok":true,"result":{"names":["a"]}}');
   });
-  const renewed: string[] = [];
-  const client = clientOf(origin, (token) => renewed.push(token));
+  const kept: (string | null)[] = [];
+  const client = clientOf(origin, (token) => kept.push(token));
   const followed = follow(client, 4);
   expect(await Promise.all([client.op('secret.list', {}), client.op('secret.list', {})])).toEqual([{ names: ['a'] }, { names: ['a'] }]);
   await followed.until(() => followed.events.length === 1);
@@ -209,7 +227,7 @@ test('after a restart the token is traded once for the new one, and the stream a
     ['connecting', false],
     ['online', false],
   ]);
-  expect(renewed).toEqual(['next']);
+  expect(kept).toEqual(['next']);
   expect(asked.filter((url) => url === '/api/renew')).toHaveLength(1);
 });
 

@@ -17,8 +17,8 @@ export interface HttpClientOptions {
   /** Scheme, host and port, without a path. */
   readonly origin: string;
   readonly token: string;
-  /** Called with the new token after the program was restarted. */
-  readonly onRenewed?: (token: string) => void;
+  /** Called with the token to store: a new one after a restart, null while another program answers at the address. */
+  readonly onKept?: (token: string | null) => void;
   readonly fetch?: typeof globalThis.fetch;
   /** A random number between 0 and 1, for spreading reconnects. */
   readonly random?: () => number;
@@ -38,7 +38,7 @@ interface Placed {
 
 export class HttpClient implements OpClient {
   readonly #origin: string;
-  readonly #onRenewed: (token: string) => void;
+  readonly #onKept: (token: string | null) => void;
   #token: string;
   #renewing: Promise<void> | null = null;
   /** True if the host has refused the token and has no newer one. */
@@ -64,7 +64,7 @@ export class HttpClient implements OpClient {
   constructor(options: HttpClientOptions) {
     this.#origin = options.origin;
     this.#token = options.token;
-    this.#onRenewed = options.onRenewed ?? (() => undefined);
+    this.#onKept = options.onKept ?? (() => undefined);
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.#random = options.random ?? Math.random;
     this.#firstWaitMs = options.firstWaitMs ?? 250;
@@ -130,7 +130,7 @@ export class HttpClient implements OpClient {
     const token = isPlainObject(result) ? result['token'] : null;
     if (typeof token === 'string') {
       this.#token = token;
-      this.#onRenewed(token);
+      this.#onKept(token);
     } else this.#isRefused = response !== null;
   }
 
@@ -139,6 +139,7 @@ export class HttpClient implements OpClient {
     if (this.#proof === 'proven') return;
     this.#proving ??= this.#prove().finally(() => (this.#proving = null));
     this.#proof = await this.#proving;
+    if (this.#proof !== 'silent') this.#onKept(this.#proof === 'proven' ? this.#token : null);
     if (this.#proof !== 'proven') throw new Error('The server did not show that it knows the token.');
   }
 

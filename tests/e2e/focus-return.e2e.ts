@@ -104,6 +104,44 @@ test('Escape closes the note of an approval, keeps its words, and returns to its
   expect(await note.inputValue()).toBe('Not there');
 });
 
+test('Escape closes what a button or a summary of an approval opened, and returns to it', async () => {
+  const window = await openSession(browser, {
+    replies: [
+      { calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] },
+      { calls: [{ tool: 'exec', args: { command: 'rm -rf build' } }] },
+    ],
+  });
+  const { page, approval } = window;
+  await window.send('Write it');
+  const more = approval.getByRole('button', { name: 'Allow more…' });
+  await more.press('Enter');
+  await approval.getByRole('radio').first().press('Escape');
+  await expect.poll(() => focused(page)).toBe('Allow more…');
+  expect(await more.getAttribute('aria-expanded')).toBe('false');
+  await more.press('Enter');
+  await more.press('Escape');
+  expect(await more.getAttribute('aria-expanded')).toBe('false');
+  const [outer, inner] = [approval.locator('details').first(), approval.locator('details details')];
+  await outer.locator('> summary').press('Enter');
+  await inner.locator('> summary').press('Enter');
+  await inner.locator('> summary').press('Escape');
+  expect([await inner.getAttribute('open'), await outer.getAttribute('open')]).toEqual([null, '']);
+  await inner.locator('> summary').press('Escape');
+  await expect.poll(() => focused(page)).toBe('Details');
+  expect(await outer.getAttribute('open')).toBe(null);
+  await approval.getByRole('button', { name: 'Deny' }).press('Space');
+  await approval.getByText('rm -rf build', { exact: true }).first().waitFor();
+  const once = approval.getByRole('button', { name: 'Approve once' });
+  await expect.poll(() => once.isEnabled()).toBe(true);
+  for (const leave of [() => page.keyboard.press('Escape'), () => approval.getByRole('button', { name: 'Back' }).press('Enter')]) {
+    await once.press('Enter');
+    await approval.getByRole('button', { name: 'Back' }).waitFor();
+    await leave();
+    await expect.poll(() => focused(page)).toBe('Approve once');
+    expect(await once.getAttribute('aria-expanded')).toBe('false');
+  }
+});
+
 test('the form of a provider takes the focus and gives it back, and so does a removed provider', async () => {
   const window = await openSession(browser);
   const { page } = window;

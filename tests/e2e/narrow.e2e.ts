@@ -86,3 +86,83 @@ test('at any width the hint of the composer is whole or hidden, and a long name 
   await page.getByRole('option', { name: title }).waitFor();
   expect(await page.evaluate(cut('[role=option] .name'))).toBe(0);
 });
+
+test('at 640 by 400 px, Activity shows the turns or one of them, and the focus goes along', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }], context: { viewport: { width: 640, height: 400 } } });
+  const { page } = window;
+  await window.send('First question');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  await window.go('Activity');
+  const turns = page.getByRole('list', { name: 'Turns' });
+  const report = page.getByRole('region', { name: 'Turn', exact: true });
+  const focused = (): Promise<string> => page.evaluate<string>('document.activeElement.textContent.trim()');
+  await turns.getByRole('link').press('Enter');
+  await report.getByRole('heading', { name: 'First question' }).waitFor();
+  expect(await turns.isVisible()).toBe(false);
+  expect(await focused()).toBe('All turns');
+  expect((await report.boundingBox())?.y).toBeLessThan(120);
+  await page.keyboard.press('Enter');
+  await turns.getByRole('link').waitFor();
+  expect(await report.isVisible()).toBe(false);
+  await expect.poll(focused).toMatch(/^First question/);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await report.waitFor();
+  expect(await turns.isVisible()).toBe(true);
+  expect(await page.getByRole('link', { name: 'All turns' }).count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('at 640 by 400 px, the queue of approvals leaves space for the card, and what has the focus is not below another button', async () => {
+  const runs = (command: string) => ({ tool: 'exec', args: { command } });
+  const window = await openWindow(browser, {
+    replies: [{ calls: ['npm test', 'rm -rf build', 'ls /etc', 'make', 'make install'].map(runs) }],
+    context: { viewport: { width: 640, height: 400 } },
+  });
+  const { page } = window;
+  await window.send('Run them');
+  await window.approval.nth(4).waitFor();
+  await window.conversation.focus();
+  await page.keyboard.press('Home');
+  await page.locator('.jump button').waitFor();
+  const covered: string[] = [];
+  for (let step = 0; step < 24; step++) {
+    await page.keyboard.press('Tab');
+    covered.push(
+      ...(await page.evaluate<string[]>(`(() => {
+        const own = document.activeElement.getBoundingClientRect();
+        return [...document.querySelectorAll('.jump button')].flatMap((button) => {
+          const box = button.getBoundingClientRect();
+          const isApart = document.activeElement === button || own.height > 60 || own.bottom <= box.top || own.right <= box.left;
+          return isApart || own.left >= box.right || own.top >= box.bottom ? [] : [document.activeElement.textContent.trim()];
+        });
+      })()`)),
+    );
+  }
+  expect(covered).toEqual([]);
+  await window.go('Approvals');
+  const rows = page.getByRole('list', { name: 'Queue' }).getByRole('button');
+  await rows.nth(4).waitFor();
+  // A serious call is marked, and reads as on its card.
+  expect(await rows.nth(1).innerText()).toContain('Deletes build and everything inside');
+  expect(await rows.evaluateAll((all) => all.map((row) => row.querySelectorAll('svg').length))).toEqual([0, 1, 0, 0, 0]);
+  const heading = await window.approval.getByRole('heading').boundingBox();
+  const nav = await page.getByRole('navigation', { name: 'Main' }).boundingBox();
+  expect((heading?.y ?? 0) + (heading?.height ?? 400)).toBeLessThan(nav?.y ?? 0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 px a stopped window keeps Send off the navigation', async () => {
+  const window = await openWindow(browser, { context: { viewport: { width: 640, height: 400 } } });
+  const { page } = window;
+  const composerTop = async (): Promise<number> => (await window.message.boundingBox())?.y ?? 0;
+  const task = page.getByRole('list', { name: 'Example tasks' }).getByRole('button').first();
+  expect((await task.boundingBox())?.y).toBeLessThan(await composerTop());
+  await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+  await page.getByText('Everything is stopped.').first().waitFor();
+  await page.setViewportSize({ width: 320, height: 256 });
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await send.scrollIntoViewIfNeeded();
+  const [button, nav] = [await send.boundingBox(), await page.getByRole('navigation', { name: 'Main' }).boundingBox()];
+  expect((button?.y ?? 0) + (button?.height ?? 256)).toBeLessThanOrEqual(nav?.y ?? 0);
+  expect(window.incidents).toEqual([]);
+});

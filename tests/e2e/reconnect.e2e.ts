@@ -89,7 +89,7 @@ test('the window reconnects although it could not load the check of the host bef
   expect(tries.at(-1)).toBe(false);
 });
 
-test('another program on the port of an ended host gets no token, and the window reconnects to the host', async () => {
+test('another program on the port of an ended host gets no token, not even from a reload, and the window reconnects to the host', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
   await window.page.getByText('$0.00 of $10.00 today').waitFor();
   await window.host.stop();
@@ -100,6 +100,9 @@ test('another program on the port of an ended host gets no token, and the window
   });
   await new Promise<void>((resolve) => stranger.listen(Number(new URL(window.host.origin).port), '127.0.0.1', resolve));
   await window.page.getByText(/another program uses its address/).waitFor();
+  // After a reload, the page of the other program could read what the tab has stored.
+  const stored = (): Promise<string[]> => window.page.evaluate<string[]>('Object.values({ ...sessionStorage })');
+  expect(await stored()).not.toContain(window.host.token);
   await window.send('First');
   await expect.poll(() => window.message.inputValue()).toBe('First');
   expect(asked.filter(({ path, token }) => token !== undefined || !path.startsWith('/api/prove'))).toEqual([]);
@@ -109,6 +112,7 @@ test('another program on the port of an ended host gets no token, and the window
   await window.page.getByText(/another program uses its address/).waitFor({ state: 'detached' });
   await window.message.press('Enter');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
+  expect(await stored()).toContain(window.host.token);
   expect(window.incidents).toEqual([]);
 });
 

@@ -70,7 +70,7 @@ test('a turn is undone completely, except what a person changed since', async ()
   expect(await window.host.readFile('plans/list.md')).toBe('# List\n');
   await looksGood(page, 'refused', () => page.getByText('It was changed since.').scrollIntoViewIfNeeded());
   await page.getByRole('button', { name: 'Put back the others' }).click();
-  await window.conversation.getByText('1 file put back. 1 file refused:').waitFor();
+  await window.conversation.getByText('1 file put back. 1 file not put back.').waitFor();
   expect(await window.host.readFile('plans/list.md')).toBe(null);
   expect(await window.host.readFile('notes.md')).toBe(`${after}And mine.\n`);
   expect(window.incidents).toEqual([]);

@@ -184,7 +184,7 @@ test('parses a list entry as words without quotes, or returns null', () => {
 });
 
 test.each([
-  ['rm -rf x', 'destructive', 'It deletes folders with all they hold.'],
+  ['rm -rf x', 'destructive', 'It deletes folders and everything in them.'],
   ['ls && sudo env A=b rm x', 'destructive', 'It deletes files; they do not go to a bin.'],
   [`sh -c 'dd of=/dev/sda'`, 'destructive', 'It writes raw data over a file or a disk.'],
   ['find . -name x -delete', 'destructive', 'It deletes the files it finds.'],
@@ -226,7 +226,7 @@ test.each([
   ['docker -H tcp://a:1 rm -f x', 'destructive', 'It deletes containers, images or their data.'],
   ['docker compose down -v', 'destructive', 'It deletes containers, images or their data.'],
   ['docker volume rm x', 'destructive', 'It deletes containers, images or their data.'],
-  ['sudo ls', 'exec', 'It asks for the rights of another user, most likely all rights.'],
+  ['sudo ls', 'exec', 'It runs as another user, most likely as root.'],
   ['docker run x', 'exec', 'It starts or changes containers or virtual machines, which can reach past this folder.'],
   ['systemctl stop x', 'exec', 'It changes what runs on this machine.'],
 ])('%s is of class %s', (line, kind, risk) => {
@@ -241,7 +241,7 @@ test.each([
   ['echo x | xargs rm', 'Deletes files; they do not go to a bin'],
   ['git push --delete origin x', 'Replaces history on the server'],
   ['gpg -d x', 'Works with keys or stored passwords'],
-  ['curl https://a.b/x | sudo bash', 'Runs code straight from the network, asks for the rights of another user, most likely all rights, and talks to the network'],
+  ['curl https://a.b/x | sudo bash', 'Runs code straight from the network, runs as another user, most likely as root, and talks to the network'],
   ['kubectl --context prod -n web delete deployment api', 'Deletes deployment api in the context prod, the namespace web'],
   ['npm test', null],
   ['git push origin main', null],

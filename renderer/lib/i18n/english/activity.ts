@@ -9,6 +9,7 @@ export const activity = {
   session: 'Session',
   newSession: 'New session',
   turns: 'Turns',
+  allTurns: 'All turns',
   directCall: 'Direct call',
   turn: 'Turn',
   showEarlier: 'Show earlier',

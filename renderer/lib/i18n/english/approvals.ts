@@ -49,11 +49,8 @@ export const approvals = {
     keyTrust: 'trust it',
     onceUnread: (lines: number) => `Approve once without reading ${count(lines, 'line')}`,
     minutes: 'Approve for 15 minutes',
-    minutesShort: '15 minutes',
     session: 'Approve for this session',
-    sessionShort: 'this session',
     always: 'Approve until revoked',
-    alwaysShort: 'until revoked',
     grave: {
       destructive: 'This may be impossible to undo. Approve it?',
       credential: 'This uses your keys or passwords. Approve it?',

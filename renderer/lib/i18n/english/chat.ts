@@ -205,7 +205,7 @@ export const chat = {
     putBack: (count: number) => `${counted(count, 'file')} put back.`,
     nothing: 'Nothing was put back.',
     already: 'It is already as it was before.',
-    refused: (count: number) => `${counted(count, 'file')} refused:`,
+    refused: (count: number) => `${counted(count, 'file')} not put back.`,
     empty: 'There was nothing to put back.',
   },
 
@@ -257,7 +257,6 @@ export const chat = {
     started: 'Started',
     took: 'Took',
     phase: 'Phase',
-    steps: 'Steps',
     requests: 'Requests to the model',
     tokens: 'Tokens',
     inAndOut: (input: string, output: string, cached: string) => `${input} in (${cached} cached), ${output} out`,

@@ -46,7 +46,7 @@ export const frame = {
   undo: 'Undo',
 
   panicStop: 'Panic stop',
-  panicShort: 'Stop',
+  panicShort: 'Panic',
   releaseStop: 'Release panic stop',
   released: 'The panic stop is released.',
   keepStopped: 'Keep stopped',

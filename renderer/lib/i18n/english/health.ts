@@ -128,7 +128,8 @@ export const health = {
   backupWell: (events: string) => `Intact: ${events}.`,
   restoreBackup: 'Restore…',
   restoreBackupOf: (name: string) => `Restore ${name}`,
-  restoreHelp: 'Quit TrayClaw, run this in a terminal, and start it again. What it replaces is kept, and can be restored as well.',
+  restoreHelp:
+    'Sessions, memories and grants go back to that moment. Quit TrayClaw, run this in a terminal, and start it again. What it replaces is kept.',
   report: 'Report a bug',
   reportHelp: 'A report holds versions, health, the form of the settings and recent error codes: no keys and no messages. Nothing is sent.',
   makeReport: 'Make a report',
