@@ -35,7 +35,7 @@ export interface Setting {
 
 /** Writes all settings at once. Fails with `invalid_config`, naming the key; nothing is changed then. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
-  const { isScalar } = await import('yaml');
+  const { isScalar, isSeq } = await import('yaml');
   const document = await readSettingsDocument(path);
   const before: unknown = document.toJS() ?? {};
   let hasChanged = false;
@@ -46,6 +46,11 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
     for (let depth = 1; value !== null && depth < steps.length; depth++) {
       const above = steps.slice(0, depth);
       const node = document.getIn(above, true);
+      if (isSeq(node) && !/^\d+$/.test(steps[depth] ?? '')) {
+        if (above.join('.') !== 'plugins') throw new AppError('invalid_config', `${above.join('.')} is a list: set it as a whole.`);
+        // The short form of `plugins.files`.
+        document.setIn(above, document.createNode({ files: node }));
+      }
       if (!isScalar(node)) continue;
       // A key without a value, for example because all its lines are comments, can hold the setting. Any other value is a conflict.
       if (node.value !== null) throw new AppError('invalid_config', `${path} is not valid: ${above.join('.')} must be keys with values.`);
