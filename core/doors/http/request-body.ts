@@ -32,7 +32,9 @@ export async function readJsonBody(request: IncomingMessage): Promise<Result<unk
 
 /** As `curl -X POST` sends it. What has no body needs no content type. */
 function hasNoBody({ headers }: IncomingMessage): boolean {
-  return headers['content-type'] === undefined && headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+  return (
+    headers['content-type'] === undefined && headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+  );
 }
 
 function isJson(contentType: string | undefined): boolean {
