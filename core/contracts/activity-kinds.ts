@@ -66,6 +66,7 @@ const places: Readonly<Partial<Record<ActivityKind, readonly (EventType | Family
     'hook.ran',
     'rule',
     'plugin.approved',
+    'plugin.revoked',
     'door',
     'mcp',
     'project',

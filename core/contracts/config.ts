@@ -392,4 +392,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
 });
 export type Config = z.infer<typeof configSchema>;
-export type ConfigInput = z.input<typeof configSchema>;
+/** `plugins` may be the list of files alone. */
+export type ConfigInput = Omit<z.input<typeof configSchema>, 'plugins'> & {
+  plugins?: z.input<typeof pluginsConfigSchema> | readonly string[];
+};

@@ -205,7 +205,7 @@ export const sessionOps = defineOps({
     },
   },
   'session.archive': {
-    params: z.strictObject({ sessionId: id, archived: z.boolean() }),
+    params: z.strictObject({ sessionId: id, archived: z.boolean().default(true) }),
     result: sessionInfoSchema,
     about: 'archive a session, so that the list leaves it out',
     commands: {

@@ -225,6 +225,7 @@ const tell: Lines = {
   'saved.written': ({ body }, { e }) => line(e.promptSaved(body.name, body.by), body.text),
   'saved.removed': ({ body }, { e }) => line(e.promptRemoved(body.name, body.by)),
   'plugin.approved': ({ body }, { e }) => line(e.pluginApproved(body.by), body.path),
+  'plugin.revoked': ({ body }, { e }) => line(e.pluginRevoked(body.by), body.path),
   'mcp.approved': ({ body }, { e }) => line(e.mcpApproved(body.server, body.by), body.tools.map(({ name }) => name).join(', ')),
   'mcp.task_started': ({ body }, { e }) => line(e.mcpTask(body.server, body.tool)),
   'mcp.removed': ({ body }, { e }) => line(e.mcpRemoved(body.server, body.by)),

@@ -9,6 +9,7 @@ const weather: PluginView = {
   name: 'weather',
   path: '/plugins/weather.mjs',
   sha256,
+  hash: sha256,
   state: 'loaded',
   problem: null,
   operations: [{ name: 'weather.report', about: 'Reports.', params: {} }],
@@ -16,9 +17,10 @@ const weather: PluginView = {
 };
 const report = { degrees: 21 };
 
-export const pluginAnswers: Pick<OpHandlers, 'plugin.list' | 'plugin.approve' | 'plugin.call'> = {
+export const pluginAnswers: Pick<OpHandlers, 'plugin.list' | 'plugin.approve' | 'plugin.revoke' | 'plugin.call'> = {
   'plugin.list': () => ({ plugins: [weather] }),
-  'plugin.approve': (given) => given,
+  'plugin.approve': (given) => ({ name: null, hash: given.sha256, state: 'approved', ...given }),
+  'plugin.revoke': ({ path }) => ({ name: 'weather', path, hash: sha256, state: 'revoked' }),
   'plugin.call': ({ operation }) => {
     if (operation !== 'weather.report') throw new AppError('unknown_op', `There is no operation ${operation}.`);
     return { result: report };
@@ -31,7 +33,13 @@ export const pluginCommands: readonly { argv: string[]; op: OpName; params: unkn
     argv: ['plugins', 'approve', 'weather.mjs', sha256],
     op: 'plugin.approve',
     params: { path: '/work-folder/weather.mjs', sha256 },
-    json: { path: '/work-folder/weather.mjs', sha256 },
+    json: { name: null, path: '/work-folder/weather.mjs', hash: sha256, sha256, state: 'approved' },
+  },
+  {
+    argv: ['plugins', 'revoke', 'weather.mjs'],
+    op: 'plugin.revoke',
+    params: { path: '/work-folder/weather.mjs' },
+    json: { name: 'weather', path: '/work-folder/weather.mjs', hash: sha256, state: 'revoked' },
   },
   {
     argv: ['plugins', 'call', 'weather.report', '{"city":"Oslo"}'],

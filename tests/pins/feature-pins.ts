@@ -3,6 +3,7 @@
 export const featureEventPins = {
   'plugin.recorded': 'fdb018db95b74e4b',
   'plugin.approved': '8bcdaa77486011a2',
+  'plugin.revoked': 'efb0e6108cdc646e',
   'mcp.approved': '31c0b6fdeb5ba1cf',
   'mcp.task_started': 'dd8e161557d11c0e',
   'mcp.removed': '8cc3244e0d35fe1b',

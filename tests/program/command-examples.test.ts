@@ -52,6 +52,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'mcp login': 'there is no such server',
   'mcp logout': 'there is no such server',
   'plugins approve': 'there is no such file',
+  'plugins revoke': 'there is no such file',
   'folders accept': 'there are no instructions',
   'folders withdraw': 'there are no instructions',
   'worktrees list': 'no folder is trusted',

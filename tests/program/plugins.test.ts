@@ -141,6 +141,33 @@ test('a file runs only once a person approved it, and not after it changed', asy
   expect(marks()).toEqual(['first']);
 });
 
+test('a revoked approval is gone at the next start, by path or name; config.yaml may list the files alone', async () => {
+  const place = new Place();
+  place.write('listed');
+  const start = (): Promise<TrayClaw> => place.start([], { config: { plugins: [place.file] } });
+  const claw = await start();
+  const hash = (await only(claw))?.hash ?? '';
+  const there = { path: place.file, hash };
+  expect(await claw.op('plugin.approve', { path: place.file, sha256: hash })).toMatchObject({ ...there, state: 'approved' });
+  const second = await start();
+  expect(await only(second)).toMatchObject({ name: 'greeter', ...there, state: 'loaded' });
+  await expect(second.op('plugin.revoke', { path: place.file }, { channel: 'http', actor: 'http' })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  expect(await second.op('plugin.revoke', { path: join(place.folder, 'greeter') })).toEqual({
+    name: 'greeter',
+    ...there,
+    state: 'revoked',
+  });
+  await expect(second.op('plugin.revoke', { path: place.file })).rejects.toMatchObject({ code: 'not_found' });
+  const third = await start();
+  expect(await only(third)).toMatchObject({ ...there, state: 'waiting' });
+  expect(marks().filter((mark) => mark === 'listed')).toEqual(['listed']);
+  await third.op('plugin.approve', { path: place.file, sha256: hash });
+  await third.op('plugin.revoke', { path: place.file });
+  expect((await only(await start()))?.state).toBe('waiting');
+});
+
 test('nothing is loaded from where the agent may write, approved or not', async () => {
   const place = new Place();
   const file = join(place.home, 'workspace', 'greeter.mjs');

@@ -24,6 +24,8 @@ const pluginEvents = {
   'plugin.recorded': z.object({ plugin: z.string(), name: z.string(), body: z.unknown() }),
   /** A person approved the code at the path as part of the program, as long as it has this content. */
   'plugin.approved': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
+  /** A person withdrew the approval of the code at the path. */
+  'plugin.revoked': z.object({ path: z.string(), by: z.string() }),
 } as const;
 
 /** loaded: it runs. waiting: its current code is not approved. refused: it may not be loaded from this place. failed: see `problem`. */
@@ -35,6 +37,8 @@ const pluginViewSchema = z.object({
   /** Null for a plugin that the host program supplied. */
   path: z.string().nullable(),
   sha256: z.string().nullable(),
+  /** The same as `sha256`. */
+  hash: z.string().nullable(),
   state: pluginStateSchema,
   problem: z.string().nullable(),
   /** Its operations, with the JSON Schema of their parameters. */
@@ -42,6 +46,9 @@ const pluginViewSchema = z.object({
   tools: z.array(z.string()),
 });
 export type PluginView = z.infer<typeof pluginViewSchema>;
+
+/** `name` is null for a plugin that is not loaded. */
+const decided = { name: z.string().nullable(), path: z.string(), hash: z.string() };
 
 export const pluginOps = defineOps({
   'plugin.list': {
@@ -53,7 +60,7 @@ export const pluginOps = defineOps({
   /** Takes effect at the next start. Changed content needs a new approval. `sha256` is the content that the person saw. */
   'plugin.approve': {
     params: z.strictObject({ path: z.string().min(1).max(4096), sha256: sha256Schema }),
-    result: z.object({ path: z.string(), sha256: z.string() }),
+    result: z.object({ ...decided, sha256: z.string(), state: z.literal('approved') }),
     about: 'approve a plugin as its files are now; it is loaded from the next start on, until they change',
     shows: 'Approved {path} as it is now. It is loaded from the next start on.',
     forPerson: true,
@@ -64,6 +71,17 @@ export const pluginOps = defineOps({
         paths: ['path'],
         example: 'weather.mjs 27ba4764e2d8e1bd4e2a3c3f6e6c8fd5b1a7e4f7d3f2c6f0a9b8c7d6e5f4a3b2',
       },
+    },
+  },
+  /** Takes effect at the next start. Fails with not_found if no content is approved there. */
+  'plugin.revoke': {
+    params: z.strictObject({ path: z.string().min(1).max(4096) }),
+    result: z.object({ ...decided, state: z.literal('revoked') }),
+    about: 'withdraw the approval of a plugin; it is not loaded from the next start on',
+    shows: 'Withdrew the approval of {path}. It is not loaded from the next start on.',
+    forPerson: true,
+    commands: {
+      'plugins revoke': { takes: ['path'], words: { path: 'its file or folder, or its name' }, paths: ['path'], example: 'weather.mjs' },
     },
   },
   /** Calls an operation of a plugin. Fails with unknown_op, invalid_params, or the error of the plugin. */

@@ -260,6 +260,7 @@ test('accepts only plain JSON bodies', async () => {
   expect(await status({ ...auth, 'content-type': 'application/json; charset=utf-8' }, '{}')).toBe(200);
   expect(await status(json, '{')).toBe(400);
   expect(await status(json, '')).toBe(200);
+  expect(await status(auth, '')).toBe(200);
 });
 
 test('accepts 10 MB of arguments and refuses over 12 MB, announced or not', async () => {

@@ -14,8 +14,9 @@ const tooLarge = (): Refusal =>
     new AppError('payload_too_large', `The request body is larger than ${bodyBytesMax / 1024 / 1024} MB.`, { data: { bodyBytesMax } }),
   );
 
-/** The parsed body; an empty body is `{}`. Rejects only if the connection breaks. */
+/** The parsed body; an empty or absent body is `{}`. Rejects only if the connection breaks. */
 export async function readJsonBody(request: IncomingMessage): Promise<Result<unknown, Refusal>> {
+  if (hasNoBody(request)) return ok({});
   if (!isJson(request.headers['content-type']) || request.headers['content-encoding'] !== undefined) {
     return err(refusal(new AppError('invalid_params', 'The body must be application/json, not encoded.'), {}, 415));
   }
@@ -27,6 +28,13 @@ export async function readJsonBody(request: IncomingMessage): Promise<Result<unk
   const parsed = parseJson(bytes.toString('utf8'));
   if (!parsed.ok) return err(refusal(new AppError('invalid_params', `The body is not valid JSON: ${parsed.error}`)));
   return ok(parsed.value);
+}
+
+/** As `curl -X POST` sends it. What has no body needs no content type. */
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return (
+    headers['content-type'] === undefined && headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+  );
 }
 
 function isJson(contentType: string | undefined): boolean {

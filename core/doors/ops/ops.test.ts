@@ -122,7 +122,7 @@ test('sessions: create, rename, read, search, fork, export, archive, delete', as
   expect(await claw.ask('Calculate 1 + 1', { sessionId: fork.sessionId })).toMatchObject({ status: 'done' });
   expect((await claw.op('session.export', { sessionId, format: 'markdown' })).text).toContain('# Sums');
   expect((await claw.op('session.export', { sessionId, format: 'jsonl' })).text.trim().split('\n').length).toBeGreaterThan(5);
-  expect(await claw.op('session.archive', { sessionId, archived: true })).toMatchObject({ archived: true });
+  expect(await claw.op('session.archive', { sessionId })).toMatchObject({ archived: true });
   expect((await claw.op('session.list', {})).sessions.map((one) => one.sessionId)).not.toContain(sessionId);
   expect((await claw.op('session.delete', { sessionId })).events).toBeGreaterThan(5);
   await expect(claw.op('session.get', { sessionId })).rejects.toMatchObject({ code: 'not_found' });

@@ -26,6 +26,7 @@ class PluginRows {
   readonly apply = byType({
     'plugin.approved': ({ body: { path, sha256 } }) =>
       void this.#sql.run('INSERT OR REPLACE INTO plugin_approvals (path, sha256) VALUES (?, ?)', path, sha256),
+    'plugin.revoked': ({ body: { path } }) => void this.#sql.run('DELETE FROM plugin_approvals WHERE path = ?', path),
   });
 
   constructor(db: SqlDatabase) {
@@ -49,10 +50,10 @@ export const plugins = defineBuiltInFeature({
   name: 'plugins',
   migrations: pluginMigrations,
   rows: ({ db }) => new PluginRows(db),
-  create: (spine: Taken, _rows: PluginRows) => {
+  create: (spine: Taken, rows: PluginRows) => {
     const all = spine.pluginFiles.map((file) => new RunningPlugin(spine, file, spine.pluginBook));
     return {
-      handlers: createPluginOps(spine, all),
+      handlers: createPluginOps(spine, all, rows),
       checks: [pluginChecks(() => all.map(({ view }) => view)), ...all.flatMap(({ parts }) => parts.checks ?? [])],
       get strategies() {
         return all.flatMap(({ parts }) => parts.strategies ?? []);

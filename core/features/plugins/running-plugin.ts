@@ -41,7 +41,7 @@ export class RunningPlugin {
     const operations = this.operations.map(({ name, about, params }) => ({ name, about, params: jsonSchemaOf(params) }));
     const tools = (this.#parts?.tools ?? []).map(({ name }) => name);
     const said = this.#problem === null ? { state, problem } : { state: 'failed' as const, problem: this.#problem };
-    return { name: plugin?.name ?? null, path, sha256, ...said, operations, tools };
+    return { name: plugin?.name ?? null, path, sha256, hash: sha256, ...said, operations, tools };
   }
 
   get operations(): OfferedOperation[] {

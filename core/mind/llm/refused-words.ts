@@ -1,6 +1,8 @@
 // Extracts from a refusal the names of the fields or schema keywords that a server does not accept. Vendors phrase it in a dozen ways.
 // Decides nothing: the caller that built the request decides whether a word can be left out.
 
+import { likenessIn } from './server-profile.ts';
+
 const WORDS_MAX = 12;
 
 /** Each pattern captures a name. Sources: the vendors' and servers' own messages as collected in 2026. */
@@ -46,7 +48,10 @@ export function saysNoTools(said: string): boolean {
   return noTools.test(said);
 }
 
-/** Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. */
+/**
+ * Returns the plain names: the last part of a path, and its snake case form if it is in camel case. At most a dozen. A refusal that tells
+ * whose rules the server holds gives one word, `like:NAME`.
+ */
 export function refusedWords(said: string): string[] {
   const words = new Set<string>();
   for (const pattern of sentences) {
@@ -55,6 +60,8 @@ export function refusedWords(said: string): string[] {
       if (word !== '') words.add(word).add(snakeCase(word));
     }
   }
+  const likeness = likenessIn(said);
+  if (likeness !== null) return [likeness];
   if (noTools.test(said)) words.add('tools');
   if (noOutput.test(said)) words.add('response_format').add('output_config').add('format');
   return [...words].slice(0, WORDS_MAX);

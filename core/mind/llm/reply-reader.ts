@@ -5,6 +5,7 @@ import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 import { InlineThought } from './inline-thought.ts';
+import { mendedArgs } from './mended-args.ts';
 
 /** Progress that the router's watch needs in addition to the text. Every method is optional, so a plain DeltaSink is accepted. */
 export interface ProgressSink extends DeltaSink {
@@ -122,14 +123,14 @@ export interface CallIds {
   isTaken(id: string): boolean;
 }
 
-/** Gives every call an id that is unique in the answer and the conversation, and at least an empty object as arguments. */
+/** Gives every call an id that is unique in the answer and the conversation, and arguments that are JSON where their meaning is certain. */
 export function completeCalls(calls: readonly ReplyCall[], ids: CallIds): ReplyCall[] {
   const used = new Set<string>();
   return calls.map((call) => {
     let id = call.id === '' ? ids.next() : call.id;
     for (let copy = 2; used.has(id) || ids.isTaken(id); copy++) id = call.id === '' ? ids.next() : `${call.id}_${copy}`;
     used.add(id);
-    return { id, tool: call.tool, args: call.args.trim() === '' ? '{}' : call.args };
+    return { id, tool: call.tool, args: call.args.trim() === '' ? '{}' : mendedArgs(call.args) };
   });
 }
 

@@ -183,3 +183,36 @@ test.each([
   if (preset === 'deepseek') expect(again).toContain('"reasoning_content":""');
   if (preset === 'gemini') expect(again).toContain('skip_thought_signature_validator');
 });
+
+test.each([
+  ['mistral', 'Tool call id was call_w1 but must be a-z, A-Z, 0-9, with a length of 9.'],
+  ['mistral', "Unexpected role 'user' after role 'tool'"],
+  ['gemini', 'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.'],
+  ['gemini', 'Unable to submit request because function call `x` in the 5. content block is missing a `thought_signature`.'],
+  ['deepseek', 'The `reasoning_content` in the thinking mode must be passed back to the API.'],
+  ['deepseek', 'Missing `reasoning_content` field in the assistant message at message index 2.'],
+])('a server without a known name tells that it holds the rules of %s: %s', async (name, message) => {
+  const signed = callOf({ extra_content: { google: { thought_signature: 'sig' } } });
+  await using server = await ScriptedServer.start({ chunks: [signed] }, refusal(message), ok, ok);
+  const refusedWords = new RefusedWordsInMemory();
+  const ask = async (router = routerTo(server, {}, refusedWords)) => {
+    const reply = await router.stream('lab/m', createRequest(messages), new RecordingSink(), { signal: never });
+    if (messages.length === 1)
+      messages.push({ role: 'assistant', text: reply.text, calls: reply.calls }, result('c1', '21'), user('and now?'));
+    return router;
+  };
+  const messages: ChatMessage[] = [user('hi')];
+  const router = await ask();
+  await ask(router);
+  await router.close();
+  await (await ask()).close();
+  const forms: Readonly<Record<string, RegExp>> = {
+    mistral: /"tool_call_id":"[A-Za-z0-9]{9}","content":"21"},\{"role":"assistant"/,
+    gemini: /"thought_signature":"sig"/,
+    deepseek: /"reasoning_content":"I think\."/,
+  };
+  // A restart loses what was kept of the answer, not what the server told.
+  const lost: Readonly<Record<string, RegExp>> = { gemini: /skip_thought_signature/, deepseek: /"reasoning_content":""/ };
+  expect(server.seen.map(({ body }) => forms[name]?.test(body))).toEqual([false, false, true, name === 'mistral']);
+  expect((lost[name] ?? forms[name])?.test(server.seen[3]?.body ?? '')).toBe(true);
+});

@@ -1,8 +1,8 @@
 // Profiles of servers with the OpenAI chat format, one row each. A profile is chosen by the preset that a provider names, else by the host
-// of its address, else the form that every known server accepts. Data only. Deviations not listed here are learned from a server's refusal
-// (refused-words.ts).
+// of its address, else the form that every known server accepts, until a refusal tells whose rules hold. Data only. Deviations not listed
+// here are learned from a server's refusal (refused-words.ts).
 
-import type { ServerName } from '../../contracts/server-names.ts';
+import { serverNames, type ServerName } from '../../contracts/server-names.ts';
 
 export interface ServerProfile {
   /** Whether it accepts `stream_options`; without it many servers report no usage while streaming. */
@@ -80,4 +80,25 @@ export function serverProfile(baseUrl: string, preset?: ServerName): ServerProfi
 export function serverNameOf(baseUrl: string): ServerName | null {
   const { hostname } = new URL(baseUrl);
   return hosts.find(([host]) => hostname === host || hostname.endsWith(`.${host}`))?.[1] ?? null;
+}
+
+/**
+ * Messages by which a server without a known name tells whose rules it holds: a gateway, or the vendor behind another address. Sources:
+ * mistral-common's validator; Google's and DeepSeek's refusals, as reported in 2026.
+ */
+const telling: readonly (readonly [RegExp, ServerName])[] = [
+  [/tool call id was .{0,80} with a length of 9|unexpected role '?user'? after role '?tool/i, 'mistral'],
+  [/missing a [`'"]?thought_signature/i, 'gemini'],
+  [/reasoning_content\W.{0,60}must be passed back|missing [`'"]?reasoning_content/i, 'deepseek'],
+];
+
+/** The word that is kept with the refused ones of a server and model; null if the message tells nothing. */
+export function likenessIn(said: string): string | null {
+  const found = telling.find(([sentence]) => sentence.test(said));
+  return found === undefined ? null : `like:${found[1]}`;
+}
+
+/** The profile after what the server's refusals told. */
+export function withLikeness(profile: ServerProfile, learned: ReadonlySet<string>): ServerProfile {
+  return serverNames.reduce((known, name) => (learned.has(`like:${name}`) ? { ...known, ...profiles[name] } : known), profile);
 }

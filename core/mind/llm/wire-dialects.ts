@@ -17,7 +17,7 @@ import type { ProgressSink } from './reply-reader.ts';
 import { createResponsesFormat } from './responses-format.ts';
 import { ResponsesReader } from './responses-reader.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
-import type { ServerProfile } from './server-profile.ts';
+import { withLikeness, type ServerProfile } from './server-profile.ts';
 import type { VendorFailure } from './vendor-failure.ts';
 import type { Dialect } from './wire-client.ts';
 import { wordsToLeaveOut, type RefusedWordsStore } from './wire-words.ts';
@@ -52,7 +52,7 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
         refused,
         createOpenAiFormat({
           seesImages: options.seesImages,
-          profile,
+          profile: withLikeness(profile, refused),
           refused,
           keptOf: (callId) => kept.of(callId),
           needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
@@ -62,7 +62,7 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
     onReply(reader, reply) {
-      if (!(reader instanceof OpenAiReader) || profile.wantsBack === 'nothing') return;
+      if (!(reader instanceof OpenAiReader)) return;
       const extras = reader.callExtras();
       reply.calls.forEach(({ id }, index) => {
         kept.keep(id, { extra: extras[index] ?? '', ...(index === 0 ? { reasoning: reply.reasoning } : {}) });

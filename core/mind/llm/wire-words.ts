@@ -42,11 +42,13 @@ const optionalFields: ReadonlySet<string> = new Set([
   'max_output_tokens',
 ]);
 
-/** Returns the refused words that were sent, may be left out and are not left out already. */
+/** Returns the refused words that were sent, may be left out and are not left out already; and a likeness that was not known. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
-    const isOptional = optionalFields.has(word) || schemaWords.has(word);
-    return isOptional && !already.has(word) && sent.includes(`"${word}":`);
+    if (already.has(word)) return false;
+    // Its rules are about calls in the history.
+    if (word.startsWith('like:')) return sent.includes('"tool_calls":');
+    return (optionalFields.has(word) || schemaWords.has(word)) && sent.includes(`"${word}":`);
   });
 }
 

@@ -1,5 +1,6 @@
 // Checks a configuration against the schema. Names wrong or unknown keys, and warns of settings that have no effect.
 
+import { isPlainObject } from '../../base/json.ts';
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
 import { namesIn, type FoundName } from '../../contracts/named-things.ts';
@@ -17,7 +18,7 @@ export interface LoadedConfig {
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const says = `${source ?? 'The configuration'} is not valid`;
   const about = source === null ? { whole: 'the value', hint: 'Correct the config that was passed in.' } : { whole: 'the file' };
-  const config = parseGiven(configSchema, raw, { says, code: 'invalid_config', ...about });
+  const config = parseGiven(configSchema, withPluginFiles(raw), { says, code: 'invalid_config', ...about });
   const names = namesIn(configSchema, config);
   const strangers = unknownAgents(config, names);
   if (strangers.length > 0) {
@@ -31,6 +32,11 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
     throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues }, hint: 'Choose another name for the peer.' });
   }
   return { config, path, warnings: warningsOf(config, names) };
+}
+
+/** `plugins: [a.mjs]` is short for `plugins: { files: [a.mjs] }`. */
+function withPluginFiles(raw: unknown): unknown {
+  return isPlainObject(raw) && Array.isArray(raw['plugins']) ? { ...raw, plugins: { files: raw['plugins'] as unknown[] } } : raw;
 }
 
 /** Includes agents on other machines, because these can be called too. */

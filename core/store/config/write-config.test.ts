@@ -30,6 +30,16 @@ test('adds a setting to a key with only comments, and names a conflicting value'
   );
 });
 
+test('a list is set as a whole, by index, or as the files of plugins', async () => {
+  expect(await written('policy:\n  allowCommands: [ls]\n', 'policy.allowCommands.x', 'wc')).toBe(
+    'invalid_config: policy.allowCommands is a list: set it as a whole.',
+  );
+  expect(await written('policy:\n  allowCommands: [ls]\n', 'policy.allowCommands.0', 'wc')).toBe('policy:\n  allowCommands: [ wc ]');
+  expect(await written('plugins: [a.mjs] # mine\n', 'plugins.settings.one', { on: true })).toBe(
+    'plugins:\n  files: [ a.mjs ] # mine\n  settings:\n    one:\n      on: true',
+  );
+});
+
 test.each(['null\n', '---\n', '--- # mine\n...\n', '~'])('adds a setting to a file that contains only %j', async (yaml) => {
   expect(await written(yaml, 'limits.steps', 5)).toContain('limits:\n  steps: 5');
 });

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Document } from 'yaml';
+import type { Document, isScalar as IsScalar, isSeq as IsSeq } from 'yaml';
 import { errnoOf } from '../../base/errno.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
@@ -35,7 +35,7 @@ export interface Setting {
 
 /** Writes all settings at once. Fails with `invalid_config`, naming the key; nothing is changed then. */
 export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
-  const { isScalar } = await import('yaml');
+  const yaml = await import('yaml');
   const document = await readSettingsDocument(path);
   const before: unknown = document.toJS() ?? {};
   let hasChanged = false;
@@ -43,22 +43,33 @@ export async function writeSettings(path: string, settings: readonly Setting[]):
     const steps = key.split('.');
     if (value === null && !document.hasIn(steps)) continue;
     hasChanged = true;
-    for (let depth = 1; value !== null && depth < steps.length; depth++) {
-      const above = steps.slice(0, depth);
-      const node = document.getIn(above, true);
-      if (!isScalar(node)) continue;
-      // A key without a value, for example because all its lines are comments, can hold the setting. Any other value is a conflict.
-      if (node.value !== null) throw new AppError('invalid_config', `${path} is not valid: ${above.join('.')} must be keys with values.`);
-      const keys = document.createNode({});
-      keys.comment = node.comment ?? null;
-      document.setIn(above, keys);
-    }
+    for (let depth = 1; value !== null && depth < steps.length; depth++) makeKeys(yaml, document, { path, steps, depth });
     if (value === null) document.deleteIn(steps);
     else document.setIn(steps, value);
   }
   const loaded = parseChanged(path, before, document.toJS() ?? {});
   if (hasChanged) replaceFile(linkedFile(path), document.toString());
   return loaded;
+}
+
+type Yaml = { readonly isScalar: typeof IsScalar; readonly isSeq: typeof IsSeq };
+type Place = { readonly path: string; readonly steps: readonly string[]; readonly depth: number };
+
+/** Makes the value above a setting able to hold it. Fails with `invalid_config` if it is another value. */
+function makeKeys({ isScalar, isSeq }: Yaml, document: Document, { path, steps, depth }: Place): void {
+  const above = steps.slice(0, depth);
+  const node = document.getIn(above, true);
+  if (isSeq(node) && !/^\d+$/.test(steps[depth] ?? '')) {
+    if (above.join('.') !== 'plugins') throw new AppError('invalid_config', `${above.join('.')} is a list: set it as a whole.`);
+    // The short form of `plugins.files`.
+    document.setIn(above, document.createNode({ files: node }));
+  }
+  if (!isScalar(node)) return;
+  // A key without a value, for example because all its lines are comments, can hold the setting. Any other value is a conflict.
+  if (node.value !== null) throw new AppError('invalid_config', `${path} is not valid: ${above.join('.')} must be keys with values.`);
+  const keys = document.createNode({});
+  keys.comment = node.comment ?? null;
+  document.setIn(above, keys);
 }
 
 /** If the file was valid before, what is wrong is a new setting and not the file. */

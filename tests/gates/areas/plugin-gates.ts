@@ -49,7 +49,7 @@ export const pluginGates: readonly Gate[] = [
     name: 'plugin/person-behind-the-door',
     prevents: 'a plugin is approved through a door without a person',
     file: ops,
-    text: 'if (!doors[caller.channel].isPersonal)',
+    text: 'if (!doors[channel].isPersonal)',
     instead: 'if (false)',
     suites,
     only: 'without a person behind it',

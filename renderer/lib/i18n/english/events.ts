@@ -131,6 +131,7 @@ export const events = {
     cancel: (server: string, by: string) => `Question of the MCP server ${server} dismissed by ${by}`,
   },
   pluginApproved: (by: string) => `Plugin approved by ${by}`,
+  pluginRevoked: (by: string) => `Approval of a plugin withdrawn by ${by}`,
   pluginRecorded: (plugin: string, name: string) => `Plugin ${plugin}: ${name}`,
   governor: { on: 'The governor asks for more caution', observe: 'The governor would ask for more caution' },
   verified: (by: string, verdict: string) => `Checked by ${by}: ${verdict}`,
