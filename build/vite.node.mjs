@@ -25,6 +25,8 @@ export function nodeBundle(root, input, format) {
     logLevel: 'warn',
     plugins: [formsAsData(root), lazyZod, sharedZod(root), withoutUnused(root), slimBuiltins],
     ssr: { noExternal: true },
+    // The wasm of ssh2's ciphers reads the folder of its file, which a CommonJS package expects and an ES module does not have.
+    ...(format === 'es' && { define: { __dirname: 'import.meta.dirname' } }),
     build: {
       ssr: true,
       write: false,

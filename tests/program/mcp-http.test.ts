@@ -1,6 +1,6 @@
 // An MCP server at an address, over a strict double of the 2025-11-25 transport: a restart of the server ends its sessions.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../free-port.ts';
@@ -13,6 +13,9 @@ class HttpServerDouble {
   #begun = 0;
   /** Every session is refused from then on, as by a server behind a faulty load balancer. */
   forgetsAlways = false;
+  /** The connection ends in the middle of each call. */
+  cutsCalls = false;
+  #server: Server | null = null;
 
   get begun(): number {
     return this.#begun;
@@ -26,8 +29,13 @@ class HttpServerDouble {
   async start(): Promise<string> {
     const server = createServer((request, response) => void this.#answer(request, response));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => server.close().closeAllConnections());
+    this.#server = server;
+    onTestFinished(() => this.stop());
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  }
+
+  stop(): void {
+    this.#server?.close().closeAllConnections();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -45,6 +53,7 @@ class HttpServerDouble {
     if (method === 'tools/call' && this.forgetsAlways) return fail(404, 'Session not found');
     if (id === undefined) return void response.writeHead(202).end();
     const result = this.#resultOf(method);
+    if (method === 'tools/call' && this.cutsCalls) return void request.socket.destroy();
     const begins = method === 'initialize' ? { 'mcp-session-id': `s${this.#begun}` } : {};
     response.writeHead(200, { 'content-type': 'application/json', ...begins });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
@@ -85,6 +94,19 @@ test('a server that rejects every session gets the call twice, then the error is
     forUser: expect.stringMatching(/Session not found/) as string,
   });
   expect([double.begun, double.calls]).toEqual([2, 0]);
+});
+
+test('a call whose connection was lost has an unknown outcome; one that was not sent has none', async () => {
+  const { double, rig } = await open();
+  double.cutsCalls = true;
+  expect(await rig.call('web__look', {})).toMatchObject({
+    outcome: 'unknown',
+    forModel: expect.stringMatching(/may have done .* Look before/) as string,
+  });
+  double.stop();
+  const { outcome, forModel } = await rig.call('web__look', {});
+  expect([outcome, forModel]).toEqual(['error', expect.stringMatching(/^Nothing answers at http.*\nStart the server/) as string]);
+  expect(double.calls).toBe(1);
 });
 
 test('the error about a server that is not running names its address and the next step', async () => {

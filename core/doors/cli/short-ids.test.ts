@@ -6,12 +6,15 @@ import { table } from './table.ts';
 const ids = ['ses_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'ses_01KAR3X5QZ8NABCDEFGHJKMNPQ'];
 
 /** Runs `sessions archive` with these sessions and returns its request. */
-async function archived(typed: string): Promise<{ code: number; asked: unknown; said: string; looks: number }> {
+async function archived(...typed: string[]): Promise<{ code: number; asked: unknown; said: string; looks: number }> {
   const claw: FakeClaw = new FakeClaw({
-    'session.list': () => ({ sessions: ids.map((id, at) => ({ ...claw.sessionInfo(id), updatedAtMs: 10 - at })), nextCursor: null }),
+    'session.list': (params) => ({
+      sessions: (params.archived === true ? ids.slice(1) : ids).map((id, at) => ({ ...claw.sessionInfo(id), updatedAtMs: 10 - at })),
+      nextCursor: null,
+    }),
     'session.archive': ({ sessionId }) => claw.sessionInfo(sessionId),
   });
-  const { code, err } = await runCommand(['sessions', 'archive', typed], fakeParts(claw));
+  const { code, err } = await runCommand(['sessions', 'archive', ...typed], fakeParts(claw));
   const asked = claw.calls.find(({ name }) => name === 'session.archive')?.params;
   return { code, asked, said: err, looks: claw.calls.filter(({ name }) => name === 'session.list').length };
 }
@@ -20,6 +23,11 @@ test('completes a unique prefix, and last to the latest id', async () => {
   const first = { sessionId: ids[0], archived: true };
   for (const typed of ['ses_01KAR3X5QZ7', '01kar3x5qz7', 'last']) expect((await archived(typed)).asked).toEqual(first);
   expect(await archived(ids[0] ?? '')).toMatchObject({ asked: first, looks: 0 });
+});
+
+test('undoing an archiving means the latest archived session', async () => {
+  for (const typed of ['last', '01kar3x5qz8'])
+    expect((await archived(typed, '--undo')).asked).toEqual({ sessionId: ids[1], archived: false });
 });
 
 test('an ambiguous prefix lists its matches; other names stay unchanged', async () => {

@@ -12,11 +12,13 @@ const looksMax = 1000;
 const internal: ReadonlySet<string> = new Set(Object.values(ownChannels));
 const wholeId = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}(-p\d+)?$/;
 
-/** Returns every id of a kind, newest first. */
-type Candidates = (claw: Claw) => Promise<readonly string[]>;
+/** Returns every id of a kind that these parameters can mean, newest first. */
+type Candidates = (claw: Claw, params: object) => Promise<readonly string[]>;
 
-const sessions: Candidates = async (claw) => {
-  const { sessions: open } = await claw.op('session.list', { limit: looksMax }, cliCaller);
+/** A session is taken out of the archive, so only archived ones can be meant then. */
+const sessions: Candidates = async (claw, params) => {
+  const archived = 'archived' in params && params.archived === false;
+  const { sessions: open } = await claw.op('session.list', { limit: looksMax, ...(archived ? { archived } : {}) }, cliCaller);
   return open.toSorted((one, other) => other.updatedAtMs - one.updatedAtMs).map(({ sessionId }) => sessionId);
 };
 
@@ -90,16 +92,15 @@ async function completed(claw: Claw, params: object): Promise<object> {
   for (const [name, value] of Object.entries(params)) {
     const kind = kinds[name];
     if (kind === undefined || typeof value !== 'string' || wholeId.test(value)) continue;
-    const whole = await complete(claw, kind, value);
+    const whole = await complete(value, kind, () => kind.candidates(claw, params));
     if (whole !== value) changes[name] = whole;
   }
   return Object.keys(changes).length === 0 ? params : { ...params, ...changes };
 }
 
-async function complete(claw: Claw, kind: Kind, typed: string): Promise<string> {
-  const { prefix, candidates } = kind;
-  if (typed === 'last' && kind.hasLast === true) {
-    const [newest] = await candidates(claw);
+async function complete(typed: string, { prefix, hasLast }: Kind, candidates: () => Promise<readonly string[]>): Promise<string> {
+  if (typed === 'last' && hasLast === true) {
+    const [newest] = await candidates();
     if (newest === undefined) throw new AppError('not_found', 'There is nothing yet that "last" could mean.');
     return newest;
   }
@@ -107,7 +108,7 @@ async function complete(claw: Claw, kind: Kind, typed: string): Promise<string> 
   const isBeginning = prefix === '' ? /^[0-9a-f]{6,63}$/ : /^[0-9A-Za-z]{6,25}(-p\d*)?$/;
   if (letters.length < lettersMin || !isBeginning.test(letters)) return typed;
   const beginning = (prefix + letters).toLowerCase();
-  const all = await candidates(claw);
+  const all = await candidates();
   if (all.includes(typed)) return typed;
   const fitting = all.filter((id) => id.toLowerCase().startsWith(beginning));
   const [only] = fitting;

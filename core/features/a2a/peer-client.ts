@@ -96,10 +96,16 @@ export class PeerClient implements PeerLink {
   }
 
   async follow(taskId: string, say: (text: string) => void, signal: AbortSignal): Promise<void> {
+    let said = '';
     try {
       for await (const { payload } of this.#client.resubscribeTask({ tenant: '', id: taskId }, { signal })) {
-        // Pieces may be missing here. The complete answer is read from the task.
-        if (payload?.$case === 'artifactUpdate' && !payload.value.lastChunk) say(textIn(payload.value.artifact?.parts ?? []));
+        if (payload?.$case !== 'artifactUpdate') continue;
+        const text = textIn(payload.value.artifact?.parts ?? []);
+        // Pieces may be missing here. The last update has the complete answer, of which only the missing end is said.
+        const isWhole = payload.value.lastChunk;
+        const piece = !isWhole ? text : said !== '' && text.startsWith(said) ? text.slice(said.length) : '';
+        said += piece;
+        if (piece !== '') say(piece);
       }
     } catch (cause) {
       const error = errorOf(this.#peer, cause);

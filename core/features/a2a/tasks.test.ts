@@ -15,7 +15,7 @@ const owner: TaskOwner = {
   agentFor: (named) => named ?? 'main',
 };
 
-function open(count = 1) {
+function open(count = 1, written: readonly DeltaNotice['kind'][] = []) {
   let reads = 0;
   let status = 'running';
   let say: (delta: DeltaNotice) => void = () => undefined;
@@ -36,6 +36,7 @@ function open(count = 1) {
     },
     claw: { onDelta: (listener: typeof say) => ((say = listener), () => undefined) },
     rows: { task: (taskId: string) => rows.find((row) => row.taskId === taskId) ?? null, tasksOf: () => rows },
+    turns: { liveTexts: () => written.map((kind) => ({ kind, text: `${kind} so far, ` })) },
     safety: { redact: (text: string) => ({ text }) },
   } as unknown as TaskDeps;
   const end = (next: string): void => {
@@ -59,6 +60,17 @@ test('following reads the turn for each state, not for each piece of text', asyn
     else end('done');
   }
   expect([seen.length, seen[0], seen.at(-1), reads()]).toEqual([22, 'working', 'completed', 2]);
+});
+
+test('a reader who joins late gets the answer from its beginning', async () => {
+  const { desk, say, end } = open(1, ['reasoning', 'text']);
+  let text = '';
+  for await (const change of desk.follow(owner, 'trn_0', new AbortController().signal)) {
+    if (change.kind === 'text') text += change.text;
+    else if (change.view.state === 'working') say('then more');
+    if (text.endsWith('more')) end('done');
+  }
+  expect(text).toBe('text so far, then more');
 });
 
 test('a page of a list reads the turns of that page only', async () => {

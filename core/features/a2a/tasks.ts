@@ -321,7 +321,9 @@ class TaskWatch {
   #text = '';
   #change = new Deferred<void>();
 
-  constructor({ log, claw }: Pick<TaskDeps, 'log' | 'claw'>, taskId: string, signal: AbortSignal) {
+  constructor({ log, claw, turns }: Pick<TaskDeps, 'log' | 'claw' | 'turns'>, taskId: string, signal: AbortSignal) {
+    // A reader who joins while the answer is written gets it from its beginning.
+    for (const { kind, text } of turns.liveTexts(taskId)) if (kind === 'text') this.#text += text;
     const wake = (): void => this.#change.resolve();
     this.#ends = [
       log.onCommitted((events) => {

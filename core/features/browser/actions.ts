@@ -262,6 +262,7 @@ export function firstLine(cause: unknown): string {
     (cause instanceof Error ? cause.message : String(cause))
       .split('\n')[0]
       ?.replace(/^[\w.]+: /, '')
+      .replace(/^Timeout (\d+)[\d.]*ms exceeded/, (_, ms: string) => `it took longer than ${Math.round(Number(ms) / 1000)} s`)
       .slice(0, 300) ?? ''
   );
 }

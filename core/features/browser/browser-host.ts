@@ -31,6 +31,8 @@ interface Running {
   readonly context: BrowserContext;
   readonly proxy: CheckingProxy;
   readonly ended: Deferred<void>;
+  /** The hosts that pages asked for. */
+  readonly hosts: Set<string>;
 }
 
 const IDLE_MS = 10 * 60_000;
@@ -39,6 +41,7 @@ const QUIET_MS = 120;
 const SETTLE_MS = 3_000;
 const LOAD_MS = 30_000;
 const TABS_MAX = 20;
+const HOSTS_KEPT = 5_000;
 const CLOSE_MS = 3_000;
 const END_NEWS_MS = 200;
 /** How long to wait for the end of the browser if the driver says that it was closed. */
@@ -148,7 +151,7 @@ export class BrowserHost {
 
   /** Returns the events since the last call and forgets them. */
   take(): Happenings {
-    const held = [...this.guard.takeHeld(), ...(this.#running?.proxy.takeRefused() ?? [])];
+    const held = [...this.guard.takeHeld(), ...(this.#running?.proxy.takeRefused(this.#running.hosts) ?? [])];
     const taken = { ...this.#noted, held: [...new Set(held)] };
     this.#noted = nothingNoted();
     return taken;
@@ -228,12 +231,15 @@ export class BrowserHost {
     const proxy = await CheckingProxy.start(ports);
     try {
       const context = await launch(plan(proxy.url, headless));
-      const running: Running = { context, proxy, ended: new Deferred() };
+      const running: Running = { context, proxy, ended: new Deferred(), hosts: new Set() };
       context.on('close', () => this.#ended(running));
       // The panic stop ends the processes. This only forgets the browser.
       panic.signal.addEventListener('abort', () => void this.close(), { once: true });
       context.on('page', (page) => this.#take(page));
-      context.on('request', () => (this.#open += 1));
+      context.on('request', (request) => {
+        this.#open += 1;
+        if (running.hosts.size < HOSTS_KEPT) running.hosts.add(URL.parse(request.url())?.hostname ?? '');
+      });
       const isOver = (): void => void (this.#open = Math.max(0, this.#open - 1));
       context.on('requestfinished', isOver).on('requestfailed', isOver);
       await context.route('**/*', (route) => this.#judge(route));

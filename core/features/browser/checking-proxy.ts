@@ -29,7 +29,7 @@ export class CheckingProxy {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   readonly #ended = new AbortController();
-  #refused: string[] = [];
+  #refused: { readonly host: string; readonly words: string }[] = [];
 
   private constructor(deps: CheckingProxyDeps) {
     this.#deps = deps;
@@ -54,11 +54,11 @@ export class CheckingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Returns the refusals since the last call and forgets them. */
-  takeRefused(): readonly string[] {
+  /** Returns the refusals of these hosts since the last call, and forgets all: the browser also asks servers of its maker, for itself. */
+  takeRefused(hosts: ReadonlySet<string>): readonly string[] {
     const refused = this.#refused;
     this.#refused = [];
-    return refused;
+    return refused.flatMap(({ host, words }) => (hosts.has(host) ? [words] : []));
   }
 
   async dispose(): Promise<void> {
@@ -95,7 +95,7 @@ export class CheckingProxy {
     socket.on('error', () => undefined);
     const authority = request.url ?? '';
     const isPlain = authority.endsWith(`:${PLAIN_PORT}`);
-    const target = isPlain ? this.#note(`${authority} was refused: sockets are not used here.`) : await this.#dial(`https://${authority}/`);
+    const target = isPlain ? this.#note(`http://${authority}/`, ': sockets are not used here.') : await this.#dial(`https://${authority}/`);
     if (typeof target === 'string') {
       socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
       return;
@@ -114,7 +114,7 @@ export class CheckingProxy {
     const { judge, resolver = systemResolver, dialer = systemDialer } = this.#deps;
     const { signal } = this.#ended;
     const verdict = await judge.resolvedUrl(url, resolver, signal);
-    if (verdict.decision === 'deny') return this.#note(`${shown(url)} was refused. ${verdict.reason}`);
+    if (verdict.decision === 'deny') return this.#note(url, `. ${verdict.reason}`);
     const { hostname, port, protocol } = new URL(verdict.url);
     const usual = protocol === 'https:' ? 443 : 80;
     const target = { host: hostname, port: port === '' ? usual : Number(port), addresses: verdict.addresses };
@@ -133,9 +133,10 @@ export class CheckingProxy {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  #note(refusal: string): string {
-    if (this.#refused.length < REFUSED_KEPT) this.#refused.push(refusal);
-    return refusal;
+  #note(url: string, why: string): string {
+    const words = `${shown(url)} was refused${why}`;
+    if (this.#refused.length < REFUSED_KEPT) this.#refused.push({ host: URL.parse(url)?.hostname ?? '', words });
+    return words;
   }
 }
 

@@ -3,6 +3,7 @@
 
 import type { Frame, Locator, Page } from 'playwright-core';
 import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
 import { describingEngine, elementFormSchema, type ElementForm } from './element-form.ts';
 
 export interface PageView {
@@ -44,7 +45,7 @@ const acted: ReadonlySet<string> = new Set(
 export async function viewPage(page: Page): Promise<PageView> {
   // The snapshot would wait for a body, which is missing if the page's navigation was blocked while it loaded.
   const hasBody = await page.evaluate<boolean>('document.body !== null').catch(() => true);
-  const seen = hasBody ? await page.ariaSnapshot({ mode: 'ai', timeout: OUTLINE_MS }) : '';
+  const seen = hasBody ? await page.ariaSnapshot({ mode: 'ai', timeout: OUTLINE_MS }).catch(outlineFailure) : '';
   const outline = [seen, ...(await clickableWords(page))].join('\n');
   const entries = entriesOf(outline);
   // The summary of a `details` element has the role generic and a name.
@@ -64,6 +65,14 @@ export async function viewPage(page: Page): Promise<PageView> {
     active: entries.find(({ isActive }) => isActive)?.ref ?? null,
     hosts: [...new Set(page.frames().flatMap((frame) => URL.parse(frame.url())?.hostname ?? ''))].filter((host) => host !== ''),
   };
+}
+
+function outlineFailure(cause: unknown): never {
+  if (!(cause instanceof Error) || cause.name !== 'TimeoutError') throw cause;
+  throw new AppError('tool_failed', `The page is too large or too busy: no outline of it was made within ${OUTLINE_MS / 1000} s.`, {
+    cause,
+    hint: 'Read its address with web_fetch, or take a screenshot.',
+  });
 }
 
 export function locate(page: Page, ref: string): Locator {

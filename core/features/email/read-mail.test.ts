@@ -38,3 +38,16 @@ test.each(['References: <three@people.example>', 'in-reply-to: <three@people.exa
     expect(opened([header, ...signed])).toBeNull();
   },
 );
+
+test('shows a name and a subject in bytes of Windows-1252, and keeps those that are UTF-8', () => {
+  const inHeaders = (text: string, encoding: BufferEncoding) => {
+    const headers = Buffer.from(['From: "Zoë" <ada@people.example>', `Subject: ${text} <1>`, ...signed.slice(4)].join('\r\n'), encoding);
+    const shown = headers.toString('utf8');
+    const name = /"(.*)"/.exec(shown)?.[1] ?? '';
+    const envelope = { from: [{ name, address: 'ada@people.example' }], subject: /^Subject: (.*?)\r?$/m.exec(shown)?.[1] ?? '' };
+    const { name: from, subject } = openMail({ uid: 1, seq: 1, envelope, headers }, trust) ?? {};
+    return { from, subject };
+  };
+  expect(inHeaders('Grüße', 'latin1')).toEqual({ from: 'Zoë', subject: 'Grüße <1>' });
+  expect(inHeaders('Grüße €', 'utf8')).toEqual({ from: 'Zoë', subject: 'Grüße € <1>' });
+});

@@ -1,6 +1,7 @@
 // Converts a mail into the common form of all channels: sender, thread, text, files, and whether the sender is proven. Downloads only what
 // is needed, within limits. Does not decide who may write.
 
+import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FetchMessageObject, ImapFlow, MessageStructureObject } from 'imapflow';
 import type { Attachment } from '../../contracts/attachments.ts';
@@ -47,7 +48,7 @@ export function openMail(mail: FetchMessageObject, trust: Trust): Opened | null 
   if (senders.length !== 1 || !/^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/.test(from)) return null;
   const headers = readHeaders(mail.headers?.toString('utf8') ?? '');
   if (valuesOf(headers, 'from').length !== 1 || onceAtMost.some((name) => valuesOf(headers, name).length > 1)) return null;
-  const name = (senders[0]?.name ?? '').replaceAll(/\p{C}/gu, '').slice(0, 100);
+  const name = legible(senders[0]?.name, mail.headers, 'from').replaceAll(/\p{C}/gu, '').slice(0, 100);
   return {
     from,
     name: name === '' ? from : name,
@@ -57,6 +58,18 @@ export function openMail(mail: FetchMessageObject, trust: Trust): Opened | null 
   };
 }
 
+/** Some programs write Windows-1252 into headers. The library reads that as broken UTF-8, so the header is decoded again for people. */
+function legible(parsed: string | undefined, raw: Buffer | undefined, name: 'from' | 'subject'): string {
+  if (parsed?.includes('\uFFFD') !== true || raw === undefined || isUtf8(raw)) return parsed ?? '';
+  const [value = parsed] = valuesOf(readHeaders(new TextDecoder('windows-1252').decode(raw)), name);
+  return name === 'subject'
+    ? value
+    : value
+        .replace(/<[^<>]*>\s*$/, '')
+        .replaceAll('"', '')
+        .trim();
+}
+
 function proves(headers: readonly Header[], from: string, trust: Trust): boolean {
   return provenBySecret(headers, trust) || (trust.authserv !== undefined && isProven(headers, from, trust.authserv));
 }
@@ -64,7 +77,7 @@ function proves(headers: readonly Header[], from: string, trust: Trust): boolean
 /** The position of a mail in the mailbox and in its thread. */
 function placeOf(mail: FetchMessageObject, headers: readonly Header[], from: string) {
   const { uid, envelope, size = 0, internalDate = 0, bodyStructure: structure } = mail;
-  const subject = (envelope?.subject ?? '').replaceAll(/\s+/g, ' ').slice(0, 300);
+  const subject = legible(envelope?.subject, mail.headers, 'subject').replaceAll(/\s+/g, ' ').slice(0, 300);
   const [ownId] = messageIds(valuesOf(headers, 'message-id'));
   const messageId = ownId ?? `<${hashOf(`${from} ${subject} ${valuesOf(headers, 'date').join()} ${size}`)}@no-id.invalid>`;
   const before = messageIds([...valuesOf(headers, 'references'), ...valuesOf(headers, 'in-reply-to')]);

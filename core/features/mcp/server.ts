@@ -10,7 +10,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { allOver, CallLimit } from './call-limit.ts';
-import { startFailure } from './start-failure.ts';
+import { callFailure, startFailure } from './start-failure.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
 import { boundedFetch, type SendElsewhere } from './http-link.ts';
@@ -282,6 +282,8 @@ export class McpServer {
       let link: StdioLink | null = null;
       const { clock } = this.#deps;
       const open = (): Transport => {
+        // A second attempt writes the same lines again.
+        this.#lines = [];
         link = new StdioLink({ clock, start: () => this.#deps.start(this.name, this.config, values), onLine: (line) => this.#keep(line) });
         return link;
       };
@@ -312,7 +314,7 @@ export class McpServer {
       ? new AppError('tool_failed', `The MCP server ${this.name} wants you to sign in.`, {
           hint: `Run: trayclaw mcp login ${this.name}`,
         })
-      : await startFailure({ name: this.name, url: 'url' in this.config ? this.config.url : undefined }, cause);
+      : await startFailure({ name: this.name, url: this.config.url }, cause);
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;
     this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
     return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });
@@ -381,7 +383,7 @@ export class McpServer {
       await this.close();
       throw await this.#failedStart(cause);
     }
-    return { forModel: failureOf(this.name, cause).message, isError: true, untrusted };
+    return { ...(await callFailure({ name: this.name, url: this.config.url }, cause)), untrusted };
   }
 }
 

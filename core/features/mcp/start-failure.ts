@@ -1,7 +1,9 @@
-// Why no connection to a server was made, for the person who set it up. The only module that reads the codes of the official client for it.
+// Why no connection to a server was made, and why a call got no answer, for people. The only module that reads the codes of the official
+// client for it.
 
-import { networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
+import { isNeverSent, networkCode, networkFailure, networkSentence } from '../../base/network-failure.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { ToolResult } from '../../contracts/tools.ts';
 import { failureOf } from './connection.ts';
 
 interface Server {
@@ -20,9 +22,22 @@ export async function startFailure({ name, url }: Server, cause: unknown): Promi
   }
   const isLate = code === SdkErrorCode.RequestTimeout;
   const message = await answerOf(name, url, cause, isLate ? 'ETIMEDOUT' : networkCode(cause));
-  if (message === null) return failureOf(name, cause);
-  const hint = `Start the server, or correct its address: trayclaw mcp add ${name} --url ADDRESS --replace`;
-  return new AppError('tool_failed', message, { cause, hint });
+  return message === null ? failureOf(name, cause) : new AppError('tool_failed', message, { cause, hint: hintOf(name) });
+}
+
+const hintOf = (name: string): string => `Start the server, or correct its address: trayclaw mcp add ${name} --url ADDRESS --replace`;
+
+/** Why a call of a connected server failed. A server that was lost after the call was sent may have carried it out. */
+export async function callFailure({ name, url }: Server, cause: unknown): Promise<Pick<ToolResult, 'forModel' | 'isError' | 'endedBy'>> {
+  const { SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
+  const network = networkCode(cause);
+  const isNetwork = networkFailure(network) !== null;
+  if (url !== undefined && isNetwork && isNeverSent(network))
+    return { forModel: `${networkSentence(network, `${url} (the MCP server ${name})`)}\n${hintOf(name)}`, isError: true };
+  if (!isNetwork && !(SdkError.isInstance(cause) && cause.code === SdkErrorCode.ConnectionClosed))
+    return { forModel: failureOf(name, cause).message, isError: true };
+  const lost = `The MCP server ${name} ended the connection before it answered, and may have done what this call asks.`;
+  return { forModel: `${lost} Look before you call it again.`, isError: true, endedBy: 'unknown' };
 }
 
 /** Null if nothing is known about it. */

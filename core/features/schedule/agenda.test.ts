@@ -10,6 +10,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
+import { createAgendaTools } from './tools.ts';
 import { Agenda, DueTimes, ScheduleBook, scheduleMigrations, Schedules } from './schedule.ts';
 
 function open(sources: readonly TaintSource[] = []) {
@@ -115,4 +116,13 @@ test('a repeated call returns the same task; tasks are limited and keep their ta
   expect(log.reads.slice(systemSessionId, { types: ['task.added', 'task.closed'], limit: 10 })).toHaveLength(2);
   for (let n = 0; n < 200; n++) agenda.addTask(`task ${n}`, { ...place, idempotencyKey: `many_${n}` });
   expect(() => agenda.addTask('one more', { ...place, idempotencyKey: 'more' })).toThrow('200 open tasks');
+});
+
+test('a wrong time is a failure of the call, and a limit of the agent a refusal', () => {
+  const { agenda, turn } = open();
+  const tool = createAgendaTools(agenda).find(({ name }) => name === 'schedule');
+  const factsOf = (more: object) => tool?.facts({ action: 'repeat', prompt: 'x', ...more }, turn('trn_1') as never);
+  expect(() => factsOf({ cron: '99 * * * *' })).toThrow('is not a time');
+  expect(() => factsOf({})).toThrow('either cron or everyMinutes');
+  expect(factsOf({ cron: '* * * * *' })?.refused).toContain('every five minutes');
 });

@@ -186,7 +186,10 @@ function recurringFacts(agenda: Agenda, args: RepeatArgs, { sessionId = '', turn
       risks: [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`],
     };
   } catch (cause) {
-    return { ...facts, refused: toAppError(cause).message };
+    const { code, message } = toAppError(cause);
+    // A limit of the agent is a refusal. Other errors, such as a wrong cron line, are failures of the call.
+    if (code !== 'denied') throw cause;
+    return { ...facts, refused: message };
   }
 }
 

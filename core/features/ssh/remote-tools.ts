@@ -59,7 +59,7 @@ export function jobsTool({ work }: SshToolDeps): ToolDefinition {
     run: async ({ action, id = '' }, { sessionId }): Promise<ToolResult> => {
       if (action === 'list') {
         const jobs = work.list(sessionId);
-        return { forModel: jobs.length === 0 ? 'Nothing runs on remote machines.' : jobs.map(lineOf).join('\n') };
+        return { forModel: jobs.length === 0 ? 'Nothing of this conversation runs on remote machines.' : jobs.map(lineOf).join('\n') };
       }
       const job = work.get(id, sessionId);
       if (action === 'stop') await work.stop(id);

@@ -2,7 +2,7 @@
 // exists is refused in the same way as while closing; no caller uses it before `begin`.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import type { Accepted, DirectCall, InboundMessage } from './inbound.ts';
 import type { TurnEnd } from './turn-ends.ts';
 
@@ -24,6 +24,8 @@ export interface TurnPort {
   /** Continues a waiting turn. */
   continueTurn(turnId: string): void;
   forgetSession(sessionId: string): void;
+  /** The texts that the turn is writing, each from its beginning, for a reader who joins. */
+  liveTexts(turnId: string): DeltaNotice[];
 }
 
 export class DeferredTurns implements TurnPort {
@@ -40,6 +42,8 @@ export class DeferredTurns implements TurnPort {
     this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);
   readonly continueTurn: TurnPort['continueTurn'] = (turnId) => this.#ready.continueTurn(turnId);
   readonly forgetSession: TurnPort['forgetSession'] = (sessionId) => this.#ready.forgetSession(sessionId);
+
+  readonly liveTexts: TurnPort['liveTexts'] = (turnId) => this.#ready.liveTexts(turnId);
 
   /** Called once, when the runtime exists. */
   resolve(turns: TurnPort & { dispose(): Promise<void> }): void {

@@ -1,6 +1,6 @@
 // Exports a session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
 
-import type { AnyEvent } from '../../contracts/events.ts';
+import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { describeAnswer, endWordsOf } from '../../contracts/turn-words.ts';
 
 /** One event per line, in order. */
@@ -11,7 +11,7 @@ export function exportJsonl(events: Iterable<AnyEvent>): string {
 }
 
 export function exportMarkdown(title: string, events: Iterable<AnyEvent>): string {
-  const parts = [`# ${title.replaceAll(/\s+/g, ' ')}`];
+  const parts = [`# ${inOneLine(title)}`];
   for (const event of events) {
     const part = markdownOf(event);
     if (part !== null) parts.push(part);
@@ -25,9 +25,9 @@ function markdownOf(event: AnyEvent): string | null {
     case 'session.created':
       return event.body.workspace === undefined ? null : `*Works in ${event.body.workspace}*`;
     case 'user.message':
-      return `## You · ${at}\n\n${event.body.text}`;
+      return `## ${writerOf(event.body)} · ${at}\n\n${event.body.text}`;
     case 'turn.steered':
-      return `## You, while it worked · ${at}\n\n${event.body.text}`;
+      return `## ${event.body.untrusted === undefined ? 'You' : inOneLine(event.body.sender)}, while it worked · ${at}\n\n${event.body.text}`;
     case 'assistant.message':
       return `## TrayClaw · ${at}\n\n${event.body.text}`;
     case 'tool.requested':
@@ -46,6 +46,14 @@ function markdownOf(event: AnyEvent): string | null {
       return null;
   }
 }
+
+/** Who wrote a message: the user, unless a schedule, a signal, another agent or an outsider began the turn. */
+function writerOf({ sender, bounds, helper }: EventBodies['user.message']): string {
+  const isYou = helper === undefined && bounds?.outsider === undefined && (bounds?.unattended ?? null) === null;
+  return isYou ? 'You' : inOneLine(sender);
+}
+
+const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 /** Uses a fence longer than any run of backticks in the content, so that the content cannot end it. */
 export function fence(content: string, language: string): string {

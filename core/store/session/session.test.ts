@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
 import { SessionIndex } from './session-index.ts';
 import { exportJsonl, exportMarkdown } from './session.ts';
@@ -274,6 +275,26 @@ test('exports everything, and content cannot end its own fence', () => {
     `# A title in two lines\n\n## You · 2025-06-15T15:06:40.000Z\n\nhi\n\n**Called \`put\`** · 2025-06-15T15:06:40.000Z\n\n\`\`\`json\n{"a":1}\n\`\`\`\n\n` +
       `**\`put\` → ok** (1 ms)\n\n\`\`\`\`\`\nbefore\n\`\`\`\`\n# not a heading\n\`\`\`\`\n\`\`\`\`\`\n\n## TrayClaw · 2025-06-15T15:06:40.000Z\n\nbye\n`,
   );
+});
+
+test('an export names who wrote a message that the user did not write', () => {
+  const { log } = bench;
+  const bounds = { ...wholeBounds, unattended: { approvalMs: 1000 } };
+  const message = (sender: string, more: object): AnyDraft => ({
+    type: 'user.message',
+    turnId: null,
+    body: { text: 'do it', channel: 'x', sender, dedupeKey: null, ...more },
+  });
+  const source = { kind: 'message', where: 'webhook build' } as const;
+  log.append('a', [
+    message('cli', { bounds: wholeBounds }),
+    message('schedule Evening\n# notes', { bounds }),
+    message('guest', { bounds: { ...wholeBounds, outsider: { id: 'x guest', name: 'guest', sees: [] } } }),
+    { type: 'turn.steered', turnId: 't', body: { text: 'and this', sender: 'window' } },
+    { type: 'turn.steered', turnId: 't', body: { text: 'news', sender: 'webhook build', untrusted: [source] } },
+  ]);
+  const headings = exportMarkdown('A', log.reads.iterateSession('a')).match(/(?<=^## ).*(?= · )/gm);
+  expect(headings).toEqual(['You', 'schedule Evening # notes', 'guest', 'You, while it worked', 'webhook build, while it worked']);
 });
 
 test('finds words, prefixes and accents, in batches; a query cannot contain syntax', () => {

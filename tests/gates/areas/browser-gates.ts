@@ -12,7 +12,7 @@ export const browserGates: readonly Gate[] = [
     name: 'browser/proxy',
     prevents: 'a page reaches the network around the checks',
     file: 'core/features/browser/checking-proxy.ts',
-    text: "if (verdict.decision === 'deny') return this.#note(`${shown(url)} was refused. ${verdict.reason}`);",
+    text: "if (verdict.decision === 'deny') return this.#note(url, `. ${verdict.reason}`);",
     instead: '',
     suites,
     only: 'cannot be opened',

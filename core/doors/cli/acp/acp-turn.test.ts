@@ -22,7 +22,7 @@ const finished = (text: string): AnyEvent =>
   ({ type: 'turn.finished', turnId: 't', body: { status: 'done', text, costUsd: null } }) as never;
 
 /** The updates that the editor receives for a turn whose events and deltas arrive in this order. */
-async function shownOf(items: readonly Item[]): Promise<string> {
+async function updatesOf(items: readonly Item[]): Promise<SessionUpdate[]> {
   let tell: (notice: DeltaNotice) => void = () => undefined;
   const claw = {
     op: () => Promise.resolve({ turnId: 't' }),
@@ -39,15 +39,30 @@ async function shownOf(items: readonly Item[]): Promise<string> {
       }
     },
   } as unknown as Claw;
-  let shown = '';
+  const updates: SessionUpdate[] = [];
   const notify = (_method: string, { update }: { update: SessionUpdate }): Promise<void> => {
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') shown += update.content.text;
+    updates.push(update);
     return Promise.resolve();
   };
   const turn = new AcpTurn({ claw, client: { notify } as unknown as AgentContext, sessionId: 's' });
   expect(await turn.run({ text: 'please write', attachments: [] })).toBe('end_turn');
-  return shown;
+  return updates;
 }
+
+async function shownOf(items: readonly Item[]): Promise<string> {
+  const updates = await updatesOf(items);
+  return updates
+    .map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : ''))
+    .join('');
+}
+
+test('the use of the window is our own count until the server reports one', async () => {
+  const built = { type: 'pack.built', turnId: 't', body: { tokens: 70, budgetTokens: 1000 } } as never;
+  const counted = { type: 'model.finished', turnId: 't', body: { usage: { inputTokens: 80, outputTokens: 5 }, calls: [] } } as never;
+  const used = async (...items: Item[]) => (await updatesOf([...items, finished('')])).find((one) => one.sessionUpdate === 'usage_update');
+  expect(await used(built)).toMatchObject({ used: 70, size: 1000 });
+  expect(await used(built, counted)).toMatchObject({ used: 85, size: 1000 });
+});
 
 test.each<[string, Item[]]>([
   ['events first', [requested('r1'), delta('r1', 'I write it.'), requested('r2'), delta('r2', 'Writ'), delta('r2', 'ten.')]],

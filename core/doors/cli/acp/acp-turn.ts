@@ -140,6 +140,8 @@ export class AcpTurn {
     switch (event.type) {
       case 'pack.built':
         this.#size = event.body.budgetTokens;
+        // Our count, until the server reports its own: a request that is cancelled has none.
+        this.#used = event.body.tokens;
         return;
       case 'model.finished':
         this.#used = event.body.usage.inputTokens + event.body.usage.outputTokens;
