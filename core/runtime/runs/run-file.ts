@@ -13,7 +13,7 @@ interface RunFileForm<T> {
   readonly schema: z.ZodType<T>;
   readonly guide: string;
   /** Finds problems that the schema cannot. */
-  faults?(file: T): readonly string[];
+  readonly faults?: (file: T) => readonly string[];
 }
 
 /** Fails with not_found or invalid_params. */
