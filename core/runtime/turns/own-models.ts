@@ -1,4 +1,4 @@
-// Models that the program answers itself, such as a peer or the steps of a skill, beside those of the providers.
+// Adds models that the program answers itself: peers, and the steps of skills. Other models go to their providers.
 
 import type { ModelPort } from './ports.ts';
 
