@@ -49,9 +49,9 @@ test('a command is undone that names files by a pattern, by links or by whole fo
     await expect
       .poll(async () => (await claw.op('checkpoint.list', { limit: 1 })).checkpoints[0], { timeout: 20_000 })
       .toMatchObject({ callId, closed: true });
-    expect(snapshot(home.workspace), command).not.toEqual(before);
-    expect((await claw.op('checkpoint.restore', { callId })).refused, command).toEqual([]);
-    expect(snapshot(home.workspace), command).toEqual(before);
+    expect({ command, left: snapshot(home.workspace) }).not.toEqual({ command, left: before });
+    const { refused } = await claw.op('checkpoint.restore', { callId });
+    expect({ command, refused, left: snapshot(home.workspace) }).toEqual({ command, refused: [], left: before });
   }
   await home.close(claw);
 });

@@ -88,7 +88,7 @@ function price({ inputUsdPerMillion: input, outputUsdPerMillion: output }: Listi
   return input === 0 && output === 0 ? 'free' : `${input} / ${output}`;
 }
 
-function source({ source: from, missing }: Listing): string {
+function sourceOf({ source: from, missing }: Listing): string {
   return missing === true ? `${from}, but its server does not offer it` : from;
 }
 
@@ -111,7 +111,7 @@ function wantedOf(models: readonly Listing[], provider: string | undefined): rea
 }
 
 function describeModels({ models, failed, problem }: OpResult<'model.list'>, provider: string | undefined): string {
-  const rows = wantedOf(models, provider).map((one) => [one.ref, one.isDefault ? 'yes' : '', size(one), price(one), source(one)]);
+  const rows = wantedOf(models, provider).map((one) => [one.ref, one.isDefault ? 'yes' : '', size(one), price(one), sourceOf(one)]);
   const away = failed
     .filter((one) => provider === undefined || one.provider === provider)
     .map(({ provider: name, error }) => `${name}: ${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`);
