@@ -26,13 +26,14 @@ export function isOver({ fromMs, untilMs }: { readonly fromMs: number; readonly 
 /** A clock that a test controls. */
 export class ManualClock implements Clock {
   #nowMs: number;
+  #setByMs = 0;
 
   constructor(startMs = 1_750_000_000_000) {
     this.#nowMs = startMs;
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#setByMs;
   }
 
   monotonicMs(): number {
@@ -41,5 +42,10 @@ export class ManualClock implements Clock {
 
   advance(ms: number): void {
     this.#nowMs += ms;
+  }
+
+  /** Sets the clock ahead, or back, without time passing; a machine that sleeps does the same. */
+  set(byMs: number): void {
+    this.#setByMs += byMs;
   }
 }

@@ -1,4 +1,4 @@
-// A promise that is settled from outside, a sleep that a signal ends, and a race of work against a signal.
+// A promise that is settled from outside, work that is done once, a sleep that a signal ends, and a race of work against a signal.
 
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -11,6 +11,12 @@ export class Deferred<T> {
       this.reject = reject;
     });
   }
+}
+
+/** Calls `work` on first use and keeps its result. */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | null = null;
+  return () => (result ??= work());
 }
 
 /** Resolves true after `ms`, or false at once if the signal aborts. Never rejects. */

@@ -2,28 +2,21 @@
 // noticeable.
 
 import type { Clock } from './clock.ts';
+import { RecentTimes } from './recent-times.ts';
 
 const FAILURES_MAX = 10;
-const WINDOW_MS = 60_000;
 
 export class GuessLimit {
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Times of the newest wrong tokens, oldest first; at most `FAILURES_MAX`. */
-  #failuresMs: number[] = [];
+  readonly #failures: RecentTimes;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
-    this.#clock = clock;
+    this.#failures = new RecentTimes(clock, 60_000);
   }
 
   /** Counts a wrong token if `isGuess`. Returns the seconds until wrong tokens are judged again, or null if there is no lockout. */
   count(isGuess: boolean): number | null {
-    const nowMs = this.#clock.monotonicMs();
-    this.#failuresMs = this.#failuresMs.filter((atMs) => nowMs - atMs < WINDOW_MS);
-    const oldestMs = this.#failuresMs[0];
-    if (this.#failuresMs.length >= FAILURES_MAX && oldestMs !== undefined) {
-      return Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1000));
-    }
-    if (isGuess) this.#failuresMs.push(nowMs);
+    if (this.#failures.count() >= FAILURES_MAX) return this.#failures.secondsLeft();
+    if (isGuess) this.#failures.add();
     return null;
   }
 }

@@ -1,7 +1,5 @@
 // Suggests known names that resemble a mistyped one. Pure; bounded by the length of the names.
 
-import { editDistance } from './edit-distance.ts';
-
 const NAME_CHARS_MAX = 64;
 
 /** Up to `limit` names of `known` that resemble `name`, nearest first. */
@@ -29,4 +27,18 @@ function plain(name: string): string {
     .slice(0, NAME_CHARS_MAX)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
+}
+
+/** The number of letters to add, remove or change to turn one word into another (Levenshtein distance). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (const [at, other] of [...to].entries()) {
+      const change = (row[at] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(change, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

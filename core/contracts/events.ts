@@ -130,7 +130,7 @@ const bodies = {
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
   'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
-  /** `restedMs`: how long the turn waited for a person, or the program was off. It does not count against the time limit. */
+  /** `restedMs`: how long the turn waited for a person, the program was off, or the machine slept. The time limit does not count it. */
   'turn.resumed': z.object({ reason: z.string(), restedMs: z.number().int().nonnegative().optional() }),
   'turn.finished': z.object({
     status: z.enum(['done', 'failed', 'cancelled', 'over_budget', 'stopped']),

@@ -4,7 +4,7 @@ import { cliCaller } from './caller.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
-import { changesText } from './views/prices.ts';
+import { changesText } from './views/settings.ts';
 
 export function refreshPrices(context: CommandContext, { yes = false }: { readonly yes?: boolean }): Promise<number> {
   return context.withClaw('any', async ({ claw }) => {

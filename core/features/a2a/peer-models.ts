@@ -3,8 +3,8 @@
 
 import { groupAgentOf, isPeerModel, peerModelPrefix, type PeerConfig } from '../../contracts/features/a2a.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { ModelInfo, SafeRequest } from '../../contracts/llm.ts';
-import type { ModelPort } from '../../runtime/turns/turns.ts';
+import type { SafeRequest } from '../../contracts/llm.ts';
+import { withOwnModels, type ModelPort } from '../../runtime/turns/turns.ts';
 import type { PeerWork } from './peer-work.ts';
 
 interface Peers {
@@ -12,28 +12,15 @@ interface Peers {
   readonly work: Pick<PeerWork, 'run'>;
 }
 
+/** A peer reports its own cost. */
 export function withPeers(models: ModelPort, { peers, work }: Peers): ModelPort {
-  return {
-    defaultRef: () => models.defaultRef(),
-    defaultChoice: () => models.defaultChoice(),
-    info: (ref) => (isPeerModel(ref) ? infoOf(ref) : models.info(ref)),
-    askWindow: (ref, signal) => (isPeerModel(ref) ? null : (models.askWindow?.(ref, signal) ?? null)),
-    cost: (ref, usage) => (isPeerModel(ref) ? 0 : models.cost(ref, usage)),
-    stream: async (ref, request, sink, options) => {
-      if (!isPeerModel(ref)) return models.stream(ref, request, sink, options);
-      const peer = ref.slice(peerModelPrefix.length);
-      if (groupAgentOf(peer) === null && !Object.hasOwn(peers, peer))
-        throw new AppError('model_unknown', `There is no peer ${peer} in config.yaml (a2a.peers).`);
-      const { place, signal } = options;
-      if (place === undefined) throw new AppError('model_rejected', 'A remote agent is asked in a turn only.');
-      return work.run({ peer, ...place, text: newWords(request), sink, signal });
-    },
-  };
-}
-
-/** The prices are zero because the peer reports the cost. */
-function infoOf(ref: string): ModelInfo {
-  return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
+  return withOwnModels(models, isPeerModel, async (ref, request, sink, { place, signal }) => {
+    const peer = ref.slice(peerModelPrefix.length);
+    if (groupAgentOf(peer) === null && !Object.hasOwn(peers, peer))
+      throw new AppError('model_unknown', `There is no peer ${peer} in config.yaml (a2a.peers).`);
+    if (place === undefined) throw new AppError('model_rejected', 'A remote agent is asked in a turn only.');
+    return work.run({ peer, ...place, text: newWords(request), sink, signal });
+  });
 }
 
 /** The messages since the peer's last answer. The peer keeps the earlier conversation. */

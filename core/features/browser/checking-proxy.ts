@@ -140,6 +140,6 @@ export class CheckingProxy {
   }
 }
 
-function shown(url: string): string {
+export function shown(url: string): string {
   return url.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 200);
 }

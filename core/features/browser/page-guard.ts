@@ -3,6 +3,7 @@
 
 import { decodeComponent } from '../../base/decode-component.ts';
 import type { UrlVerdict } from '../../guard/egress/egress.ts';
+import { shown } from './checking-proxy.ts';
 import { effectOfUrl } from './grave-words.ts';
 
 export interface PageRequest {
@@ -139,10 +140,6 @@ function bare(host: string): string {
     .toLowerCase()
     .replace(/^www\./, '')
     .replace(/\.+$/, '');
-}
-
-function shown(url: string): string {
-  return url.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 200);
 }
 
 /**

@@ -6,6 +6,7 @@ import { bearerIn } from '../../base/bearer.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GuessLimit } from '../../base/guess-limit.ts';
 import { localDay } from '../../base/local-day.ts';
+import { RecentTimes } from '../../base/recent-times.ts';
 import { clientBounds, type DoorAdmission, type DoorCaller, type DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Outsider } from '../../contracts/outsider.ts';
@@ -23,8 +24,6 @@ interface Live {
   readonly row: TokenRow;
   readonly digest: Buffer;
   readonly revoked: AbortController;
-  /** Times of the requests in the last minute. */
-  readonly requestsMs: number[];
   notedAtMs: number;
   /** Reserved for calls outside any turn. */
   reservedUsd: number;
@@ -35,6 +34,8 @@ export class DoorTokens implements DoorAdmission {
   readonly #clock: Clock;
   readonly #perTurnUsd: () => number | undefined;
   readonly #guesses: GuessLimit;
+  /** The requests of the last minute, by token. */
+  readonly #requests: RecentTimes;
   /** Null until a door is first used; then the current tokens by id. */
   #live: Map<string, Live> | null = null;
 
@@ -44,6 +45,7 @@ export class DoorTokens implements DoorAdmission {
     this.#clock = clock;
     this.#perTurnUsd = perTurnUsd;
     this.#guesses = new GuessLimit(clock);
+    this.#requests = new RecentTimes(clock, MINUTE_MS);
   }
 
   /** Checks the Authorization header. A token of another door counts as wrong. */
@@ -70,9 +72,12 @@ export class DoorTokens implements DoorAdmission {
       const hint = `Set doors.${door}.enabled in config.yaml.`;
       throw new AppError('not_found', 'This door is closed.', { hint });
     }
-    const retryAfterSeconds = this.#overRate(judged.live);
-    if (retryAfterSeconds !== null)
-      throw new AppError('rate_limited', 'This API key has used up its requests of the minute.', { data: { retryAfterSeconds } });
+    const { tokenId, perMinute } = judged.live.row.token;
+    if (this.#requests.count(tokenId) >= perMinute) {
+      const data = { retryAfterSeconds: this.#requests.secondsLeft(tokenId) };
+      throw new AppError('rate_limited', 'This API key has used up its requests of the minute.', { data });
+    }
+    this.#requests.add(tokenId);
     this.#noteUse(judged.live);
     return this.#callerOf(judged.live);
   }
@@ -133,18 +138,6 @@ export class DoorTokens implements DoorAdmission {
     };
   }
 
-  /** Returns the seconds until the next request is accepted, or null after counting this one. */
-  #overRate(live: Live): number | null {
-    const nowMs = this.#clock.monotonicMs();
-    const { requestsMs } = live;
-    while (requestsMs[0] !== undefined && nowMs - requestsMs[0] >= MINUTE_MS) requestsMs.shift();
-    const [oldestMs] = requestsMs;
-    if (oldestMs !== undefined && requestsMs.length >= live.row.token.perMinute)
-      return Math.max(1, Math.ceil((oldestMs + MINUTE_MS - nowMs) / 1000));
-    requestsMs.push(nowMs);
-    return null;
-  }
-
   /** Writes at most once a minute. */
   #noteUse(live: Live): void {
     const nowMs = this.#clock.nowMs();
@@ -160,7 +153,6 @@ function liveOf(row: TokenRow): Live {
     row,
     digest: Buffer.from(digest, 'hex'),
     revoked: new AbortController(),
-    requestsMs: [],
     notedAtMs: lastUsedAtMs ?? 0,
     reservedUsd: 0,
   };

@@ -5,6 +5,7 @@ import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, stat
 import { delimiter, join } from 'node:path';
 import { parseJson } from '../../base/json.ts';
 import { harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { isExecutable } from '../../store/home/home.ts';
 import type { Spine } from '../feature.ts';
 
 export interface Machine {
@@ -116,18 +117,9 @@ function checkClock({ log, clock }: Checked): Finding {
 function checkPrograms({ environment, platform }: Checked): Finding {
   const folders = (environment['PATH'] ?? environment['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const missing = ['git', ...(platform === 'win32' ? ['powershell.exe'] : ['sh'])].filter(
-    (name) => !folders.some((folder) => isProgram(join(folder, name)) || (platform === 'win32' && isProgram(join(folder, `${name}.exe`)))),
+    (name) =>
+      !folders.some((folder) => isExecutable(join(folder, name)) || (platform === 'win32' && isExecutable(join(folder, `${name}.exe`)))),
   );
   if (missing.length === 0) return well('programs', 'What commands usually need is installed.');
   return unwell('programs', `Not found in PATH: ${missing.join(', ')}.`, `Install ${missing.join(' and ')}, or put its folder into PATH.`);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // The file is missing or not executable.
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 // Checks of the stored data: the database, its hash chain, its indexes, artifacts, backups, and leftovers of an interrupted run.
 
 import { counted } from '../../base/counted.ts';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
@@ -9,6 +9,7 @@ import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../s
 import { AppError } from '../../contracts/errors.ts';
 import { harmless, unwell, well, type Finding, type HealthSource, type Plan } from '../../contracts/health.ts';
 import { acceptGaps, openGaps, searchFault, verifyLog, verifyTail } from '../../store/session/session.ts';
+import { namesIn } from '../../store/home/home.ts';
 import { createBackup, listBackups, listReplaced } from '../../store/storage/storage.ts';
 import type { Spine } from '../feature.ts';
 import { keptLog, planRestore, rebuildSearch } from './ways-back.ts';
@@ -211,13 +212,4 @@ function leftovers(home: string): string[] {
   return leftoverPlaces.flatMap(([place, pattern]) =>
     namesIn(join(home, place)).flatMap((name) => (pattern.test(name) ? [join(home, place, name)] : [])),
   );
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // A missing folder has no entries.
-    return [];
-  }
 }

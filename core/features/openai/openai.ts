@@ -1,6 +1,7 @@
 // The doors for clients that speak OpenAI's or Ollama's API. The code that answers is loaded with the first request; until then each
 // request costs one comparison of its path.
 
+import { once } from '../../base/deferred.ts';
 import { defineBuiltInFeature, type DoorPlan } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
 import { answeringPaths, ollamaPaths, openAiPaths } from './paths.ts';
@@ -21,7 +22,7 @@ export const openai = defineBuiltInFeature({
           owns: (path) => path === '/v1' || path.startsWith('/v1/'),
           open: (claw) => {
             const deps = { ...spine, claw };
-            const door = later(async () => new (await import('./serve.ts')).OpenAiDoor(deps, await shared(deps)));
+            const door = once(async () => new (await import('./serve.ts')).OpenAiDoor(deps, await shared(deps)));
             return async (request, reply) => (await door()).answer(request, reply);
           },
         },
@@ -31,7 +32,7 @@ export const openai = defineBuiltInFeature({
           owns: (path) => ollamaPaths.has(path),
           open: (claw) => {
             const deps = { ...spine, claw };
-            const door = later(async () => new (await import('./serve-ollama.ts')).OllamaDoor(deps, await shared(deps)));
+            const door = once(async () => new (await import('./serve-ollama.ts')).OllamaDoor(deps, await shared(deps)));
             return async (request, reply) => (await door()).answer(request, reply);
           },
         },
@@ -39,9 +40,3 @@ export const openai = defineBuiltInFeature({
     };
   },
 });
-
-/** Calls `make` on first use and caches the result. */
-function later<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => (made ??= make());
-}

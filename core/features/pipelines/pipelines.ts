@@ -1,38 +1,24 @@
 // Pipelines: graphs of agents that run to the end across restarts, and comparisons with other ways to do the same task. Turns outside of
 // pipelines pay nothing for this feature.
 
-import { readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parse } from 'yaml';
+import { existsSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
 import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
-import { errorOfTurn, RunRows, createRunTable } from '../../runtime/runs/runs.ts';
+import { errorOfTurn, readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
+import { sqlMigrations } from '../../store/storage/storage.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { builtInNames, builtInPipeline } from './built-in.ts';
 import { graphFaults } from './graph.ts';
 import { PipelineDesk } from './pipeline-desk.ts';
-import { errnoOf } from '../../base/errno.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
-import { sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
-const table = { name: 'pipeline_runs', key: 'pipeline_id' };
-
-/** The table of pipeline runs. */
-const pipelineMigrations: readonly Migration[] = sqlMigrations({
-  'pipeline-001-runs': (db) => createRunTable(db, table),
+const table = { name: 'pipeline_runs', key: 'pipeline_id', family: 'pipeline', id: 'pipelineId' } as const;
+const pipelineMigrations = sqlMigrations({
+  'pipeline-001-runs': runTableSql(table),
 });
-
-function pipelineRows(db: SqlDatabase): RunRows {
-  return new RunRows(db, table, (event) => {
-    if (event.type === 'pipeline.started') return { id: event.body.pipelineId, at: 'start' };
-    return event.type === 'pipeline.finished' ? { id: event.body.pipelineId, at: 'end' } : null;
-  });
-}
 
 type Taken = Pick<
   Spine,
@@ -43,13 +29,12 @@ type Row = OpResult<'pipeline.compare'>['rows'][number];
 type Parts = Taken & { readonly desk: PipelineDesk };
 
 const LIST_MAX = 20;
-const FILE_BYTES_MAX = 500_000;
 const usualRubric = '- It answers what was asked\n- It is specific\n- It does not contradict itself';
 
 export const pipelines = defineBuiltInFeature({
   name: 'pipelines',
   migrations: pipelineMigrations,
-  rows: ({ db }) => pipelineRows(db),
+  rows: ({ db }) => new RunRows(db, table),
   create: (spine: Taken, rows: RunRows) => {
     const sourcesOf = (sessionId: string) => spine.sources.ofSession(sessionId);
     const desk = new PipelineDesk({ ...spine, rows, sourcesOf, defaultModel: () => spine.models.defaultRef() });
@@ -76,24 +61,9 @@ function pipelineAt(named: string, caller: ServedCaller): PipelineFile {
   const builtIn = builtInPipeline(named);
   if (builtIn !== null) return builtIn;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
-  const given = readYaml(named);
-  const checked = pipelineFileSchema.safeParse(given);
-  const problems = checked.success ? graphFaults(checked.data) : describeIssues(checked.error.issues, { given, whole: 'the file' });
-  if (checked.success && problems.length === 0) return checked.data;
-  throw new AppError('invalid_params', `${named} cannot be used: ${problems.join('; ')}.`, {
-    hint: 'docs/guide/pipelines.md shows what belongs into it.',
-  });
-}
-
-function readYaml(named: string): unknown {
-  try {
-    if (statSync(named).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${named} is larger than ${FILE_BYTES_MAX} bytes.`);
-    return parse(readFileSync(resolve(named), 'utf8'), { logLevel: 'silent' });
-  } catch (cause) {
-    if (errnoOf(cause) === 'ENOENT')
-      throw new AppError('not_found', `There is no pipeline ${named}.`, { hint: `Name a file, or one of: ${builtInNames.join(', ')}` });
-    throw unreadable(named, cause);
-  }
+  if (!existsSync(named))
+    throw new AppError('not_found', `There is no pipeline ${named}.`, { hint: `Name a file, or one of: ${builtInNames.join(', ')}` });
+  return readRunFile(named, { schema: pipelineFileSchema, guide: 'pipelines.md', faults: graphFaults });
 }
 
 /** Measures one after the other, so that none waits for another's model. Fails before anything runs if a name is invalid. */

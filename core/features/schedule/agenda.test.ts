@@ -70,6 +70,14 @@ test('allows twenty follow-ups a day; cancelling one makes no room for another',
   expect(plan(turn('trn_next')).dueMs).toBe(clock.nowMs() + 300_000);
 });
 
+test('follow-ups of a clock that was ahead do not count against a day', () => {
+  const { clock, plan, turn } = open();
+  clock.set(30 * 86_400_000);
+  for (let n = 0; n < 20; n++) plan(turn(`trn_${n}`));
+  clock.set(-30 * 86_400_000);
+  expect(plan(turn('trn_next')).dueMs).toBe(clock.nowMs() + 300_000);
+});
+
 test('refuses times within a minute; a repeated call returns the same follow-up', () => {
   const { agenda, book, clock, plan, turn } = open();
   const place = turn('trn_1');

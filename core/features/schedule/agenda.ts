@@ -1,6 +1,7 @@
 // The plans an agent makes without a request: tasks, follow-ups at a single time, and recurring jobs. Owns their limits: how deep, how many
 // a day, and never more rights than the turn that made the plan.
 
+import { isOver } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import type { Schedule, ScheduleSpecInput, Task } from '../../contracts/features/schedule.ts';
@@ -74,7 +75,7 @@ export class Agenda {
     const nowMs = clock.nowMs();
     const depth = (book.ofTurn(place.turnId)?.depth ?? 0) + 1;
     if (depth > DEPTH_MAX) throw refuse(`A follow-up may plan another ${DEPTH_MAX - 1} times in a row, and this would be one more.`);
-    if (this.#plannedSince(nowMs - DAY_MS) >= PER_DAY) throw refuse(`There were ${PER_DAY} follow-ups within a day already.`);
+    if (this.#plannedWithinDay(nowMs) >= PER_DAY) throw refuse(`There were ${PER_DAY} follow-ups within a day already.`);
     const spec =
       'inMinutes' in when ? ({ kind: 'at', atMs: nowMs + when.inMinutes * MINUTE_MS } as const) : ({ kind: 'at', ...when } as const);
     const view = schedules.create(
@@ -153,9 +154,11 @@ export class Agenda {
   }
 
   /** Counted from the log, so that cancelling a plan does not make room for another. */
-  #plannedSince(sinceMs: number): number {
+  #plannedWithinDay(nowMs: number): number {
     const made = this.#deps.log.reads.slice(systemSessionId, { types: ['schedule.created'], limit: PER_DAY * 2, newest: true });
-    return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && atMs > sinceMs).length;
+    // A plan that was made while the clock was ahead would count until that time comes.
+    const isRecent = (atMs: number): boolean => !isOver({ fromMs: atMs, untilMs: atMs + DAY_MS }, nowMs);
+    return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && isRecent(atMs)).length;
   }
 
   /** At most the bounds of the planning turn; otherwise the bounds of any unattended turn. */

@@ -9,6 +9,7 @@ import { ownSessions } from '../../contracts/system-session.ts';
 import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
+import { RecentTimes } from '../../base/recent-times.ts';
 import { isSigned, type SignatureForm } from './hook-signature.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';
 
@@ -39,16 +40,16 @@ export interface HookCall {
 }
 
 const GUESSES_MAX = 10;
-const MINUTE_MS = 60_000;
 const TEXT_KEYS = ['text', 'message', 'title'] as const;
 
 export class HookGate {
   readonly #deps: HookGateDeps;
-  /** The times of wrong names or secrets within the last minute, over all webhooks, because names can be guessed too. */
-  #guesses: number[] = [];
+  /** Wrong names or secrets within the last minute, over all webhooks, because names can be guessed too. */
+  readonly #guesses: RecentTimes;
 
   constructor(deps: HookGateDeps) {
     this.#deps = deps;
+    this.#guesses = new RecentTimes(deps.clock, 60_000);
   }
 
   /** Fails with unauthorized for a wrong name, secret or signature, with rate_limited, and with the errors of a signal. */
@@ -81,10 +82,8 @@ export class HookGate {
 
   /** Limits only wrong guesses, so that guessing cannot lock out the sender with the right secret. */
   #refuse(): AppError {
-    const nowMs = this.#deps.clock.monotonicMs();
-    this.#guesses = this.#guesses.filter((atMs) => nowMs - atMs < MINUTE_MS);
-    if (this.#guesses.length >= GUESSES_MAX) return new AppError('rate_limited', 'Too many calls with a wrong name, secret or signature.');
-    this.#guesses.push(nowMs);
+    if (this.#guesses.count() >= GUESSES_MAX) return new AppError('rate_limited', 'Too many calls with a wrong name, secret or signature.');
+    this.#guesses.add();
     return new AppError('unauthorized', 'There is no such webhook, or its secret is wrong, or the signature is wrong or too old.');
   }
 }

@@ -2,6 +2,7 @@
 // configured attention. Owns deduplication and limits; the turn runtime starts turns, and the gate decides what they may do.
 
 import { counted } from '../../base/counted.ts';
+import { RecentTimes } from '../../base/recent-times.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import {
@@ -68,15 +69,15 @@ interface TurnPort {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const NAMES_MAX = 1_000;
 
 export class SignalHub {
   readonly #deps: SignalHubDeps;
-  /** The times of the signals of the last minute, by source and name. */
-  readonly #recent = new Map<string, number[]>();
+  /** The signals of the last minute, by source and name. */
+  readonly #recent: RecentTimes;
 
   constructor(deps: SignalHubDeps) {
     this.#deps = deps;
+    this.#recent = new RecentTimes(deps.clock, MINUTE_MS);
   }
 
   /**
@@ -199,14 +200,11 @@ export class SignalHub {
 
   /** Checked before anything is written, because a flood of signals must not become a flood of log entries. */
   #assertRate({ source, name }: Signal): void {
-    const { clock, limits } = this.#deps;
+    const { limits } = this.#deps;
     const key = `${source} ${name}`;
-    const nowMs = clock.monotonicMs();
-    const recent = (this.#recent.get(key) ?? []).filter((atMs) => nowMs - atMs < MINUTE_MS);
-    if (recent.length >= limits.perMinute) {
+    if (this.#recent.count(key) >= limits.perMinute) {
       throw new AppError('rate_limited', `More than ${limits.perMinute} signals "${name}" came within a minute.`, { isRetryable: true });
     }
-    if (this.#recent.size >= NAMES_MAX) this.#recent.clear();
-    this.#recent.set(key, [...recent, nowMs]);
+    this.#recent.add(key);
   }
 }

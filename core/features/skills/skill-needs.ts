@@ -1,8 +1,8 @@
 // Compares a skill's needs with what is available: platform, programs, environment variables, settings. Only checks; installs nothing.
 
-import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { SkillRequirement } from '../../contracts/features/skills.ts';
+import { isExecutable } from '../../store/home/home.ts';
 import type { SkillHead } from './skill-head.ts';
 
 export interface Surroundings {
@@ -66,17 +66,7 @@ export class ProgramFinder {
     if (!/^[\w.+-]{1,100}$/.test(name)) return false;
     const folders = (this.#environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
     const endings = this.#platform === 'win32' ? ['', ...(this.#environment['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
-    return folders.some((folder) => endings.some((ending) => isProgram(join(folder, name + ending))));
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    // Missing and not executable count the same.
-    return false;
+    return folders.some((folder) => endings.some((ending) => isExecutable(join(folder, name + ending))));
   }
 }
 

@@ -3,7 +3,7 @@
 // running itself.
 
 import { AppError } from '../../contracts/errors.ts';
-import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
+import { noUsage, type ChatMessage, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
 import type { TaintSource, ToolContext } from '../../contracts/tools.ts';
 import { isTrusted, type LoadedSkill } from './loaded-skill.ts';
 import { nextStep, readSteps, type SkillSteps, type StepDone } from './skill-steps.ts';
@@ -70,11 +70,6 @@ export class SkillRuns {
     const untrusted = helpers.sourcesOf(ended.helperSessionId ?? '');
     if (ended.status === 'done') return { text: ended.text, isError: false, untrusted };
     return { text: ended.text === '' ? `The skill ${name} was ended: ${ended.status ?? 'failed'}.` : ended.text, isError: true, untrusted };
-  }
-
-  /** The model information of a run. Steps cost nothing. */
-  info(ref: string): ModelInfo {
-    return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
   }
 
   /** Returns the next step. Checks the skill each time, so that changed files end the run. Fails with tool_failed or denied. */

@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { makeFolders } from '../../base/make-folders.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
 import type { FactContext } from '../../contracts/tools.ts';
-import type { ModelPort } from '../../runtime/turns/turns.ts';
+import { withOwnModels, type ModelPort } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createSkillOps } from './ops.ts';
 import { skillMigrations, SkillRows } from './rows.ts';
@@ -92,7 +91,9 @@ export const skills = defineBuiltInFeature({
         refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
         boundsOfFiles: (paths: readonly string[]) => scriptBounds(book, paths, facts.workspace),
       },
-      runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
+      runsAsModels: (models: ModelPort) =>
+        // The steps of a composed skill answer its runs. Rejects if they fail, as a model call does.
+        withOwnModels(models, isSkillModel, async (ref, { messages }) => ({ ...runs.reply(ref, messages), firstTokenMs: null })),
       begin: () => {
         watch.start();
       },
@@ -129,24 +130,6 @@ function importInto(own: string): (wish: Omit<Parameters<typeof importSkills>[0]
     makeFolders({ mkdirSync, statSync }, own);
     return importSkills({ ...wish, into: own });
   };
-}
-
-/** The models that turns use: the steps of a composed skill answer its runs; all other requests go to the real models. */
-function withSkillRuns(models: ModelPort, runs: SkillRuns): ModelPort {
-  return {
-    defaultRef: () => models.defaultRef(),
-    defaultChoice: () => models.defaultChoice(),
-    info: (ref) => (isSkillModel(ref) ? runs.info(ref) : models.info(ref)),
-    askWindow: (ref, signal) => (isSkillModel(ref) ? null : (models.askWindow?.(ref, signal) ?? null)),
-    cost: (ref, usage) => (isSkillModel(ref) ? 0 : models.cost(ref, usage)),
-    stream: (ref, request, sink, options) =>
-      isSkillModel(ref) ? streamSteps(() => runs.reply(ref, request.messages)) : models.stream(ref, request, sink, options),
-  };
-}
-
-/** Rejects if the steps fail, as a model call does. */
-async function streamSteps(reply: () => ModelReply) {
-  return Promise.resolve({ ...reply(), firstTokenMs: null });
 }
 
 function find(skillBook: SkillBook, query: string | null): ReturnType<SkillBook['list']> {

@@ -1,9 +1,6 @@
 // Work with criteria: a goal is pursued until checks show that it is done. Turns outside of such work pay nothing for this feature.
 
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
-import type * as z from 'zod';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
@@ -11,27 +8,16 @@ import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkVie
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
-import { RunRows, createRunTable } from '../../runtime/runs/runs.ts';
+import { readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
+import { sqlMigrations } from '../../store/storage/storage.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
 import { planOf } from './presets.ts';
 import { WorkDesk } from './work-desk.ts';
-import { sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
-import { unreadable } from '../../contracts/unreadable-file.ts';
 
-const table = { name: 'work_tasks', key: 'task_id' };
-
-/** The table of work with criteria. */
-const workMigrations: readonly Migration[] = sqlMigrations({
-  'work-001-tasks': (db) => createRunTable(db, table),
+const table = { name: 'work_tasks', key: 'task_id', family: 'work', id: 'taskId' } as const;
+const workMigrations = sqlMigrations({
+  'work-001-tasks': runTableSql(table),
 });
-
-function workRows(db: SqlDatabase): RunRows {
-  return new RunRows(db, table, (event) => {
-    if (event.type === 'work.started') return { id: event.body.taskId, at: 'start' };
-    return event.type === 'work.finished' ? { id: event.body.taskId, at: 'end' } : null;
-  });
-}
 
 type Taken = Pick<
   Spine,
@@ -57,7 +43,7 @@ const LIST_MAX = 50;
 export const work = defineBuiltInFeature({
   name: 'work',
   migrations: workMigrations,
-  rows: ({ db }) => workRows(db),
+  rows: ({ db }) => new RunRows(db, table),
   create: (taken: Taken, rows: RunRows) => {
     // Read late, because later features add strategies.
     const strategies = (): WorkStrategy[] => taken.wings.flatMap((wing) => wing.strategies ?? []);
@@ -167,27 +153,8 @@ function decide(
   return desk.runs.whenResting(taskId, caller.signal);
 }
 
-const FILE_BYTES_MAX = 500_000;
-
 /** Fails with `not_found` or `invalid_params`. A workspace in the file is relative to the file. */
 function readTaskFile(path: string): WorkFile {
-  const file = readYaml(path, workFileSchema);
+  const file = readRunFile(path, { schema: workFileSchema, guide: 'tasks.md' });
   return file.workspace === undefined ? file : { ...file, workspace: resolve(dirname(path), file.workspace) };
-}
-
-function readYaml<T>(path: string, schema: z.ZodType<T>): T {
-  const given = parseYaml(path);
-  const checked = schema.safeParse(given);
-  if (checked.success) return checked.data;
-  const problems = describeIssues(checked.error.issues, { given, whole: 'the file' }).join('; ');
-  throw new AppError('invalid_params', `${path} cannot be used: ${problems}.`, { hint: 'docs/guide/tasks.md shows what belongs into it.' });
-}
-
-function parseYaml(path: string): unknown {
-  try {
-    if (statSync(path).size > FILE_BYTES_MAX) throw new AppError('invalid_params', `${path} is larger than ${FILE_BYTES_MAX} bytes.`);
-    return parse(readFileSync(path, 'utf8'), { logLevel: 'silent' });
-  } catch (cause) {
-    throw unreadable(path, cause);
-  }
 }

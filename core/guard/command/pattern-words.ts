@@ -1,8 +1,9 @@
 // Expands the patterns of a line as the shell does: each becomes the names of the files that match it now. Expands only unquoted words with
 // `*` and `?`, because every shell finds the same names for them. The expanded line is then read and run in place of the original.
 
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { namesIn } from '../../store/home/home.ts';
 import { isFolder } from './entered-folder.ts';
 import { closingQuote } from './joined-line.ts';
 import { quote } from './joined-command.ts';
@@ -76,17 +77,8 @@ function entriesLike(folder: string, segment: string): readonly string[] | null 
       .replaceAll('?', '.')}$`,
     'su',
   );
-  const entries = listOf(folder);
+  const entries = namesIn(folder);
   return entries.length > ENTRIES_MAX ? null : entries.filter((name) => !name.startsWith('.') && like.test(name));
-}
-
-/** Returns no names if the folder is missing or unreadable; the shell finds nothing there either. */
-function listOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function isThere(path: string): boolean {

@@ -1,9 +1,8 @@
-// Counts the allowed calls per class or tool in the last minute. In memory only: a restart resets the counts.
+// Counts the allowed calls per class or tool in the last minute.
 
 import type { Clock } from '../../base/clock.ts';
+import { RecentTimes } from '../../base/recent-times.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
-
-const WINDOW_MS = 60_000;
 
 export interface OverLimit {
   readonly name: string;
@@ -11,34 +10,25 @@ export interface OverLimit {
 }
 
 export class RateLimits {
-  readonly #clock: Clock;
   readonly #limits: Readonly<Record<string, number>>;
-  /** The times of the newest calls per limited name, at most as many as the limit. */
-  readonly #times = new Map<string, number[]>();
+  readonly #calls: RecentTimes;
 
   constructor(clock: Clock, limits: Readonly<Record<string, number>>) {
-    this.#clock = clock;
     this.#limits = limits;
+    this.#calls = new RecentTimes(clock, 60_000);
   }
 
   /** Returns the limit that one more call would exceed, or null. */
   over(call: { readonly tool: string; readonly facts: CallFacts }): OverLimit | null {
-    const sinceMs = this.#clock.monotonicMs() - WINDOW_MS;
     for (const name of this.#limitedNames(call)) {
       const limit = this.#limits[name] ?? 0;
-      const recent = (this.#times.get(name) ?? []).filter((atMs) => atMs > sinceMs);
-      if (recent.length >= limit) return { name, limit };
+      if (this.#calls.count(name) >= limit) return { name, limit };
     }
     return null;
   }
 
   count(call: { readonly tool: string; readonly facts: CallFacts }): void {
-    const atMs = this.#clock.monotonicMs();
-    for (const name of this.#limitedNames(call)) {
-      const times = this.#times.get(name) ?? [];
-      times.push(atMs);
-      this.#times.set(name, times.slice(-Math.max(1, this.#limits[name] ?? 0)));
-    }
+    for (const name of this.#limitedNames(call)) this.#calls.add(name);
   }
 
   /** A command always counts as exec, even if its line has a graver class. */

@@ -1,11 +1,12 @@
 // Finds everything in one folder that determines what git runs, for the scan around a confined command: settings, hooks, the pointers that
 // lead to them, and the paths that settings name. Reads only; changes nothing.
 
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { gitFoldersOf, gitReason, isGitForm, namedFor, pointerTarget, type GitDisk } from '../../base/git-places.ts';
 import { configProblem } from '../../base/git-settings.ts';
 import { isInside } from '../../base/inside-folder.ts';
+import { namesIn } from '../../store/home/home.ts';
 
 export interface GitFinding {
   readonly path: string;
@@ -159,15 +160,6 @@ const disk: GitDisk = {
     }
   },
 };
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // Not a folder, unreadable, or missing.
-    return [];
-  }
-}
 
 export function linkAt(path: string): string | null {
   try {

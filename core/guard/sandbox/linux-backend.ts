@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { bubblewrapArguments, shieldArguments } from './bubblewrap-line.ts';
 import type { NetworkSession } from './network-session.ts';
-import { findProgram } from './programs.ts';
+import { findProgram } from '../../store/home/home.ts';
 import type {
   Availability,
   LimitFact,

@@ -7,7 +7,7 @@ import { join, posix, relative } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { containerWorkspace, openShellPolicy } from './openshell-policy.ts';
-import { findProgram } from './programs.ts';
+import { findProgram } from '../../store/home/home.ts';
 import type { Availability, LimitFact, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 

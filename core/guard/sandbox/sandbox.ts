@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { once } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -297,9 +298,4 @@ function describeWalls({ policy, prepared: { remark }, skill }: FinishedRun): st
   const network = allowDomains.length === 0 ? 'no network' : `only ${allowDomains.join(', ')} of the network`;
   const walls = `it ran ${where}, which lets it write only ${foldersWith('write', policy).join(', ')} and $TMPDIR, and gives it ${network}`;
   return remark === undefined ? walls : `${walls}; ${remark}`;
-}
-
-function once<T>(run: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | null = null;
-  return () => (result ??= run());
 }

@@ -1,7 +1,7 @@
 // Reads the answers of a Cortensor router tolerantly, because the public documents specify only top-level names. Covers its envelope, its
 // three forms of errors, pending answers, verdicts with the votes of nodes, and the terms of a 402. Pure.
 
-import { parseJson } from '../../base/json.ts';
+import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import type { Verdict } from '../../contracts/features/verify.ts';
@@ -35,7 +35,7 @@ const words: Readonly<Record<string, Verdict>> = {
 function layers(body: unknown): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   let at: unknown = body;
-  for (let depth = 0; depth < 4 && isObject(at); depth++) {
+  for (let depth = 0; depth < 4 && isPlainObject(at); depth++) {
     found.push(at);
     at = at['data'] ?? at['result'] ?? at['final_answer'];
   }
@@ -49,7 +49,7 @@ export function readVerdict(body: unknown): CortensorVerdict | null {
   if (holder === undefined || verdict === null) {
     // A polled task contains its miner's answer as text.
     const told = parseJson(readText(body) ?? '');
-    return told.ok && isObject(told.value) && verdictOf(told.value) !== null ? readVerdict(told.value) : null;
+    return told.ok && isPlainObject(told.value) && verdictOf(told.value) !== null ? readVerdict(told.value) : null;
   }
   const evidence = all.flatMap((layer) => ['replicas', 'runs', 'per_miner', 'evidence'].flatMap((key) => listIn(layer[key])));
   const votes = evidence.flatMap((one) => verdictOf(one) ?? []);
@@ -71,8 +71,8 @@ function verdictOf(holder: Record<string, unknown>): Verdict | null {
 export function readText(body: unknown): string | null {
   for (const layer of layers(body).toReversed()) {
     const [choice] = listIn(layer['choices']);
-    const message = choice !== undefined && isObject(choice['message']) ? choice['message'] : {};
-    const results = isObject(layer['results']) ? layer['results']['data'] : undefined;
+    const message = choice !== undefined && isPlainObject(choice['message']) ? choice['message'] : {};
+    const results = isPlainObject(layer['results']) ? layer['results']['data'] : undefined;
     const first: unknown = Array.isArray(results) ? results[0] : undefined;
     const candidates = [
       message['content'],
@@ -127,7 +127,7 @@ export function readError(provider: string, status: number, body: unknown): AppE
 
 function codeNamed(all: readonly Record<string, unknown>[]): ErrorCode {
   const named = all
-    .map((layer) => (isObject(layer['error']) ? layer['error']['code'] : undefined))
+    .map((layer) => (isPlainObject(layer['error']) ? layer['error']['code'] : undefined))
     .find((code) => typeof code === 'string');
   if (named === 'AUTH_ERROR') return 'model_auth';
   if (named === 'INVALID_ARGUMENT') return 'model_rejected';
@@ -138,13 +138,13 @@ function codeNamed(all: readonly Record<string, unknown>[]): ErrorCode {
 function messageOf(layer: Record<string, unknown>): string | null {
   const { error, message } = layer;
   if (typeof error === 'string' && error !== '') return error;
-  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
+  if (isPlainObject(error) && typeof error['message'] === 'string') return error['message'];
   return typeof message === 'string' && message !== '' ? message : null;
 }
 
 /** Explains a 402 and its terms. It is never paid here: a person must approve a call of class spend for that. */
 export function explainPayment(provider: string, path: string, body: unknown): AppError {
-  const terms = listIn(isObject(body) ? body['accepts'] : undefined).map((one) => {
+  const terms = listIn(isPlainObject(body) ? body['accepts'] : undefined).map((one) => {
     const amount = textOf(one['maxAmountRequired'] ?? one['amount'] ?? one['price']);
     const asset = textOf(one['asset'] ?? one['currency']);
     const network = textOf(one['network']);
@@ -178,9 +178,5 @@ function numberIn(all: readonly Record<string, unknown>[], key: string): number 
 }
 
 function listIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Array.isArray(value) ? value.filter(isPlainObject) : [];
 }

@@ -66,6 +66,10 @@ test('a guessed window is below the refused size, and holds for a day', () => {
   const { clock, learning } = open();
   learning.overflowed({ ref: 'lab/m', packTokens: 10_000, limitTokens: null });
   expect(learning.windowOf('lab/m')).toBe(9_000);
+  // Guessed while the clock was ahead, it would otherwise hold for longer.
+  clock.set(-3 * 86_400_000);
+  expect(learning.windowOf('lab/m')).toBeNull();
+  clock.set(3 * 86_400_000);
   clock.advance(86_400_001);
   expect(learning.windowOf('lab/m')).toBeNull();
   learning.observe({ ref: 'lab/m', fixed: 100, flow: 900, reportedTokens: 0 });

@@ -2,7 +2,7 @@
 // Stored in a separate small table; if it is lost, they are learned again.
 
 import type Database from 'better-sqlite3';
-import type { Clock } from '../../base/clock.ts';
+import { isOver, type Clock } from '../../base/clock.ts';
 import type { ExactCounters, TextCounter } from './exact-counters.ts';
 import { healthMigration } from './routes/kept-health.ts';
 import { KeptRefusedWords } from './kept-refused-words.ts';
@@ -124,8 +124,9 @@ export class ModelLearning {
   windowOf(ref: string): number | null {
     const known = this.#models.get(ref);
     if (known === undefined || known.windowTokens === null) return null;
-    const isOver = known.windowUntilMs !== null && known.windowUntilMs < this.#deps.clock.nowMs();
-    return isOver ? null : known.windowTokens;
+    const { windowTokens, windowUntilMs } = known;
+    if (windowUntilMs === null) return windowTokens;
+    return isOver({ fromMs: windowUntilMs - GUESS_HOLDS_MS, untilMs: windowUntilMs }, this.#deps.clock.nowMs()) ? null : windowTokens;
   }
 
   observe({ ref, fixed, flow, reportedTokens }: SeenRequest): void {

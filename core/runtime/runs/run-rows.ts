@@ -8,6 +8,10 @@ export interface RunTable {
   readonly name: string;
   /** The name of the id column. */
   readonly key: string;
+  /** Its runs begin with the event `family.started` and end with `family.finished`. */
+  readonly family: 'pipeline' | 'work';
+  /** The field of these events that holds the id. */
+  readonly id: string;
 }
 
 export interface RunRow {
@@ -15,41 +19,36 @@ export interface RunRow {
   readonly sessionId: string;
 }
 
-/** Returns `start` if the event begins a run, `end` if it finishes one, and null for every other event. */
-export type ReadRun = (event: AnyEvent) => { readonly id: string; readonly at: 'start' | 'end' } | null;
-
-export function createRunTable(db: SqlDatabase, { name, key }: RunTable): void {
-  db.exec(`
+/** The SQL of the migration that makes the table. */
+export function runTableSql({ name, key }: RunTable): string {
+  return `
         CREATE TABLE IF NOT EXISTS ${name} (
           ${key} TEXT PRIMARY KEY, session_id TEXT NOT NULL, is_open INTEGER NOT NULL DEFAULT 1, started_at_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS ${name}_open ON ${name} (started_at_ms) WHERE is_open = 1;
-      `);
+      `;
 }
 
 export class RunRows {
   readonly #sql: Statements;
   readonly #table: RunTable;
-  readonly #read: ReadRun;
+  readonly #started: string;
+  readonly #finished: string;
 
-  constructor(db: SqlDatabase, table: RunTable, read: ReadRun) {
+  constructor(db: SqlDatabase, table: RunTable) {
     this.#sql = new Statements(db);
     this.#table = table;
-    this.#read = read;
+    this.#started = `${table.family}.started`;
+    this.#finished = `${table.family}.finished`;
   }
 
-  apply(event: AnyEvent): void {
-    const { name, key } = this.#table;
-    if (event.type === 'session.deleted') this.#sql.run(`DELETE FROM ${name} WHERE session_id = ?`, event.body.sessionId);
-    const run = this.#read(event);
-    if (run?.at === 'start')
-      this.#sql.run(
-        `INSERT OR IGNORE INTO ${name} (${key}, session_id, started_at_ms) VALUES (?, ?, ?)`,
-        run.id,
-        event.sessionId,
-        event.atMs,
-      );
-    else if (run?.at === 'end') this.#sql.run(`UPDATE ${name} SET is_open = 0 WHERE ${key} = ?`, run.id);
+  apply({ type, sessionId, atMs, body }: AnyEvent): void {
+    const { name, key, id } = this.#table;
+    const run = (body as Readonly<Record<string, unknown>>)[id];
+    if (type === 'session.deleted') this.#sql.run(`DELETE FROM ${name} WHERE session_id = ?`, body.sessionId);
+    else if (type === this.#started)
+      this.#sql.run(`INSERT OR IGNORE INTO ${name} (${key}, session_id, started_at_ms) VALUES (?, ?, ?)`, run, sessionId, atMs);
+    else if (type === this.#finished) this.#sql.run(`UPDATE ${name} SET is_open = 0 WHERE ${key} = ?`, run);
   }
 
   get(id: string): RunRow | null {

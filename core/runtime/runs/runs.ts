@@ -10,7 +10,8 @@ import type { PolicyStore } from '../../guard/policy/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { RunRows } from './run-rows.ts';
 
-export { createRunTable, RunRows, type RunTable } from './run-rows.ts';
+export { readRunFile } from './run-file.ts';
+export { RunRows, runTableSql, type RunTable } from './run-rows.ts';
 export { restOf, sumSpent, type RunFigures } from './run-figures.ts';
 
 export interface RunsDeps {

@@ -1,5 +1,6 @@
 // Before a call that writes: checkpoints the current state of its paths, or prevents the call. Records nothing but a refusal.
 
+import { resolve } from 'node:path';
 import type { BeforeFile } from '../../contracts/checkpoints.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
@@ -34,6 +35,13 @@ export function keepFiles(runner: RunningTurn, ready: readonly ReadyCall[]): Kep
   return Promise.all(kept.map((item) => Promise.resolve(item))).then((items) => items.filter((item) => item !== null));
 }
 
+/** The paths of a command as it names them: it may remove or replace a link of that name. */
+function namesOf({ facts }: ReadyCall): string[] {
+  if (facts === null || facts.command === null) return [];
+  const { cwd } = facts.command;
+  return facts.paths.filter(({ access }) => access === 'write').map(({ given }) => resolve(cwd, given));
+}
+
 export function writtenPaths(facts: CallFacts | null): string[] {
   return facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
 }
@@ -42,7 +50,7 @@ function keepOne(runner: RunningTurn, item: ReadyCall): KeptCall | null | Promis
   const paths = writtenPaths(item.facts);
   if (paths.length === 0) return { ...item, before: null };
   try {
-    const before = runner.deps.checkpoints.take(paths, runner.abort.signal);
+    const before = runner.deps.checkpoints.take(paths, runner.abort.signal, namesOf(item));
     if (!(before instanceof Promise)) return { ...item, before };
     return before.then(
       (files) => ({ ...item, before: files }),

@@ -2,6 +2,7 @@
 // leaves the process. Knows nothing about queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
+import { clockStepMs } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
@@ -58,6 +59,8 @@ export class TurnRunner implements RunningTurn {
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
+  /** When the last step began, by both clocks. */
+  #looked: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
   /** Resolves when the message of the turn is on disk. */
   #onDisk: Promise<void> | null = null;
 
@@ -238,10 +241,12 @@ export class TurnRunner implements RunningTurn {
 
   /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
+    this.#looked = null;
     for (;;) {
       if (this.#halted) return 'halt';
       const intent = decide(this.#state);
       if (intent === null) return 'rest';
+      if (this.#hasSlept()) continue;
       if (this.#onDisk !== null && !this.#asksOnly(intent)) {
         await this.#onDisk;
         this.#onDisk = null;
@@ -254,6 +259,18 @@ export class TurnRunner implements RunningTurn {
       if (this.#writeFailure !== null) throw toAppError(this.#writeFailure);
       if (step !== 'next') return step;
     }
+  }
+
+  /** The time in which the machine slept, or by which its clock was set ahead, does not count against the time limit of the turn. */
+  #hasSlept(): boolean {
+    const { clock } = this.deps;
+    const last = this.#looked;
+    this.#looked = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+    if (last === null) return false;
+    const restedMs = Math.round(this.#looked.nowMs - last.nowMs - (this.#looked.monotonicMs - last.monotonicMs));
+    if (restedMs <= clockStepMs) return false;
+    this.emit('turn.resumed', { reason: 'The machine slept, or its clock was set ahead.', restedMs });
+    return true;
   }
 
   /**

@@ -71,6 +71,17 @@ test('waiting for a person and time with the program off do not count against th
   expect([errorOf(bench), tools.ran]).toMatchObject([{ code: 'time_limit' }, ['put a', 'put b', 'look a', 'look b']]);
 });
 
+test('a machine that sleeps, or a clock that is set, does not use up the time of a turn', async () => {
+  const { bench, tools } = open({ limits: { turnMs: 60_000 } });
+  for (let i = 0; i < 3; i++) bench.script.push(look(String(i)));
+  bench.onAsked = () => bench.clock.set(3 * 86_400_000);
+  expect(await bench.ask('look')).toBe('done');
+  expect(tools.ran).toEqual(['look 0', 'look 1', 'look 2']);
+
+  bench.onAsked = () => bench.clock.set(-86_400_000);
+  expect(await bench.ask('look back')).toBe('done');
+});
+
 test('a used-up budget ends the turn before the model is asked again', async () => {
   let spent = 0;
   const { bench } = open({

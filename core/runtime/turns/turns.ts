@@ -22,6 +22,7 @@ import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 import { startedChat } from './turn-start.ts';
 
+export { withOwnModels } from './own-models.ts';
 export type { AgentPort, BudgetPort, CrashPoints, LearningPort, ModelPort, NotePort, ParsedCall, ProcessPort, TurnDeps } from './ports.ts';
 export type { Assessment, GovernedTurn, GovernorPort, VerifyPort } from './caution-ports.ts';
 export { DeferredTurns, type TurnPort } from './deferred-turns.ts';

@@ -1,7 +1,7 @@
 // Records the state of a call's paths before it writes, and again afterwards: small files at once, large files in pieces. Stores content
 // through its port. Decides nothing about approvals and restores nothing.
 
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -69,12 +69,14 @@ export class BeforeImages {
   }
 
   /**
-   * Returns the current state of the recorded paths, and of new entries in folders that were taken as a whole. Never fails: the image of an
-   * unreadable path states the reason.
+   * Returns the current state of the recorded paths, and of new entries in folders that were taken as a whole or are new. Never fails: the
+   * image of an unreadable path states the reason.
    */
   after(taken: readonly BeforeFile[], expands: boolean, signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     const known = new Set(taken.map(({ path }) => path));
-    const folders = expands ? taken.filter(({ before }) => before.kind === 'folder').map(({ path }) => path) : [];
+    const folders = expands
+      ? taken.filter(({ before }) => before.kind === 'folder' || before.kind === 'absent').map(({ path }) => path)
+      : [];
     const seen = taken.filter(({ before }) => before.kind !== 'unknown');
     const unseen = taken.flatMap(({ path, before }) => (before.kind === 'unknown' ? [{ path, after: before }] : []));
     const wanted: Seen[] = [...seen, ...this.#newIn(folders, known).map((path) => ({ path }))];
@@ -170,9 +172,9 @@ export class BeforeImages {
     };
     for (const path of paths) {
       const glance = this.#look.glance(path);
-      const inside = expands && glance.kind === 'folder' ? this.#inside(path) : [];
+      const inside = expands ? this.#within(path, glance) : [];
       if (inside === null) {
-        const skipped = `it is a folder of more than ${this.#limits.folderEntriesMax} files`;
+        const skipped = `it ${glance.kind === 'folder' ? 'is a folder of' : 'names'} more than ${this.#limits.folderEntriesMax} files`;
         found.set(path, { path, glance, skipped });
         continue;
       }
@@ -180,6 +182,26 @@ export class BeforeImages {
       for (const below of inside) add(below, this.#look.glance(below));
     }
     return [...found.values()];
+  }
+
+  /** Returns everything below a folder, or everything that a pattern of a shell names now; null if there is too much. */
+  #within(path: string, { kind }: Glance): string[] | null {
+    if (kind === 'folder') return this.#inside(path);
+    return kind === 'absent' && /[*?]/.test(basename(path)) ? this.#namedBy(path) : [];
+  }
+
+  #namedBy(pattern: string): string[] | null {
+    const folder = dirname(pattern);
+    if (this.#look.glance(folder).kind !== 'folder') return [];
+    const like = new RegExp(`^${escaped(basename(pattern)).replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su');
+    const named: string[] = [];
+    for (const name of this.#look.names(folder).filter((one) => like.test(one))) {
+      const path = join(folder, name);
+      const inside = this.#look.glance(path).kind === 'folder' ? this.#inside(path) : [];
+      if (inside === null || named.length + inside.length >= this.#limits.folderEntriesMax) return null;
+      named.push(path, ...inside);
+    }
+    return named;
   }
 
   #whySkipped(glance: Glance, bytesSoFar: number): string | null {
@@ -211,13 +233,18 @@ export class BeforeImages {
     const added = new Set<string>();
     for (const folder of folders) {
       try {
-        for (const path of this.#inside(folder) ?? []) if (!known.has(path)) added.add(path);
+        const fresh = (this.#inside(folder) ?? []).filter((path) => !known.has(path));
+        if (this.#bytesOf(fresh) <= this.#limits.callBytesMax) for (const path of fresh) added.add(path);
       } catch (cause) {
         // The call removed the folder or its permissions. Its former entries are checked by name.
         void cause;
       }
     }
     return [...added];
+  }
+
+  #bytesOf(paths: readonly string[]): number {
+    return paths.reduce((sum, path) => sum + this.#look.glance(path).sizeBytes, 0);
   }
 
   /** The deepest folder first. */
@@ -229,6 +256,11 @@ export class BeforeImages {
     }
     return missing;
   }
+}
+
+/** Everything but the signs of a pattern means itself. */
+function escaped(name: string): string {
+  return name.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`);
 }
 
 function isQuick(found: readonly Found[]): boolean {

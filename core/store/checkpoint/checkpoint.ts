@@ -94,9 +94,9 @@ export class Checkpoints {
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
-  /** Records the state of the paths, synchronously for small files. See `BeforeImages.take` for its errors. */
-  take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
-    return this.#images.take(paths, true, signal);
+  /** Records the state of the paths, and of links among the `named`; synchronously for small files. Fails like `BeforeImages.take`. */
+  take(paths: readonly string[], signal?: AbortSignal, named: readonly string[] = []): BeforeFile[] | Promise<BeforeFile[]> {
+    return this.#images.take([...paths, ...this.#look.linksAmong(named)], true, signal);
   }
 
   /** Returns the state after the call. Never fails. */

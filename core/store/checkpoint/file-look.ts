@@ -144,6 +144,18 @@ export class FileLook {
     }
   }
 
+  /** Returns the paths that are links themselves. A path that cannot be looked at is none. */
+  linksAmong(paths: readonly string[]): string[] {
+    return paths.flatMap((path) => {
+      try {
+        const own = this.leadsElsewhere(path) ?? path;
+        return this.glance(own).kind === 'link' ? [own] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+
   /** Opens a regular file, not a link. Fails if another file was opened because a parent folder was replaced. */
   openPlain(path: string, flags: number = constants.O_RDONLY, mode = 0o600): number {
     const handle = this.#fs.openSync(path, flags | NO_FOLLOW | NON_BLOCK, mode);

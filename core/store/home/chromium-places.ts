@@ -1,7 +1,8 @@
 // The installed browsers that are built on Chromium, in the usual places of each system.
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { isExecutable } from './programs.ts';
 
 const onPath = [
   'google-chrome-stable',
@@ -37,14 +38,4 @@ function candidates(environment: Readonly<Record<string, string | undefined>>, p
   }
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return onPath.flatMap((name) => folders.map((folder) => join(folder, name)));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    // It is not a program, or not one for this user.
-    return false;
-  }
 }

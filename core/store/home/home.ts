@@ -15,4 +15,5 @@ export {
   type EndedRecord,
   type InstanceRecord,
 } from './instance-file.ts';
+export { findProgram, isExecutable, namesIn } from './programs.ts';
 export { isOwnSocket, looseFolder } from './own-folder.ts';

@@ -8,7 +8,8 @@ import { createLanguage } from '../../lib/i18n/language.ts';
 import { saysNothing, type Control, type Field } from './controls.ts';
 import { groupOf } from './setting-groups.ts';
 import { scaleFor, summaryOf } from './setting-values.ts';
-import { isSame, readSettings, valueAt } from './schema-settings.ts';
+import { valueAt } from '../../../core/base/json.ts';
+import { isSame, readSettings } from './schema-settings.ts';
 
 const schema = z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown>;
 const settings = readSettings(schema);

@@ -50,13 +50,6 @@ function standardNumbers(schema: Schema): Schema {
   );
 }
 
-/** The value at a dotted path; undefined if there is none. */
-export function valueAt(tree: unknown, key: string): unknown {
-  return key
-    .split('.')
-    .reduce<unknown>((value, step) => (isPlainObject(value) && Object.hasOwn(value, step) ? value[step] : undefined), tree);
-}
-
 /** Deep equality, regardless of the order of keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isSame(item, b[index]));

@@ -5,7 +5,8 @@ import type { OpResult } from '../../../core/contracts/ops.ts';
 import { toOpFailure, type OpClient } from '../../lib/client.ts';
 import { isPlainObject } from '../../../core/base/json.ts';
 import type { Schema } from './controls.ts';
-import { isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
+import { valueAt } from '../../../core/base/json.ts';
+import { isSame, readSettings, type Setting } from './schema-settings.ts';
 
 /** A value, or its absence, for undo. */
 interface Before {

@@ -87,8 +87,8 @@ export const doorGates: readonly Gate[] = [
     name: 'door/lock-out',
     prevents: 'a token is guessed without end',
     file: 'core/base/guess-limit.ts',
-    text: 'if (this.#failuresMs.length >= FAILURES_MAX && oldestMs !== undefined) {',
-    instead: 'if (this.#failuresMs.length < 0 && oldestMs !== undefined) {',
+    text: 'if (this.#failures.count() >= FAILURES_MAX) return',
+    instead: 'if (this.#failures.count() < 0) return',
     suites: ['core/doors/http/http-door.test.ts'],
   },
   {

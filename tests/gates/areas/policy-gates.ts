@@ -287,7 +287,7 @@ export const policyGates: readonly Gate[] = [
     name: 'policy/rate-count',
     prevents: 'a limit per minute never fills up',
     file: 'core/guard/policy/rate-limits.ts',
-    text: 'if (recent.length >= limit) return { name, limit };',
+    text: 'if (this.#calls.count(name) >= limit) return { name, limit };',
     instead: '',
     suites: ['core/guard/policy/policy.test.ts'],
   },

@@ -1,5 +1,5 @@
-// The view of an operation whose form describes how its result is shown: a sentence, or a table of a list. Handwritten views are for
-// anything more complex.
+// The view of an operation whose form describes how its result is shown: a sentence, or a table of a list; and tables for handwritten views,
+// which are for anything more complex.
 
 import { isPlainObject } from '../../../base/json.ts';
 import type { RowsForm } from '../../../contracts/command-form.ts';
@@ -16,12 +16,29 @@ export function shownBy<N extends OpName>(shows: string | RowsForm): Shown<N> {
     // A terminal acts on control characters in a title or in what is exported.
     return { show: (result, { params, forStdout }) => forStdout(filled(shows, { ...recordOf(params), ...recordOf(result) })) };
   }
-  const { each, columns, none } = shows;
-  const rowsOf = (result: OpResult<N>): readonly unknown[] => {
+  return tableOf(shows.each, shows.columns, shows.none);
+}
+
+/** A column shows a field of a row, a text with fields in braces, or what the function makes of the row. */
+type Columns<Row> = Readonly<Record<string, string | ((row: Row) => string)>>;
+type RowOf<List> = List extends readonly (infer Row)[] ? Row : never;
+
+/** Shows the list in the field `each` of a result as a table; `--json` prints its rows. */
+export function listed<N extends OpName, K extends keyof OpResult<N> & string>(
+  each: K,
+  columns: Columns<RowOf<OpResult<N>[K]>>,
+  none: string,
+): Shown<N> {
+  return tableOf<N, RowOf<OpResult<N>[K]>>(each, columns, none);
+}
+
+function tableOf<N extends OpName, Row>(each: string, columns: Columns<Row>, none: string): Shown<N> {
+  const rowsOf = (result: OpResult<N>): readonly Row[] => {
     const rows = recordOf(result)[each];
     return Array.isArray(rows) ? rows : [];
   };
-  const cells = (row: unknown): string[] => Object.values(columns).map((column) => cell(column, recordOf(row)));
+  const cells = (row: Row): string[] =>
+    Object.values(columns).map((column) => (typeof column === 'string' ? cell(column, recordOf(row)) : column(row)));
   return {
     json: rowsOf,
     show: (result) => table(Object.keys(columns), rowsOf(result).map(cells), none),

@@ -2,11 +2,22 @@
 
 import type { HelperListing } from '../../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, money, table, when } from '../table.ts';
 
 export const agentViews: ViewsOf<'agent'> = {
-  'agent.list': { json: ({ agents }) => agents, show: ({ agents }) => describeAll(agents) },
+  'agent.list': listed(
+    'agents',
+    {
+      AGENT: 'agentId',
+      MODEL: ({ model }) => model ?? 'default',
+      TOOLS: ({ tools }) => (tools === null ? 'all' : String(tools.length)),
+      'MAY CALL': ({ helpers }) => helpers.join(' '),
+      '': 'description',
+    },
+    'Nothing to show.',
+  ),
   'agent.get': { show: (agent) => `${describe(agent)}\n\n${agent.identity}`.trim() },
 };
 
@@ -15,17 +26,6 @@ export const helperViews: ViewsOf<'helper'> = {
   'helper.list': { json: ({ helpers }) => helpers, show: ({ helpers }, { isRunning }) => describeHelpers(helpers, isRunning) },
   'helper.cancel': { show: (helper) => describeHelpers([helper]) },
 };
-
-function describeAll(agents: readonly AgentListing[]): string {
-  const rows = agents.map(({ agentId, model, tools, helpers, description }) => [
-    agentId,
-    model ?? 'default',
-    tools === null ? 'all' : String(tools.length),
-    helpers.join(' '),
-    description,
-  ]);
-  return table(['AGENT', 'MODEL', 'TOOLS', 'MAY CALL', ''], rows, 'Nothing to show.');
-}
 
 function describe(agent: AgentListing): string {
   return facts([

@@ -1,12 +1,19 @@
-// Views of activity, usage, the log, failed turns and backups.
+// Views of activity, running work, reviews of changed files, usage, the log, failed turns, backups, bug reports and traces.
 
 import { counted } from '../../../base/counted.ts';
 import { AppError } from '../../../contracts/errors.ts';
-import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
-import type { OpResult } from '../../../contracts/ops.ts';
+import type { OpResult, OpParams } from '../../../contracts/ops.ts';
 import type { Paint } from '../output.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { money, table, when } from '../table.ts';
+import { safeForTerminal } from '../../../base/visible-text.ts';
+import { describeFile } from '../file-diff.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { confirmed } from '../confirmed.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { Given } from '../kernel/entries.ts';
 
 export const auditViews: ViewsOf<'audit'> = {
   'audit.verify': { show: (result, { paint }) => describeAudit(result, paint) },
@@ -34,7 +41,19 @@ export const replayViews: ViewsOf<'replay'> = {
 export const usageViews: ViewsOf<'usage'> = { 'usage.get': { show: describeUsage } };
 
 export const deadLetterViews: ViewsOf<'dlq'> = {
-  'dlq.list': { json: ({ letters }) => letters, show: ({ letters }) => describe(letters) },
+  'dlq.list': listed(
+    'letters',
+    {
+      LETTER: 'letterId',
+      FAILED: 'lastAtMs',
+      CHANNEL: 'channel',
+      TRIES: 'attempt',
+      NEXT: ({ state, retryAtMs }) => (state === 'waiting' ? when(retryAtMs) : state === 'retrying' ? 'now' : 'yours'),
+      'WHAT HAPPENED': ({ reason }) => reason.message,
+      'WHY IT IS YOURS': 'left',
+    },
+    'No dead letters.',
+  ),
   'dlq.clear': {
     params: ({ letterId }, { given }) => {
       if ((letterId === undefined) === (given['all'] === true)) return letterId === undefined ? {} : { letterId };
@@ -80,18 +99,75 @@ function latency(one: { readonly p50: number; readonly p95: number } | null): st
   return one === null ? '' : `${Math.round(one.p50)}/${Math.round(one.p95)} ms`;
 }
 
-function describe(letters: readonly DeadLetter[]): string {
-  return table(
-    ['LETTER', 'FAILED', 'CHANNEL', 'TRIES', 'NEXT', 'WHAT HAPPENED', 'WHY IT IS YOURS'],
-    letters.map((one) => [
-      one.letterId,
-      when(one.lastAtMs),
-      one.channel,
-      String(one.attempt),
-      one.state === 'waiting' ? when(one.retryAtMs) : one.state === 'retrying' ? 'now' : 'yours',
-      one.reason.message,
-      one.left,
-    ]),
-    'No dead letters.',
-  );
+export const runningViews: ViewsOf<'running'> = {
+  'running.list': { show: (atWork, { program }) => [describeTurns(atWork), ...describeCommands(atWork, program)].join('\n\n') },
+  'running.stop': {
+    show: ({ stopped }, { params: { commandId }, program }) =>
+      stopped ? `Stopped ${commandId}.` : `No command ${commandId} is in the background. See: ${program} running list`,
+  },
+};
+
+function describeTurns({ turns }: OpResult<'running.list'>): string {
+  const rows = turns.map(({ turnId, status, sinceMs, title, calls }) => [
+    turnId,
+    status,
+    when(sinceMs),
+    title,
+    calls.map(({ tool }) => tool).join(', ') || '-',
+  ]);
+  return table(['TURN', 'STATUS', 'SINCE', 'SESSION', 'CALLS'], rows, 'No turn is at work.');
 }
+
+function describeCommands({ commands }: OpResult<'running.list'>, program: string): string[] {
+  if (commands.length === 0) return [];
+  const rows = commands.map(({ commandId, sinceMs, sessionId, command }) => [commandId, when(sinceMs), sessionId, command]);
+  return [
+    table(['COMMAND IN THE BACKGROUND', 'SINCE', 'SESSION', 'LINE'], rows, ''),
+    `To follow one: ${program} tool exec '{"action":"poll","sessionId":"COMMAND"}' --session SESSION\nTo end one: ${program} running stop COMMAND`,
+  ];
+}
+
+type Reviewed = OpResult<'checkpoint.review'>;
+
+export const checkpointViews: ViewsOf<'checkpoint'> = {
+  'checkpoint.review': {
+    params: (_, { given: { id } }) => (String(id).startsWith('trn_') ? { turnId: String(id) } : { sessionId: String(id) }),
+    json: ({ files }) => files,
+    show: ({ files }, { paint, program, params: { turnId, sessionId } }) => {
+      if (files.length === 0) return 'No file is changed.';
+      const shown = files.map((file) => describeFile(file, { verb: fileVerbs[file.change], numbered: true }, paint) + restoreWords(file));
+      const undo = `${program} undo ${turnId ?? sessionId ?? ''}`;
+      return [...shown, `To put all of it back: ${undo}\nOr one file, or parts of it: ${undo} --file PATH --part 1 --seen VERSION`].join(
+        '\n\n',
+      );
+    },
+  },
+};
+
+const fileVerbs = { created: 'made', changed: 'changed', removed: 'removed', none: 'unchanged', unknown: 'changed' } as const;
+
+function restoreWords({ refused, version }: Reviewed['files'][number]): string {
+  return refused === null ? `\nversion ${version}` : `\nIt cannot be put back: ${safeForTerminal(refused)}`;
+}
+
+export const reportViews: ViewsOf<'report'> = { 'report.make': { perform: makeAndSave } };
+
+function makeAndSave(context: CommandContext, params: OpParams<'report.make'>, given: Given): Promise<number> {
+  return context.withClaw('any', async ({ claw }) => {
+    const { output } = context;
+    const made = await claw.op('report.make', params, cliCaller);
+    const words = made.files.map(({ name, text }) => `--- ${name}\n${text.trimEnd()}`).join('\n\n');
+    const saves = given['yes'] === true || (context.hasPerson && (await confirmed(context, words, 'Save this as one archive?')));
+    if (!saves) {
+      output.result(made, () => (context.hasPerson ? 'Nothing was saved.' : `${words}\n\nNothing was saved. To save it, say --yes.`));
+      return exitCodes.waiting;
+    }
+    const saved = await claw.op('report.save', { reportId: made.reportId }, cliCaller);
+    output.result({ ...made, ...saved }, () => `Saved ${saved.path}. Nothing was sent: attach it to your report yourself.`);
+    return exitCodes.done;
+  });
+}
+
+export const telemetryViews: ViewsOf<'telemetry'> = {
+  'telemetry.export': { show: (traces) => JSON.stringify(traces, null, 2) },
+};

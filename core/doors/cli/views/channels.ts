@@ -3,7 +3,7 @@
 import { counted } from '../../../base/counted.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
-import type { ChatInfo, OutboundInfo } from '../../../contracts/outbox-ops.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { oneLine, table, when } from '../table.ts';
 
@@ -19,10 +19,18 @@ export const telegramViews: ViewsOf<'telegram'> = {
 };
 
 export const chatViews: ViewsOf<'chat'> = {
-  'chat.list': {
-    json: ({ chats }) => chats,
-    show: ({ chats }) => table(['CHANNEL', 'CHAT', 'KIND', 'SESSION', 'LAST USED', 'TITLE'], chats.map(chatRow), 'No chat is known yet.'),
-  },
+  'chat.list': listed(
+    'chats',
+    {
+      CHANNEL: 'channel',
+      CHAT: ({ chatId, threadId }) => (threadId === undefined ? chatId : `${chatId} (${threadId})`),
+      KIND: 'kind',
+      SESSION: 'sessionId',
+      'LAST USED': 'lastUsedAtMs',
+      TITLE: 'title',
+    },
+    'No chat is known yet.',
+  ),
   'chat.bind': {
     params: ({ sessionId }, { given }) => {
       const { channel, 'chat-id': chatId, thread } = given;
@@ -34,10 +42,18 @@ export const chatViews: ViewsOf<'chat'> = {
 };
 
 export const outboxViews: ViewsOf<'outbox'> = {
-  'outbox.list': {
-    json: ({ items }) => items,
-    show: ({ items }) => table(['MESSAGE', 'STATE', 'CHAT', 'WHEN', 'WHY', 'TEXT'], items.map(itemRow), 'Nothing is on its way.'),
-  },
+  'outbox.list': listed(
+    'items',
+    {
+      MESSAGE: 'outboundId',
+      STATE: 'state',
+      CHAT: ({ to }) => `${to.channel}:${to.chatId}`,
+      WHEN: 'createdAtMs',
+      WHY: 'reason',
+      TEXT: 'text',
+    },
+    'Nothing is on its way.',
+  ),
 };
 
 type Of<N extends OpName> = OpResult<N>;
@@ -81,13 +97,4 @@ function describePeople({ people, pairings }: Of<'telegram.list'>): string {
   ]);
   const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'No person is paired.');
   return waiting.length === 0 ? paired : `${paired}\n\n${table(['PAIRING', 'SENT BY', 'UNTIL'], waiting, '')}`;
-}
-
-function itemRow({ outboundId, state, to, createdAtMs, reason, text }: OutboundInfo): string[] {
-  return [outboundId, state, `${to.channel}:${to.chatId}`, when(createdAtMs), reason ?? '-', text];
-}
-
-function chatRow({ channel, chatId, threadId, kind, sessionId, lastUsedAtMs, title }: ChatInfo): string[] {
-  const id = threadId === undefined ? chatId : `${chatId} (${threadId})`;
-  return [channel, id, kind, sessionId ?? '-', when(lastUsedAtMs), title];
 }

@@ -12,6 +12,7 @@ import { parseJsonArgument } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
 import { isInsideTool } from '../person-only.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
@@ -29,10 +30,18 @@ export const approvalViews: ViewsOf<'approval'> = {
 };
 
 export const grantViews: ViewsOf<'grant'> = {
-  'grant.list': {
-    json: ({ grants }) => grants,
-    show: ({ grants }) => table(['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'], grants.map(grantRow), 'No grants.'),
-  },
+  'grant.list': listed(
+    'grants',
+    {
+      GRANT: 'grantId',
+      SCOPE: ({ scope }) => (scope.kind === 'minutes' ? `minutes:${scope.minutes}` : scope.kind),
+      ENDS: endOf,
+      USED: ({ uses }) => (uses === 0 ? 'never' : uses === 1 ? 'once' : `${uses} times`),
+      LAST: 'lastUsedAtMs',
+      COVERS: 'covers',
+    },
+    'No grants.',
+  ),
   'grant.preview': {
     params: ({ match: given, ...others }) => ({
       match: parseGiven(grantMatchSchema, given, { says: 'The match is not valid', whole: 'it' }),
@@ -116,12 +125,6 @@ function describeDecision(result: OpResult<'policy.explain'>, paint: Paint): str
 
 function showApproval(approval: Approval, bold: (text: string) => string): string {
   return `${bold(approval.approvalId)}  ${approval.state}  ${when(approval.createdAtMs)}${describeApproval(approval, (_, text) => text)}\n`;
-}
-
-function grantRow(grant: GrantListing): string[] {
-  const scope = grant.scope.kind === 'minutes' ? `minutes:${grant.scope.minutes}` : grant.scope.kind;
-  const used = grant.uses === 0 ? 'never' : grant.uses === 1 ? 'once' : `${grant.uses} times`;
-  return [grant.grantId, scope, endOf(grant), used, when(grant.lastUsedAtMs), grant.covers];
 }
 
 function endOf(grant: GrantListing): string {

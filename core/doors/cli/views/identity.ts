@@ -1,7 +1,8 @@
 // Views of identities and prompt files, with their versions.
 
-import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/features/identity.ts';
+import type { CapsuleVersion, PromptListing } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
@@ -14,14 +15,29 @@ export const identityViews: ViewsOf<'identity'> = {
     params: ({ constraints, prompts, ...others }) => ({ ...others, ...worded({ constraints, prompts }) }),
     show: describeVersion,
   },
-  'identity.versions': { json: ({ versions }) => versions, show: describeVersions },
+  'identity.versions': listed(
+    'versions',
+    {
+      VERSION: 'version',
+      WHEN: 'atMs',
+      BY: 'by',
+      RISK: ({ capsule }) => capsule.risk,
+      '': ({ reverts, note, capsule }) =>
+        [reverts === null ? '' : `version ${reverts} again.`, note ?? capsule.role ?? ''].join(' ').trim(),
+    },
+    'This agent has no identity yet.',
+  ),
   'identity.diff': { show: describeDiff },
   'identity.revert': { show: describeVersion },
 };
 
 export const promptViews: ViewsOf<'prompt'> = {
   'prompt.list': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
-  'prompt.versions': { json: ({ versions }) => versions, show: ({ versions }) => describeMade(versions) },
+  'prompt.versions': listed(
+    'versions',
+    { VERSION: 'version', WHEN: 'atMs', BY: ({ by }) => by ?? 'outside the program', FROM: ({ url }) => url ?? 'here' },
+    'There are no versions.',
+  ),
   'prompt.diff': { show: describeDiff },
   'prompt.set': {
     params: async ({ name = '' }, { given: { file = '-' }, context }) => ({ name, text: await context.readText(String(file)) }),
@@ -46,31 +62,10 @@ function describeVersion({ agentId, version, capsule, atMs, by, note }: CapsuleV
   ]);
 }
 
-function describeVersions({ versions }: OpResult<'identity.versions'>): string {
-  const rows = versions.map(({ version, atMs, by, reverts, note, capsule }) => [
-    String(version),
-    when(atMs),
-    by,
-    capsule.risk,
-    [reverts === null ? '' : `version ${reverts} again.`, note ?? capsule.role ?? ''].join(' ').trim(),
-  ]);
-  return table(['VERSION', 'WHEN', 'BY', 'RISK', ''], rows, 'This agent has no identity yet.');
-}
-
 function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
   const signs = { same: ' ', added: '+', removed: '-' } as const;
   const shown = lines.map(({ kind, text }) => `${signs[kind]} ${text}`.trimEnd());
   return [`version ${from} to ${to}`, ...(shown.length === 0 ? ['The same.'] : shown)].join('\n');
-}
-
-function describeMade(versions: readonly PromptVersion[]): string {
-  const rows = versions.map(({ version, by, atMs, url }) => [
-    String(version),
-    atMs === null ? '-' : when(atMs),
-    by ?? 'outside the program',
-    url ?? 'here',
-  ]);
-  return table(['VERSION', 'WHEN', 'BY', 'FROM'], rows, 'There are no versions.');
 }
 
 function describePrompts(prompts: readonly PromptListing[]): string {

@@ -4,6 +4,7 @@ import type { OpResult } from '../../../contracts/ops.ts';
 import type { McpServerView } from '../../../contracts/features/mcp.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
@@ -41,19 +42,15 @@ export const mcpViews: ViewsOf<'mcp'> = {
     show: ({ text, artifacts }) =>
       [text, ...artifacts.map(({ name, sha256 }) => `Kept as the artifact ${name} (${sha256.slice(0, 12)}).`)].join('\n'),
   },
-  'mcp.prompts': {
-    json: ({ prompts }) => prompts,
-    show: ({ prompts }) =>
-      table(
-        ['PROMPT', 'ARGUMENTS', ''],
-        prompts.map((one) => [
-          one.name,
-          one.arguments.map(({ name, required }) => (required ? name : `${name}?`)).join(' ') || '-',
-          one.description,
-        ]),
-        'It has no prompts.',
-      ),
-  },
+  'mcp.prompts': listed(
+    'prompts',
+    {
+      PROMPT: 'name',
+      ARGUMENTS: (one) => one.arguments.map(({ name, required }) => (required ? name : `${name}?`)).join(' ') || '-',
+      '': 'description',
+    },
+    'It has no prompts.',
+  ),
   'mcp.prompt': { show: ({ text }) => text },
   'mcp.answer': { show: ({ server }) => `Answered ${server}.` },
   'mcp.login': {

@@ -8,6 +8,7 @@ import { toolClasses, type ToolClass } from '../../../contracts/tools.ts';
 import { parseCount } from '../command-context.ts';
 import type { Given } from '../kernel/entries.ts';
 import { oneOf } from '../kernel/read-params.ts';
+import { listed } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
@@ -15,15 +16,11 @@ const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const NAME_MAX = 60;
 
 export const scheduleViews: ViewsOf<'schedule'> = {
-  'schedule.list': {
-    json: ({ schedules }) => schedules,
-    show: ({ schedules }) =>
-      table(
-        ['SCHEDULE', 'NEXT', 'WHEN', 'LAST', 'NAME'],
-        schedules.map((one) => [one.scheduleId, nextWords(one), specWords(one.spec), lastWords(one), one.name]),
-        'There are no schedules.',
-      ),
-  },
+  'schedule.list': listed(
+    'schedules',
+    { SCHEDULE: 'scheduleId', NEXT: nextWords, WHEN: ({ spec }) => specWords(spec), LAST: lastWords, NAME: 'name' },
+    'There are no schedules.',
+  ),
   'schedule.get': { show: describe },
   'schedule.create': {
     params: ({ prompt, file, ...others }, { given }) => ({

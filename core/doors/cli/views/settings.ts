@@ -1,4 +1,4 @@
-// Views of models, settings and secrets. A secret is never typed on the command line.
+// Views of models, their engine and their prices, settings and secrets. A secret is never typed on the command line.
 
 import { counted } from '../../../base/counted.ts';
 import { TOOLS_MAX } from '../../../contracts/llm.ts';
@@ -10,6 +10,8 @@ import { describePolicy } from '../policy.ts';
 import { setSecret, unlock } from '../secrets.ts';
 import { money, table } from '../table.ts';
 import { describeOpinion } from './caution.ts';
+import type { EngineState } from '../../../contracts/features/engine.ts';
+import type { CheckedPrices, ListedPrice, PricesInUse } from '../../../contracts/features/prices.ts';
 
 type Listing = OpResult<'model.list'>['models'][number];
 
@@ -86,7 +88,7 @@ function price({ inputUsdPerMillion: input, outputUsdPerMillion: output }: Listi
   return input === 0 && output === 0 ? 'free' : `${input} / ${output}`;
 }
 
-function source({ source: from, missing }: Listing): string {
+function sourceOf({ source: from, missing }: Listing): string {
   return missing === true ? `${from}, but its server does not offer it` : from;
 }
 
@@ -109,7 +111,7 @@ function wantedOf(models: readonly Listing[], provider: string | undefined): rea
 }
 
 function describeModels({ models, failed, problem }: OpResult<'model.list'>, provider: string | undefined): string {
-  const rows = wantedOf(models, provider).map((one) => [one.ref, one.isDefault ? 'yes' : '', size(one), price(one), source(one)]);
+  const rows = wantedOf(models, provider).map((one) => [one.ref, one.isDefault ? 'yes' : '', size(one), price(one), sourceOf(one)]);
   const away = failed
     .filter((one) => provider === undefined || one.provider === provider)
     .map(({ provider: name, error }) => `${name}: ${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`);
@@ -124,3 +126,45 @@ function describeTest({ ok, tookMs, error, toolsLeftOut = 0 }: OpResult<'model.t
     toolsLeftOut === 0 ? '' : ` ${counted(toolsLeftOut, 'tool was', 'tools were')} left out: a request takes no more than ${TOOLS_MAX}.`;
   return `It answers (${tookMs} ms).${leftOut}`;
 }
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
+
+const engineStates: Readonly<Record<EngineState['state'], (engine: EngineState) => string>> = {
+  unsupported: () => 'There is no engine for this platform. Use Ollama, LM Studio or llama-server.',
+  absent: ({ version, source, downloadBytes, diskBytes }) =>
+    `The engine ${version} is not installed: ${megabytes(downloadBytes)} to download from ${source}, ${megabytes(diskBytes)} on the disk. Install it: trayclaw model install-engine`,
+  installing: ({ doneBytes, downloadBytes }) => `The engine is being installed: ${megabytes(doneBytes)} of ${megabytes(downloadBytes)}.`,
+  installed: ({ version, folder }) => `The engine ${version} is installed in ${folder}.`,
+};
+
+export const engineViews: ViewsOf<'engine'> = {
+  'engine.get': { show: (engine) => engineStates[engine.state](engine) },
+};
+
+const SHOWN_MAX = 40;
+
+const inUse = ({ source, builtInOn, loaded }: PricesInUse): string =>
+  loaded === null
+    ? `The prices of ${builtInOn} that come with the program are in use. To look at newer ones: trayclaw model refresh-prices`
+    : `Prices of ${counted(loaded.models, 'model')} from ${source} are in use, loaded on ${new Date(loaded.atMs).toISOString().slice(0, 10)}. To go back: trayclaw model forget-prices`;
+
+const priceOf = ({ inputUsdPerMillion, outputUsdPerMillion }: ListedPrice): string => `${inputUsdPerMillion} / ${outputUsdPerMillion}`;
+
+export function changesText({ source, models, added, changed, changes }: CheckedPrices): string {
+  const head = `${source} lists ${counted(models, 'model')}: ${changed} with another price or window, ${added} that had none.`;
+  const lines = changes
+    .slice(0, SHOWN_MAX)
+    .map(({ vendor, model, before, after }) => `  ${vendor}/${model}  ${before === null ? 'new' : priceOf(before)} → ${priceOf(after)}`);
+  const rest = changed + added - lines.length;
+  return [
+    head,
+    ...(lines.length > 0 ? ['US dollars per million tokens, input / output:'] : []),
+    ...lines,
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+  ].join('\n');
+}
+
+export const pricesViews: ViewsOf<'prices'> = {
+  'prices.get': { show: inUse },
+  'prices.forget': { show: inUse },
+};

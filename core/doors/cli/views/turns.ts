@@ -1,8 +1,10 @@
-// Views of turns, their events and their context packs.
+// Views of turns, their events and their context packs, and of pinned rules with their scope.
 
 import { describePack, describeTurn } from '../insight.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table, when } from '../table.ts';
+import { mainAgentId } from '../../../contracts/agents.ts';
+import { AppError } from '../../../contracts/errors.ts';
 
 export const turnViews: ViewsOf<'turn'> = {
   'turn.get': { show: (turn, { paint }) => describeTurn(turn, paint) },
@@ -19,4 +21,14 @@ export const turnViews: ViewsOf<'turn'> = {
 
 export const packViews: ViewsOf<'pack'> = {
   'pack.get': { show: describePack },
+};
+
+export const ruleViews: ViewsOf<'rule'> = {
+  'rule.pin': {
+    params: ({ text = '', ...target }) => {
+      if (target.sessionId !== undefined && target.agentId !== undefined)
+        throw new AppError('invalid_params', 'Name either --session or --agent, not both.');
+      return { text, ...(target.sessionId === undefined ? { agentId: mainAgentId } : {}), ...target };
+    },
+  },
 };
