@@ -1,9 +1,10 @@
 // Finds the files below some folders that changed since a given time: a bounded walk over names and times that does not follow links. A
-// folder that cannot be checked completely counts as a whole. Reads no contents and writes nothing.
+// folder that cannot be checked completely counts as a whole. Reads no contents but pointers of git, and writes nothing.
 
 import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { pointerTarget } from '../../base/git-places.ts';
 
 export interface ChangeQuery {
   /** Real paths, none inside another. */
@@ -32,7 +33,10 @@ const NAMED_MAX = 200;
 /** File times may lag behind the clock by one tick of the system. */
 const LAG_MS = 50;
 
-/** Returns the changed files, and folders that count as a whole, which end with a separator. Skips `.git`. */
+/**
+ * Returns the changed files, and folders that count as a whole, which end with a separator. Of a `.git`, only what git fetched counts: its
+ * objects are the text of others, and no file of the work tree shows it.
+ */
 export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRIES_MAX }: ChangeQuery): Promise<string[]> {
   const isNew = ({ ctimeMs }: Stats): boolean => ctimeMs >= sinceMs - LAG_MS;
   const changed = new Map<string, string>();
@@ -44,7 +48,10 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   };
   let room = entriesMax;
   for (const [at, folder] of queue.entries()) {
-    const names = await namesIn(folder.path);
+    const found = await namesIn(folder.path);
+    const git = join(folder.path, '.git');
+    if (found?.includes('.git') === true) for (const place of await fetchedInto(git, isNew)) changed.set(place, folder.root);
+    const names = found?.filter((name) => name !== '.git') ?? null;
     room -= names?.length ?? 0;
     // Nearer folders come first. The remaining folders are deep and too many to check, so they count as a whole.
     if (room < 0) {
@@ -59,10 +66,16 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
 
 /** Returns null if the folder cannot be read. */
 function namesIn(folder: string): Promise<string[] | null> {
-  return readdir(folder).then(
-    (names) => names.filter((name) => name !== '.git'),
-    () => null,
-  );
+  return readdir(folder).catch(() => null);
+}
+
+/** Returns the place as a mark if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a clone brings a pack. */
+async function fetchedInto(git: string, isNew: (stats: Stats) => boolean): Promise<string[]> {
+  const text = await readFile(git, 'utf8').catch(() => null);
+  const own = text === null ? git : pointerTarget(git, text);
+  const signs = own === null ? [] : await statsOf(own, ['FETCH_HEAD', join('objects', 'pack')]);
+  if (!signs.some(({ stats }) => isNew(stats))) return [];
+  return [text === null ? git + sep : git];
 }
 
 async function statsOf(folder: string, names: readonly string[]): Promise<Entry[]> {
