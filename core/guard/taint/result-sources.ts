@@ -61,7 +61,7 @@ export function markedBelow(
   return found.map((path) => ({ kind: 'file', where: path }));
 }
 
-/** What git fetched is within reach of a command only if it uses git for more than the work tree and commits of its own. */
+/** A command reads what git fetched only if it uses git, and not just for the work tree and new commits. */
 export function isWithin(path: string, facts: Pick<CallFacts, 'command'>): boolean {
   return !/[/\\]\.git[/\\]?$/.test(path) || readsHistory(facts);
 }
