@@ -7,6 +7,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
 import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
 import { isOfConfig } from './pre-approved.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { HeldRows, sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const policyMigrations: readonly Migration[] = sqlMigrations({
@@ -70,6 +71,18 @@ export class PolicyStore {
   readonly #asked: HeldRows;
   #live: Grant[] | null = null;
   #config: readonly Grant[] | null = null;
+
+  readonly permits = {
+    what: 'The grant',
+    rows: '(SELECT * FROM grants WHERE live = 1)',
+    key: 'grant_id',
+    value: 'body',
+    events: ['grant.created', 'grant.spent', 'grant.revoked'],
+    keyInBody: "coalesce(json_extract(body, '$.grant.grantId'), json_extract(body, '$.grantId'))",
+    valueInBody: "json_extract(body, '$.grant')",
+    sessions: "SELECT json_extract(body, '$.sessionId') FROM grants WHERE live = 1",
+    undo: 'trayclaw grants revoke KEY',
+  } satisfies PermittingRows;
 
   readonly apply = byType({
     'approval.requested': ({ body }) => this.#writeApproval(body.approval),
