@@ -43,15 +43,14 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   const queue: Pending[] = folders.map((path) => ({ path, root: path, whole: false }));
   const take = ({ root, whole }: Pending, { path, stats }: Entry): void => {
     const counts = whole || isNew(stats);
+    if (path.endsWith(`${sep}.git`)) return;
     if (stats.isDirectory()) queue.push({ path, root, whole: whole || (moved && counts) });
     else if (stats.isFile() && counts) changed.set(path, root);
   };
   let room = entriesMax;
   for (const [at, folder] of queue.entries()) {
-    const found = await namesIn(folder.path);
-    const git = join(folder.path, '.git');
-    if (found?.includes('.git') === true) for (const place of await fetchedInto(git, isNew)) changed.set(place, folder.root);
-    const names = found?.filter((name) => name !== '.git') ?? null;
+    const names = await namesIn(folder.path);
+    for (const place of await fetchedInto(folder.path, names, isNew)) changed.set(place, folder.root);
     room -= names?.length ?? 0;
     // Nearer folders come first. The remaining folders are deep and too many to check, so they count as a whole.
     if (room < 0) {
@@ -69,8 +68,10 @@ function namesIn(folder: string): Promise<string[] | null> {
   return readdir(folder).catch(() => null);
 }
 
-/** Returns the place as a mark if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a clone brings a pack. */
-async function fetchedInto(git: string, isNew: (stats: Stats) => boolean): Promise<string[]> {
+/** Returns the `.git` as a mark if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a clone brings a pack. */
+async function fetchedInto(folder: string, names: readonly string[] | null, isNew: (stats: Stats) => boolean): Promise<string[]> {
+  if (names?.includes('.git') !== true) return [];
+  const git = join(folder, '.git');
   const text = await readFile(git, 'utf8').catch(() => null);
   const own = text === null ? git : pointerTarget(git, text);
   const signs = own === null ? [] : await statsOf(own, ['FETCH_HEAD', join('objects', 'pack')]);
