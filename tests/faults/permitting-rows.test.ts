@@ -39,15 +39,15 @@ async function auditAfter(change: string, back: string): Promise<unknown> {
   const { ok, faults = [] } = await claw.op('audit.verify', {});
   await claw.close();
   run(back);
-  return [ok, faults.map(({ kind, detail, hint }) => `${kind}: ${detail.replace(/grt_\w+/, 'ID')} ${hint.replace(/grt_\w+/, 'ID')}`)];
+  return [
+    ok,
+    faults.map(({ kind, detail, hint }) => `${kind}: ${detail.replace(/(?:grt|apr)_\w+/, 'ID')} ${hint.replace(/(?:grt|apr)_\w+/, 'ID')}`),
+  ];
 }
 
 const told = (what: string, undo: string): unknown => [
   false,
-  [
-    `permission: ${what} is not in the log as it is in the database, so nothing shows that you allowed it. ` +
-      `Take it back, unless you changed the database yourself: ${undo}`,
-  ],
+  [`permission: ${what} is not in the log as it is in the database. ` + `Take it back, unless you changed the database yourself: ${undo}`],
 ];
 
 test('control: rows that events explain', async () => {
@@ -113,4 +113,22 @@ test.each([
   ],
 ])('the audit names %s without an event', async (_name, change, back, expected) => {
   expect(await auditAfter(change, back)).toEqual(expected);
+});
+
+test('rows that cannot be read permit nothing, stop nothing, and are named', async () => {
+  const sql = (change: string): void => {
+    const db = new DatabaseSync(join(home.path, 'trayclaw.db'));
+    db.exec(change);
+    db.close();
+  };
+  sql(`INSERT INTO grants VALUES ('grt_a', 1, 1, '{}'), ('grt_b', 1, 1, '{');
+    INSERT INTO approvals VALUES ('apr_a', 'pending', 's', 'c', 1, '{}'), ('apr_b', 'pending', 's', 'c', 1, '{')`);
+  const claw = await home.open();
+  expect(await claw.op('tool.run', { tool: 'calc', args: { expression: '1 + 1' } })).toMatchObject({ outcome: 'ok' });
+  const asked = await claw.op('tool.run', { tool: 'exec', args: { command: 'touch x' }, wait: false });
+  expect([asked.outcome, (await claw.op('approval.list', {})).approvals.length]).toEqual(['waiting', 1]);
+  expect((await claw.op('grant.list', {})).grants.length).toBe(1);
+  const { faults = [] } = await claw.op('audit.verify', {});
+  expect(faults.map(({ detail }) => /(?:grt|apr)_\w/.exec(detail)?.[0])).toEqual(['grt_a', 'grt_b', 'apr_a', 'apr_b']);
+  await claw.close();
 });

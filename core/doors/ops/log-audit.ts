@@ -27,7 +27,7 @@ function unexplained(log: SessionLog): NonNullable<Audit['faults']> {
   const rows = log.permits.flatMap((given) => unexplainedRows(log.storage.db, given));
   return rows.map(({ what, key, undo }) => ({
     kind: 'permission',
-    detail: `${what} ${key} is not in the log as it is in the database, so nothing shows that you allowed it.`,
+    detail: `${what} ${key} is not in the log as it is in the database.`,
     hint: `Take it back, unless you changed the database yourself: ${undo}`,
   }));
 }

@@ -7,7 +7,7 @@ import type { SqlDatabase } from '../storage/storage.ts';
 
 /** Rows that permit something, and the events that explain them. The expressions are SQL. */
 export interface PermittingRows {
-  /** For a sentence: "the grant". */
+  /** For a sentence: "The grant". */
   readonly what: string;
   /** The table, or a query in parentheses. */
   readonly rows: string;
@@ -21,7 +21,7 @@ export interface PermittingRows {
   readonly valueInBody: string;
   /** A query for further sessions with such events. The system session has most of them. */
   readonly sessions?: string;
-  /** What takes it back; `KEY` is its name. */
+  /** A command or an action that takes it back, with `KEY` for its name. */
   readonly undo: string;
 }
 

@@ -36,7 +36,7 @@ export interface EventProjection {
   /** Called instead for an event that a fork copies. Without it, such events are skipped. */
   applyCopied?(event: AnyEvent): void;
   /** Those of the rows that permit something. The audit looks for each in the log. */
-  readonly permits?: PermittingRows;
+  readonly permits?: PermittingRows | readonly PermittingRows[];
 }
 
 export interface SessionLogDeps {
