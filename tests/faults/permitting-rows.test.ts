@@ -47,7 +47,7 @@ async function auditAfter(change: string, back: string): Promise<unknown> {
 
 const told = (what: string, undo: string): unknown => [
   false,
-  [`permission: ${what} is not in the log as it is in the database. ` + `Take it back, unless you changed the database yourself: ${undo}`],
+  [`permission: ${what} is not in the log as it is in the database. Take it back, unless you changed the database yourself: ${undo}`],
 ];
 
 test('control: rows that events explain', async () => {
