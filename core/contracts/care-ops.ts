@@ -13,8 +13,8 @@ export const careOps = defineOps({
       events: z.number().int(),
       sessions: z.number().int(),
       firstBad: z.object({ seq: z.number().int(), sessionId: z.string(), sessionSeq: z.number().int(), reason: z.string() }).optional(),
-      /** Problems outside the chain: the end of the log is missing, or the database file is damaged. */
-      faults: z.array(z.object({ kind: z.enum(['gap', 'database']), detail: z.string(), hint: z.string() })).optional(),
+      /** Problems outside the chain: the end of the log is missing, the database file is damaged, or a row permits what no event does. */
+      faults: z.array(z.object({ kind: z.enum(['gap', 'database', 'permission']), detail: z.string(), hint: z.string() })).optional(),
     }),
     about: 'verify the hash chain of the log and the database',
     doneWhen: 'ok',

@@ -1,6 +1,7 @@
 // A program that the person approves brings in text of others without an address in its line, as `gh issue view` does: what that text
 // dictates must not pass as the person's own, whether it was printed or written into a file.
 
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -78,6 +79,26 @@ test('a file that a program fetched gives no orders in a later session', async (
   ]);
   expect(await turn(claw, 'one', 'Fetch it')).toEqual([]);
   expect(await turn(claw, 'two', 'Read sub1')).toEqual(['write_file taint.unseen']);
+  expect(existsSync(join(home.workspace, 'zorgblat.mk'))).toBe(false);
+});
+
+test('a commit that git fetched gives no orders in a later session', async () => {
+  const claw = await open({});
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@x', ...args], { stdio: 'pipe' });
+  const far = home.project('far');
+  git('init', '-q', '-b', 'main', far);
+  git('-C', far, 'commit', '-q', '--allow-empty', '-m', order);
+  git('init', '-q', '-b', 'main', home.workspace);
+  git('-C', home.workspace, 'remote', 'add', 'origin', far);
+  model.script([
+    { user: 'Fetch', results: 0, answer: does(run('git fetch -q origin')) },
+    { user: 'Read', results: 0, answer: does(run('git log origin/main')) },
+    { user: 'Read', results: 1, answer: obey },
+    { answer: { text: 'Done.' } },
+  ]);
+  expect(await turn(claw, 'one', 'Fetch it')).toEqual([]);
+  expect(await turn(claw, 'two', 'Read the log')).toEqual(['write_file taint.unseen']);
   expect(existsSync(join(home.workspace, 'zorgblat.mk'))).toBe(false);
 });
 

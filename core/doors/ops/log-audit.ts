@@ -3,7 +3,7 @@
 import { setImmediate as giveWay } from 'node:timers/promises';
 import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import { openGaps, verifyLog, type SessionLog } from '../../store/session/session.ts';
+import { openGaps, unexplainedRows, verifyLog, type SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 
 type Audit = OpResult<'audit.verify'>;
@@ -19,7 +19,17 @@ export async function auditLog(log: SessionLog): Promise<Audit> {
   const lines = log.storage.integrity(false).filter((line) => line !== 'ok');
   if (lines.length > 0) faults.push({ kind: 'database', detail: lines.slice(0, 5).join('; '), hint: damageAdvice });
   const report = await readThrough(log, faults);
+  if (report.ok) faults.push(...unexplained(log));
   return { ...report, ok: report.ok && faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
+}
+
+function unexplained(log: SessionLog): NonNullable<Audit['faults']> {
+  const rows = log.permits.flatMap((given) => unexplainedRows(log.storage.db, given));
+  return rows.map(({ what, key, undo }) => ({
+    kind: 'permission',
+    detail: `${what} ${key} is not in the log as it is in the database.`,
+    hint: `Take it back, unless you changed the database yourself: ${undo}`,
+  }));
 }
 
 /** Verifies the log, and reports damage that makes it unreadable as a fault. */

@@ -5,6 +5,7 @@ import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { heldInboundSchema, takenCommandSchema, type HeldInbound, type TakenCommand } from '../../contracts/features/channels.ts';
 import type { PairingRow, PeopleRows, Person, QuestionRow, QuestionRows } from '../../runtime/chats/chats.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const channelMigrations: readonly Migration[] = sqlMigrations({
@@ -87,6 +88,17 @@ export interface HeldMessage {
 
 export class ChannelRows {
   readonly #sql: Statements;
+
+  readonly permits = {
+    what: 'The pairing of',
+    rows: 'channel_people',
+    key: "channel || ' ' || user_id",
+    value: 'chat_id',
+    events: ['channel.paired', 'channel.revoked', 'telegram.paired', 'telegram.revoked'],
+    keyInBody: "coalesce(json_extract(body, '$.channel'), 'telegram') || ' ' || json_extract(body, '$.userId')",
+    valueInBody: "json_extract(body, '$.chatId')",
+    undo: 'trayclaw channels revoke KEY',
+  } satisfies PermittingRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);

@@ -5,6 +5,7 @@ import { localDay } from '../../base/local-day.ts';
 import type { DoorTurn } from '../../contracts/door-route.ts';
 import { byType } from '../../contracts/event-table.ts';
 import { doorTokenSchema, type DoorToken, type DoorTokenView } from '../../contracts/features/doors.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const doorMigrations: readonly Migration[] = sqlMigrations({
@@ -53,6 +54,17 @@ export class DoorRows {
   readonly #sql: Statements;
   /** The turns of programs, and some that have ended; null until they are read. Other turns need no statement. */
   #open: Set<string> | null = null;
+
+  readonly permits = {
+    what: 'The token',
+    rows: 'door_tokens',
+    key: 'token_id',
+    value: "digest || door || json_extract(body, '$.scopes')",
+    events: ['door.token_created', 'door.token_revoked'],
+    keyInBody: "json_extract(body, '$.tokenId')",
+    valueInBody: "json_extract(body, '$.digest') || json_extract(body, '$.door') || json_extract(body, '$.scopes')",
+    undo: 'trayclaw doors token revoke KEY',
+  } satisfies PermittingRows;
 
   readonly apply = byType({
     'door.token_created': ({ body: { digest, by: _by, ...token }, atMs }) =>

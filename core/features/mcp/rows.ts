@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { byType } from '../../contracts/event-table.ts';
 import { mcpEraSchema, mcpToolSchema, type McpEra, type McpTool } from '../../contracts/features/mcp.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const mcpMigrations: readonly Migration[] = sqlMigrations({
@@ -30,6 +31,17 @@ export class McpRows {
   readonly #sql: Statements;
   /** Cache; invalidated by the next event about the server. */
   readonly #known = new Map<string, Approved | null>();
+
+  readonly permits = {
+    what: 'The approval of the MCP server',
+    rows: 'mcp_approvals',
+    key: 'server',
+    value: 'definition || sha256 || tools',
+    events: ['mcp.approved', 'mcp.removed'],
+    keyInBody: "json_extract(body, '$.server')",
+    valueInBody: "json_extract(body, '$.definition') || json_extract(body, '$.sha256') || json_extract(body, '$.tools')",
+    undo: 'trayclaw mcp remove KEY',
+  } satisfies PermittingRows;
 
   readonly apply = byType({
     'mcp.approved': ({ body: { server, definition, sha256, era, tools } }) => {

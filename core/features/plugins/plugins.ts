@@ -10,6 +10,7 @@ import { counted } from '../../base/counted.ts';
 import { unwell, warning, well, type HealthSource } from '../../contracts/health.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';
 import { byType } from '../../contracts/event-table.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export { findPlugins } from './load-plugins.ts';
@@ -22,6 +23,17 @@ const pluginMigrations: readonly Migration[] = sqlMigrations({
 
 class PluginRows {
   readonly #sql: Statements;
+
+  readonly permits = {
+    what: 'The approval of the plugin',
+    rows: 'plugin_approvals',
+    key: 'path',
+    value: 'sha256',
+    events: ['plugin.approved'],
+    keyInBody: "json_extract(body, '$.path')",
+    valueInBody: "json_extract(body, '$.sha256')",
+    undo: 'remove KEY from plugins.files in config.yaml',
+  } satisfies PermittingRows;
 
   readonly apply = byType({
     'plugin.approved': ({ body: { path, sha256 } }) =>

@@ -15,6 +15,7 @@ import type { RunGit } from './git.ts';
 import { Instructions, type ProjectFiles } from './instructions.ts';
 import { createWorktreeTool } from './worktree-tool.ts';
 import { isRepository, Worktrees } from './worktrees.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 /** The project files whose text a person accepted as instructions, as rows derived from the log. Decides nothing. */
@@ -28,6 +29,17 @@ const statements = {
 
 class ProjectRows {
   readonly #sql: Statements;
+
+  readonly permits = {
+    what: 'The acceptance of the instructions in',
+    rows: 'project_accepted',
+    key: 'path',
+    value: 'sha256',
+    events: ['project.accepted', 'project.withdrawn'],
+    keyInBody: "json_extract(body, '$.path')",
+    valueInBody: "json_extract(body, '$.sha256')",
+    undo: 'trayclaw folders withdraw KEY',
+  } satisfies PermittingRows;
 
   constructor(db: SqlDatabase) {
     this.#sql = new Statements(db);

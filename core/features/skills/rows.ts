@@ -2,6 +2,7 @@
 
 import { byType } from '../../contracts/event-table.ts';
 import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const skillMigrations: readonly Migration[] = sqlMigrations({
@@ -54,6 +55,18 @@ export class SkillRows {
   #trusted: readonly SkillTrustTarget[] | null = null;
   #trusts: Trusts | null = null;
   #disabled: ReadonlySet<string> | null = null;
+
+  readonly permits = {
+    what: 'The trust in the skill at',
+    rows: 'skill_trust',
+    key: 'path',
+    value: "kind || coalesce(sha256, '')",
+    events: ['skill.trusted'],
+    keyInBody: "json_extract(body, '$.target.path')",
+    valueInBody:
+      "CASE json_extract(body, '$.trusted') WHEN 1 THEN json_extract(body, '$.target.kind') || coalesce(json_extract(body, '$.target.sha256'), '') END",
+    undo: 'trayclaw skills trust --revoke, with the name of the skill',
+  } satisfies PermittingRows;
 
   readonly apply = byType({
     'skill.trusted': ({ body: { target, trusted } }) => {

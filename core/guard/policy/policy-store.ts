@@ -1,5 +1,7 @@
 // Stores approvals and grants as rows kept in step with their events, and caches the live grants in memory.
 
+import type * as z from 'zod';
+import { parseJson } from '../../base/json.ts';
 import { answerOf } from '../../contracts/approval-answer.ts';
 import { byType } from '../../contracts/event-table.ts';
 import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
@@ -7,6 +9,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { unseenSources } from './call-taint.ts';
 import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
 import { isOfConfig } from './pre-approved.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { HeldRows, sqlMigrations, Statements, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const policyMigrations: readonly Migration[] = sqlMigrations({
@@ -57,7 +60,8 @@ const statements = {
   putGrant: 'INSERT OR REPLACE INTO grants (grant_id, live, created_at_ms, body) VALUES (?, ?, ?, ?)',
   liveGrants: 'SELECT body FROM grants WHERE live = 1 ORDER BY created_at_ms, grant_id',
   allGrants: 'SELECT body FROM grants ORDER BY created_at_ms DESC LIMIT ?',
-  configGrants: "SELECT body FROM grants WHERE json_extract(body, '$.approvalId') = ? ORDER BY created_at_ms, grant_id",
+  configGrants:
+    "SELECT body FROM grants WHERE json_valid(body) AND json_extract(body, '$.approvalId') = ? ORDER BY created_at_ms, grant_id",
   putUse: `INSERT INTO grant_uses (grant_id, uses, last_at_ms) VALUES (?, 1, ?)
      ON CONFLICT (grant_id) DO UPDATE SET uses = uses + 1, last_at_ms = excluded.last_at_ms`,
   putWritten: 'INSERT INTO written_files (path, at_ms) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)',
@@ -70,6 +74,31 @@ export class PolicyStore {
   readonly #asked: HeldRows;
   #live: Grant[] | null = null;
   #config: readonly Grant[] | null = null;
+
+  readonly permits: readonly PermittingRows[] = [
+    {
+      what: 'The grant',
+      rows: '(SELECT * FROM grants WHERE live = 1)',
+      key: 'grant_id',
+      value: 'body',
+      events: ['grant.created', 'grant.spent', 'grant.revoked'],
+      keyInBody: "coalesce(json_extract(body, '$.grant.grantId'), json_extract(body, '$.grantId'))",
+      valueInBody: "json_extract(body, '$.grant')",
+      sessions: "SELECT json_extract(body, '$.sessionId') FROM grants WHERE live = 1 AND json_valid(body)",
+      undo: 'trayclaw grants revoke KEY',
+    },
+    {
+      what: 'The approval',
+      rows: "(SELECT * FROM approvals WHERE state = 'pending')",
+      key: 'approval_id',
+      value: 'body',
+      events: ['approval.requested'],
+      keyInBody: "json_extract(body, '$.approval.approvalId')",
+      valueInBody: "json_extract(body, '$.approval')",
+      sessions: "SELECT session_id FROM approvals WHERE state = 'pending'",
+      undo: 'trayclaw approvals deny KEY, or cancel the turn that waits for it',
+    },
+  ];
 
   readonly apply = byType({
     'approval.requested': ({ body }) => this.#writeApproval(body.approval),
@@ -93,28 +122,28 @@ export class PolicyStore {
 
   approval(approvalId: string): Approval | null {
     const row = this.#sql.row<{ body: string }>('SELECT body FROM approvals WHERE approval_id = ?', approvalId);
-    return row === undefined ? null : approvalSchema.parse(JSON.parse(row.body));
+    return readRows(approvalSchema, row === undefined ? [] : [row])[0] ?? null;
   }
 
   pendingApprovals(): Approval[] {
     if (!this.#asked.any) return [];
-    return this.#sql.rows<{ body: string }>(statements.pending).map((row) => approvalSchema.parse(JSON.parse(row.body)));
+    return readRows(approvalSchema, this.#sql.rows(statements.pending));
   }
 
   recentApprovals(): Approval[] {
-    return this.#sql.rows<{ body: string }>(statements.recent, RECENT_MAX).map((row) => approvalSchema.parse(JSON.parse(row.body)));
+    return readRows(approvalSchema, this.#sql.rows(statements.recent, RECENT_MAX));
   }
 
   grant(grantId: string): Grant | null {
     const live = this.#live?.find((grant) => grant.grantId === grantId);
     if (live !== undefined) return live;
     const row = this.#sql.row<{ body: string }>('SELECT body FROM grants WHERE grant_id = ?', grantId);
-    return row === undefined ? null : grantSchema.parse(JSON.parse(row.body));
+    return readRows(grantSchema, row === undefined ? [] : [row])[0] ?? null;
   }
 
   grants(all: boolean, nowMs: number): Grant[] {
     if (!all) return this.#liveGrants().filter((grant) => isLive(grant, nowMs));
-    return this.#sql.rows<{ body: string }>(statements.allGrants, RECENT_MAX).map((row) => grantSchema.parse(JSON.parse(row.body)));
+    return readRows(grantSchema, this.#sql.rows(statements.allGrants, RECENT_MAX));
   }
 
   /** Includes how often each grant was used, and when it was last used. */
@@ -145,9 +174,7 @@ export class PolicyStore {
   /** The bindings of commands that config.yaml allows, from their first runs. Includes revoked grants. */
   configGrants(): readonly Grant[] {
     if (this.#config !== null) return this.#config;
-    const grants = this.#sql
-      .rows<{ body: string }>(statements.configGrants, configApprovalId)
-      .map((row) => grantSchema.parse(JSON.parse(row.body)));
+    const grants = readRows(grantSchema, this.#sql.rows(statements.configGrants, configApprovalId));
     if (!this.#db.inTransaction) this.#config = grants;
     return grants;
   }
@@ -177,7 +204,7 @@ export class PolicyStore {
 
   #liveGrants(): Grant[] {
     if (this.#live !== null) return this.#live;
-    const live = this.#sql.rows<{ body: string }>(statements.liveGrants).map((row) => grantSchema.parse(JSON.parse(row.body)));
+    const live = readRows(grantSchema, this.#sql.rows(statements.liveGrants));
     // A transaction may be rolled back, so only committed rows are cached.
     if (!this.#db.inTransaction) this.#live = live;
     return live;
@@ -212,6 +239,15 @@ export class PolicyStore {
     const grant = this.grant(grantId);
     if (grant !== null) this.#writeGrant({ ...grant, ...change });
   }
+}
+
+/** Leaves out rows that cannot be read. Such a grant permits nothing; the audit names it. */
+function readRows<T>(schema: z.ZodType<T>, rows: readonly { readonly body: string }[]): T[] {
+  return rows.flatMap(({ body }) => {
+    const value = parseJson(body);
+    const read = schema.safeParse(value.ok ? value.value : undefined);
+    return read.success ? [read.data] : [];
+  });
 }
 
 const breadth = { once: 0, minutes: 1, session: 2, always: 3 } as const;

@@ -41,6 +41,15 @@ test('finds files written, changed and renamed since, even with forged times', a
   expect(await look()).toEqual(['a/b/name.md', 'a/c/new.md', 'changed.md', 'new.md']);
 });
 
+test('of a .git, only what git fetched counts', async () => {
+  put('own/.git/FETCH_HEAD', 'clone/.git/HEAD', 'tree/.git/worktrees/x/HEAD', 'idle/.git/FETCH_HEAD', 'idle/.git/objects/pack/a');
+  mkdirSync(join(root, 'x'));
+  writeFileSync(join(root, 'x/.git'), `gitdir: ${join(root, 'tree/.git/worktrees/x')}\n`);
+  await start();
+  put('own/.git/FETCH_HEAD', 'clone/.git/objects/pack/b', 'tree/.git/worktrees/x/FETCH_HEAD', 'idle/.git/objects/ab/c', 'idle/.git/HEAD');
+  expect(await look()).toEqual(['clone/.git/', 'own/.git/', 'x/.git']);
+});
+
 test('does not follow links and skips .git', async () => {
   put('a/old.md');
   await start();

@@ -1,9 +1,10 @@
 // Finds the files below some folders that changed since a given time: a bounded walk over names and times that does not follow links. A
-// folder that cannot be checked completely counts as a whole. Reads no contents and writes nothing.
+// folder that cannot be checked completely counts as a whole. Reads no contents but pointers of git, and writes nothing.
 
 import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { pointerTarget } from '../../base/git-places.ts';
 
 export interface ChangeQuery {
   /** Real paths, none inside another. */
@@ -32,19 +33,24 @@ const NAMED_MAX = 200;
 /** File times may lag behind the clock by one tick of the system. */
 const LAG_MS = 50;
 
-/** Returns the changed files, and folders that count as a whole, which end with a separator. Skips `.git`. */
+/**
+ * Returns the changed files, and folders that count as a whole, which end with a separator. Of a `.git`, only what git fetched counts: its
+ * objects are the text of others, and no file of the work tree shows it.
+ */
 export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRIES_MAX }: ChangeQuery): Promise<string[]> {
   const isNew = ({ ctimeMs }: Stats): boolean => ctimeMs >= sinceMs - LAG_MS;
   const changed = new Map<string, string>();
   const queue: Pending[] = folders.map((path) => ({ path, root: path, whole: false }));
   const take = ({ root, whole }: Pending, { path, stats }: Entry): void => {
     const counts = whole || isNew(stats);
+    if (path.endsWith(`${sep}.git`)) return;
     if (stats.isDirectory()) queue.push({ path, root, whole: whole || (moved && counts) });
     else if (stats.isFile() && counts) changed.set(path, root);
   };
   let room = entriesMax;
   for (const [at, folder] of queue.entries()) {
     const names = await namesIn(folder.path);
+    for (const place of await fetchedInto(folder.path, names, isNew)) changed.set(place, folder.root);
     room -= names?.length ?? 0;
     // Nearer folders come first. The remaining folders are deep and too many to check, so they count as a whole.
     if (room < 0) {
@@ -59,10 +65,18 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
 
 /** Returns null if the folder cannot be read. */
 function namesIn(folder: string): Promise<string[] | null> {
-  return readdir(folder).then(
-    (names) => names.filter((name) => name !== '.git'),
-    () => null,
-  );
+  return readdir(folder).catch(() => null);
+}
+
+/** Returns the `.git` as a mark if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a clone brings a pack. */
+async function fetchedInto(folder: string, names: readonly string[] | null, isNew: (stats: Stats) => boolean): Promise<string[]> {
+  if (names?.includes('.git') !== true) return [];
+  const git = join(folder, '.git');
+  const text = await readFile(git, 'utf8').catch(() => null);
+  const own = text === null ? git : pointerTarget(git, text);
+  const signs = own === null ? [] : await statsOf(own, ['FETCH_HEAD', join('objects', 'pack')]);
+  if (!signs.some(({ stats }) => isNew(stats))) return [];
+  return [text === null ? git + sep : git];
 }
 
 async function statsOf(folder: string, names: readonly string[]): Promise<Entry[]> {

@@ -137,3 +137,27 @@ test('a folder marked as a whole marks each file in it until that is rewritten',
   mark();
   expect(bench.store.writerOf(deep)).toBe('a');
 });
+
+test('what git fetched is read by commands that use git, and by no others', () => {
+  const git = join(folder, '.git') + '/';
+  bench.there.add(git);
+  bench.append('a', { type: 'taint.marked', body: { callId: null, sources: [{ kind: 'command', where: 'git' }], paths: [git] } });
+  const told = (line: string, cwd = folder): string[] => {
+    const session = line + cwd;
+    bench.run(inside(bench.exec(session, line, cwd)), 'text');
+    return bench.store.session(session)?.sources.map(({ where }) => where) ?? [];
+  };
+  const all = [
+    'git log origin/main',
+    'git -C sub show FETCH_HEAD:a',
+    'cat .git/FETCH_HEAD',
+    'git add . && git merge origin/main',
+    'git status; git log',
+  ];
+  for (const line of all) expect([line, told(line)]).toEqual([line, [git]]);
+  expect(told('git log --all', join(folder, 'sub/deeper'))).toEqual([git]);
+  for (const line of ['ls', 'npm test', 'git status', 'git -C sub add . && git commit -m x'])
+    expect([line, told(line)]).toEqual([line, []]);
+  bench.run(inside(bench.call('grep', 'grep', { path: '.' }, { paths: [pathFact(folder, 'read')] })), 'a.md:1: text');
+  expect(bench.store.session('grep')).toBeNull();
+});

@@ -1,5 +1,6 @@
 // Determines the untrusted sources of a call's result from the facts of the call, the tool's own report, and other data it read. Pure.
 
+import { join, sep } from 'node:path';
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './taint-store.ts';
 
@@ -37,10 +38,11 @@ export interface FileReading {
 export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: (path: string) => boolean): TaintSource[] {
   const { facts, tool } = reading;
   if (wholeFileTools.has(tool)) return [];
-  const exact = facts.paths.map((path) => path.real).filter((path) => ![null, reading.sessionId].includes(marks.writerOf(path)));
+  const named = [...facts.paths.map((path) => path.real), ...historiesOver(facts)];
+  const exact = named.filter((path) => ![null, reading.sessionId].includes(marks.writerOf(path)));
   const folders = nameTools.has(tool) ? [] : foldersOf(facts);
   const below = folders.flatMap((folder) => {
-    const found = namedBelow(folder, reading.sessionId, marks);
+    const found = namedBelow(folder, reading.sessionId, marks).filter((path) => isWithin(path, facts));
     if (found.includes(folder)) return found;
     const there = found.filter(exists);
     // A search names each file whose lines it shows. A command may show anything.
@@ -50,8 +52,37 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
 }
 
 /** Returns marked files in these folders whose content this session may not have yet. A command could copy from them. */
-export function markedBelow(folders: readonly string[], sessionId: string, marks: FileMarks): TaintSource[] {
-  return folders.flatMap((folder) => namedBelow(folder, sessionId, marks)).map((path) => ({ kind: 'file', where: path }));
+export function markedBelow(
+  folders: readonly string[],
+  { sessionId, facts }: Omit<FileReading, 'resultText'>,
+  marks: FileMarks,
+): TaintSource[] {
+  const found = folders.flatMap((folder) => namedBelow(folder, sessionId, marks)).filter((path) => isWithin(path, facts));
+  return found.map((path) => ({ kind: 'file', where: path }));
+}
+
+/** A command reads what git fetched only if it uses git, and not just for the work tree and new commits. */
+export function isWithin(path: string, facts: Pick<CallFacts, 'command'>): boolean {
+  return !/[/\\]\.git[/\\]?$/.test(path) || readsHistory(facts);
+}
+
+const ownGit = /\bgit(?: -C [\w./-]+)? (?:status|add|commit|rev-parse)\b/g;
+
+function readsHistory({ command }: Pick<CallFacts, 'command'>): boolean {
+  return command !== null && /\bgit\b/i.test(command.line.replaceAll(ownGit, ''));
+}
+
+/** The marks of the repository that a command runs in. */
+function historiesOver({ command }: CallFacts): string[] {
+  if (command === null || !readsHistory({ command })) return [];
+  const parts = command.cwd.split(/(?<=[/\\])/);
+  const folders = parts.map((_, at) =>
+    parts
+      .slice(0, at + 1)
+      .join('')
+      .replace(/[/\\]$/, ''),
+  );
+  return folders.flatMap((folder) => [join(folder, '.git'), join(folder, '.git') + sep]);
 }
 
 /** Returns the files that other sessions marked, or the folder itself if there are many. */

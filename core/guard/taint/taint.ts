@@ -10,7 +10,7 @@ import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
 import type { Copies, FindCopies } from './late-copies.ts';
 import { missingPieces } from './missing-pieces.ts';
-import { distinct, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
+import { distinct, isWithin, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
@@ -109,7 +109,9 @@ export class TaintBook {
     const opened = [...new Set([...(workspace === undefined ? [] : [workspace]), ...this.#deps.folders])];
     const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
     const markedNow = (): string[] =>
-      (store.hasFiles ? folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)) : []).filter((path) => files.exists(path));
+      (store.hasFiles ? folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)) : []).filter(
+        (path) => isWithin(path, { command }) && files.exists(path),
+      );
     const marked = markedNow();
     return async (fetched) => {
       // A file may become marked only while the command runs.
@@ -129,7 +131,7 @@ export class TaintBook {
       ...heard.untrusted,
       ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
       ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
-      ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call.sessionId, store)),
+      ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call, store)),
       ...(copies.length === 0 || heard.fetched === undefined ? [] : [heard.fetched]),
     ];
     const { paths: written, cleaned } = this.#writtenFiles(call, heard, shown.length + told.length > 0);

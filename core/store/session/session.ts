@@ -15,6 +15,7 @@ import type { LogHead } from './log-head.ts';
 import { SessionReads } from './session-reads.ts';
 import { SessionIndex } from './session-index.ts';
 import { SessionSearch } from './session-search.ts';
+import type { PermittingRows } from './permitting-rows.ts';
 
 export { sessionMigrations } from './session-schema.ts';
 export { SessionReads, type SliceQuery } from './session-reads.ts';
@@ -24,6 +25,7 @@ export { type ActivityFilter, type FoundActivity } from './activity-search.ts';
 export { acceptGaps, openGaps } from './log-gaps.ts';
 export { LogHead, type LogHeadDeps } from './log-head.ts';
 export { emptySearch, searchFault } from './rebuild-search.ts';
+export { unexplainedRows, type PermittingRows } from './permitting-rows.ts';
 export { verifyLog, verifyTail, type AuditReport } from './session-verify.ts';
 export { exportJsonl, exportMarkdown } from './session-export.ts';
 export { exportTurn } from './turn-export.ts';
@@ -33,6 +35,8 @@ export interface EventProjection {
   apply(event: AnyEvent): void;
   /** Called instead for an event that a fork copies. Without it, such events are skipped. */
   applyCopied?(event: AnyEvent): void;
+  /** Those of the rows that permit something. The audit looks for each in the log. */
+  readonly permits?: PermittingRows | readonly PermittingRows[];
 }
 
 export interface SessionLogDeps {
@@ -103,6 +107,11 @@ export class SessionLog {
   /** Returns the position that the next event of the session will get. */
   nextSessionSeq(sessionId: string): number {
     return this.#head(sessionId).sessionSeq + 1;
+  }
+
+  /** The rows of all owners that permit something. */
+  get permits(): PermittingRows[] {
+    return this.#projections.flatMap(({ permits }) => permits ?? []);
   }
 
   get storage(): Storage {

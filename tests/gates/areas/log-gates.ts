@@ -4,6 +4,22 @@ import type { Gate } from '../gate.ts';
 
 export const logGates: readonly Gate[] = [
   {
+    name: 'log/permitting-rows',
+    prevents: 'a grant that was put into the database permits calls, and the audit says that all is intact',
+    file: 'core/doors/ops/log-audit.ts',
+    text: 'if (report.ok) faults.push(...unexplained(log));',
+    instead: '',
+    suites: ['tests/faults/permitting-rows.test.ts'],
+  },
+  {
+    name: 'log/permitting-value',
+    prevents: 'a grant that was widened in the database counts as explained by its event',
+    file: 'core/store/session/permitting-rows.ts',
+    text: 'WHERE told.permits IS NOT held.permits LIMIT',
+    instead: 'WHERE told.name IS NULL LIMIT',
+    suites: ['tests/faults/permitting-rows.test.ts'],
+  },
+  {
     name: 'log/end',
     prevents: 'a log that lost its end starts as if it were whole',
     file: 'core/store/session/log-head.ts',

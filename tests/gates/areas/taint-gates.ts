@@ -64,6 +64,22 @@ export const taintGates: readonly Gate[] = [
     suites: ['core/guard/taint/changed-files.test.ts'],
   },
   {
+    name: 'taint/fetched-history',
+    prevents: 'text of others that git fetched counts as trusted when git shows it later',
+    file: 'core/guard/taint/changed-files.ts',
+    text: 'for (const place of await fetchedInto(folder.path, names, isNew)) changed.set(place, folder.root);',
+    instead: '',
+    suites: ['core/guard/taint/changed-files.test.ts'],
+  },
+  {
+    name: 'taint/history-read',
+    prevents: 'a command in a folder of the repository shows what git fetched as trusted',
+    file: 'core/guard/taint/result-sources.ts',
+    text: 'const named = [...facts.paths.map((path) => path.real), ...historiesOver(facts)];',
+    instead: 'const named = facts.paths.map((path) => path.real);',
+    suites: ['core/guard/taint/copies.test.ts'],
+  },
+  {
     name: 'taint/copies-whole-folder',
     prevents: 'a mark on a whole folder covers nothing in it',
     file: 'core/guard/taint/taint-store.ts',

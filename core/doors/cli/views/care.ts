@@ -90,7 +90,7 @@ function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'aud
           'Restore a backup from before it: trayclaw backup list, then trayclaw backup restore FILE',
         ];
   const others = (faults ?? []).map(
-    ({ kind, detail, hint }) => `${paint('red', kind === 'gap' ? 'Not intact' : 'Damaged')}: ${detail}\n${hint}`,
+    ({ kind, detail, hint }) => `${paint('red', kind === 'database' ? 'Damaged' : 'Not intact')}: ${detail}\n${hint}`,
   );
   return [...others, ...bad].join('\n');
 }
