@@ -128,6 +128,8 @@ const searchSchema = z.discriminatedUnion('provider', [
 const sandboxDomainSchema = z
   .string()
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
+/** A path or a pattern. Other forms of patterns would match less than their author means. */
+const deniedPathSchema = z.string().regex(/^(?!.*[@!+?*]\()./u, 'a pattern knows *, **, ?, [a-z] and {a,b}');
 const nameOrBeginning = (what: string) => z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; it may end with *`);
 const ruleTool = naming('tool', nameOrBeginning('the name of a tool'), (text) => (text.endsWith('*') ? null : text));
 const names = (name: z.ZodString) => z.array(name).min(1).max(100).optional();
@@ -253,7 +255,7 @@ export const configSchema = z.strictObject({
         .strictObject({
           read: z.array(z.string().min(1)).default([]),
           write: z.array(z.string().min(1)).default([]),
-          deny: z.array(z.string().min(1)).default([]),
+          deny: z.array(deniedPathSchema).default([]),
         })
         .prefault({}),
       network: z.strictObject({ allowDomains: z.array(sandboxDomainSchema).default([]) }).prefault({}),

@@ -3,6 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { nameMatcher } from '../../base/wildcard.ts';
 import { filesNamedBy } from './named-scripts.ts';
 import { look, readSmall } from './project-files.ts';
 
@@ -45,14 +46,10 @@ function filesAt(base: string, word: string, names: readonly string[]): readonly
 }
 
 function filesLike(path: string): readonly string[] {
-  const form = basename(path)
-    .split('*')
-    .map((part) => part.replaceAll(/[^\w]/g, String.raw`\$&`))
-    .join('.*');
-  const like = new RegExp(`^${form}$`);
+  const like = nameMatcher(basename(path));
   try {
     return readdirSync(dirname(path))
-      .filter((name) => like.test(name))
+      .filter(like)
       .map((name) => join(dirname(path), name))
       .filter(isFile);
   } catch {

@@ -3,6 +3,7 @@
 
 import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { nameMatcher } from '../../base/wildcard.ts';
 import { namesIn } from '../../store/home/home.ts';
 import { isFolder } from './entered-folder.ts';
 import { closingQuote } from './joined-line.ts';
@@ -70,15 +71,9 @@ function namesLike(pattern: string, cwd: string): readonly string[] | null {
 
 /** Returns null if the folder has too many entries. */
 function entriesLike(folder: string, segment: string): readonly string[] | null {
-  const like = new RegExp(
-    `^${segment
-      .replaceAll(/[.+^]/g, String.raw`\$&`)
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-    'su',
-  );
+  const like = nameMatcher(segment);
   const entries = namesIn(folder);
-  return entries.length > ENTRIES_MAX ? null : entries.filter((name) => !name.startsWith('.') && like.test(name));
+  return entries.length > ENTRIES_MAX ? null : entries.filter((name) => !name.startsWith('.') && like(name));
 }
 
 function isThere(path: string): boolean {

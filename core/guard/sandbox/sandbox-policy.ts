@@ -5,7 +5,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { coversHost } from '../../base/hosts-in-text.ts';
 import { isInside } from '../../base/inside-folder.ts';
-import picomatch from 'picomatch';
+import { globMatcher } from '../../base/wildcard.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { FactContext, ScriptBounds } from '../../contracts/tools.ts';
 
@@ -173,7 +173,7 @@ function expand(path: string, { facts, userHome }: PolicyPlace): string {
 
 function matcherOf(denied: readonly string[]): (path: string) => boolean {
   const exact = new Set(denied.filter(isPlain));
-  const patterns = denied.filter(isPattern).map((pattern) => picomatch(pattern, { dot: true, nonegate: true }));
+  const patterns = denied.filter(isPattern).map(globMatcher);
   return (path) => exact.has(path) || patterns.some((matches) => matches(path));
 }
 

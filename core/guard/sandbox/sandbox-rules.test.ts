@@ -256,3 +256,15 @@ test('mounts folders from the top down, then protected places, and closes hidden
     ['--unshare-net', '--unshare-user', '--unshare-pid', '--new-session', '--die-with-parent'].filter((flag) => !args.includes(flag)),
   ).toEqual([]);
 });
+
+test('a denied pattern in a form that would match too little is refused', () => {
+  const deny = (pattern: string): boolean => configSchema.safeParse({ sandbox: { files: { deny: [pattern] } } }).success;
+  expect(['**/*.pem', '*.{key,pem}', '/data/a (old)/x', '+(a|b).pem', 'x/!(y)', ''].map(deny)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -48,6 +49,13 @@ test('of a .git, only what git fetched counts', async () => {
   await start();
   put('own/.git/FETCH_HEAD', 'clone/.git/objects/pack/b', 'tree/.git/worktrees/x/FETCH_HEAD', 'idle/.git/objects/ab/c', 'idle/.git/HEAD');
   expect(await look()).toEqual(['clone/.git/', 'own/.git/', 'x/.git']);
+});
+
+test('a pipe named .git is not waited for', async () => {
+  await start();
+  execFileSync('mkfifo', [join(root, '.git')]);
+  put('new.md');
+  expect(await look()).toEqual(['new.md']);
 });
 
 test('does not follow links and skips .git', async () => {

@@ -72,7 +72,9 @@ function namesIn(folder: string): Promise<string[] | null> {
 async function fetchedInto(folder: string, names: readonly string[] | null, isNew: (stats: Stats) => boolean): Promise<string[]> {
   if (names?.includes('.git') !== true) return [];
   const git = join(folder, '.git');
-  const text = await readFile(git, 'utf8').catch(() => null);
+  // Reading a pipe of this name would wait for ever.
+  const isPointer = (await lstat(git).catch(() => null))?.isFile() === true;
+  const text = isPointer ? await readFile(git, 'utf8').catch(() => null) : null;
   const own = text === null ? git : pointerTarget(git, text);
   const signs = own === null ? [] : await statsOf(own, ['FETCH_HEAD', join('objects', 'pack')]);
   if (!signs.some(({ stats }) => isNew(stats))) return [];

@@ -1,15 +1,13 @@
 // The glob tool: lists files whose path matches a pattern, sorted and bounded.
 
-// eslint-disable-next-line typescript/triple-slash-reference -- a compiler that starts from the library finds these types no other way
-/// <reference path="./picomatch.d.ts" />
 import { relative, sep } from 'node:path';
-import picomatch from 'picomatch';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { newWalkReport, walkFiles, walkRemarks } from './folder-walk.ts';
 import { isInside } from '../../base/inside-folder.ts';
+import { globMatcher } from '../../base/wildcard.ts';
 import { printable } from './list-dir.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
 
@@ -65,8 +63,7 @@ export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefiniti
 /** Matches paths relative to the searched folder. A pattern without a slash matches names at the top only, as in a shell. */
 export function pathMatcher(pattern: string): (path: string) => boolean {
   const plain = pattern.startsWith('./') ? pattern.slice(2) : pattern;
-  // Nested extended globs can produce an expression that never terminates.
-  const matches = picomatch(plain, { dot: true, noextglob: true, nonegate: true });
+  const matches = globMatcher(plain);
   return sep === '/' ? matches : (path) => matches(path.split(sep).join('/'));
 }
 

@@ -3,6 +3,7 @@
 
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
+import { nameMatcher } from '../../base/wildcard.ts';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
@@ -193,9 +194,9 @@ export class BeforeImages {
   #namedBy(pattern: string): string[] | null {
     const folder = dirname(pattern);
     if (this.#look.glance(folder).kind !== 'folder') return [];
-    const like = new RegExp(`^${escaped(basename(pattern)).replaceAll('*', '.*').replaceAll('?', '.')}$`, 'su');
+    const like = nameMatcher(basename(pattern));
     const named: string[] = [];
-    for (const name of this.#look.names(folder).filter((one) => like.test(one))) {
+    for (const name of this.#look.names(folder).filter(like)) {
       const path = join(folder, name);
       const inside = this.#look.glance(path).kind === 'folder' ? this.#inside(path) : [];
       if (inside === null || named.length + inside.length >= this.#limits.folderEntriesMax) return null;
@@ -256,11 +257,6 @@ export class BeforeImages {
     }
     return missing;
   }
-}
-
-/** Everything but the signs of a pattern means itself. */
-function escaped(name: string): string {
-  return name.replaceAll(/[\\^$.|+()[\]{}]/g, String.raw`\$&`);
 }
 
 function isQuick(found: readonly Found[]): boolean {
