@@ -1,5 +1,5 @@
-// The permanent listeners of the page: for the keyboard focus, for Escape, and for links to the outside. Loaded separately, because the first paint does
-// not need them.
+// The permanent listeners of the page: for the keyboard focus, for Escape, and for links to the outside. Loaded separately, because the
+// first paint does not need them.
 
 import { closeOpened } from './close-opened.ts';
 import { keepFocus } from './keep-focus.ts';

@@ -1,4 +1,4 @@
-// The view of an operation whose form describes how its result is shown: a sentence, or a table of a list; and tables for handwritten views,
+// The view of an operation whose form says how its result is shown: a sentence, or a table of a list; and tables for handwritten views,
 // which are for anything more complex.
 
 import { isPlainObject } from '../../../base/json.ts';
