@@ -61,7 +61,7 @@ async function expectRetry({ page, host }: WindowUnderTest, place: string, op: s
   if (readAtStart.includes(op)) await page.reload();
   const main = page.getByRole('main');
   const said = main.getByRole('alert').filter({ hasText: 'The list is damaged.' });
-  await said.getByText('Look at Health.').waitFor({ timeout: 10_000 });
+  await said.getByText('Look at Health.').waitFor();
   expect({ place, said: await page.getByText('The list is damaged.').count() }).toEqual({ place, said: 1 });
   // Other lists of the same place may come later.
   await expect.poll(() => main.getByText('Loading…').count()).toBe(0);
@@ -139,7 +139,7 @@ test('an artifact says that it cannot be read, and tries again by a key', async 
   await window.go('Artifacts');
   await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
   const said = page.getByRole('region', { name: 'Artifact' }).getByRole('alert').filter({ hasText: 'Its content is damaged.' });
-  await said.waitFor({ timeout: 10_000 });
+  await said.waitFor();
   expect(await page.getByText('Its content is damaged.').count()).toBe(1);
   expect(await violations(page)).toEqual([]);
   isBroken = false;
@@ -203,12 +203,12 @@ test('a part of a place that cannot be read says so, and never that there is not
       isBroken ? route.fulfill({ status: 409, json: { error: { code: 'damaged', message: 'It is damaged.' } } }) : route.continue(),
     );
     await open();
-    await page.getByRole('alert').filter({ hasText: 'It is damaged.' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('alert').filter({ hasText: 'It is damaged.' }).waitFor();
     expect({ place, op, said: await page.getByText('It is damaged.').count() }).toEqual({ place, op, said: 1 });
     expect({ place, op, early: await afterwards.count() }).toEqual({ place, op, early: 0 });
     isBroken = false;
     await page.getByRole('button', { name: 'Try again' }).press('Enter');
-    await afterwards.first().waitFor({ timeout: 10_000 });
+    await afterwards.first().waitFor();
     await page.unrouteAll({ behavior: 'wait' });
   }
 });

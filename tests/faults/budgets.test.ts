@@ -127,16 +127,12 @@ test('three places in the sources call a model, each after the budget check', ()
   );
   const beside = join('mind', 'asking', 'ask-model.ts');
   const passing = join('features', 'openai', 'passthrough.ts');
-  const skills = join('features', 'skills', 'skills.ts');
-  const peers = join('features', 'a2a', 'peer-models.ts');
+  const own = join('runtime', 'turns', 'own-models.ts');
   const performs = join('runtime', 'turns', 'perform-model.ts');
-  expect(asking.sort()).toEqual(['compose-spine.ts', peers, passing, skills, beside, performs]);
+  expect(asking.sort()).toEqual(['compose-spine.ts', passing, beside, own, performs]);
   // The composition builds the router and makes no requests; skill runs and calls of other machines forward the requests of these three.
-  expect(readFileSync(join(core, peers), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
-    '      if (!isPeerModel(ref)) return models.stream(ref, request, sink, options);',
-  ]);
-  expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
-    expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
+  expect(readFileSync(join(core, own), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
+    '    stream: (ref, ...request) => (isOwn(ref) ? stream(ref, ...request) : models.stream(ref, ...request)),',
   ]);
   for (const file of ['compose-spine.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
   const asked = readFileSync(join(core, beside), 'utf8');

@@ -5,10 +5,15 @@ import { isPlainObject, parseJson } from '../../base/json.ts';
 
 const FENCE = '```';
 
+/** A fence or a mark at the beginning, a comma before a bracket, or a control character: nothing else is mended. */
+// oxlint-disable-next-line no-control-regex -- they are what is mended
+const mendable = /^\s*(?:```|\uFEFF)|,\s*[}\]]|[\0-\x1F]/;
+
 /** Returns the text unchanged if it is JSON, or if it is not the text of an object even after mending. */
 export function mendedArgs(args: string): string {
-  if (parseJson(args).ok) return args;
-  const mended = strict(unfenced(args));
+  // Parses nothing in the usual case: the arguments are parsed soon enough.
+  const mended = mendable.test(args) ? strict(unfenced(args)) : args;
+  if (mended === args) return args;
   const parsed = parseJson(mended);
   return parsed.ok && isPlainObject(parsed.value) ? mended : args;
 }
