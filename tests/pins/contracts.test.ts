@@ -183,7 +183,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '1d2f15d6c4de5377',
+  configSchema: '9abe1a397e635a54',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',
