@@ -1,6 +1,7 @@
 // Parses the parts that the APIs have in common: content in parts, images, tools, and errors that name the field.
 
 import * as z from 'zod';
+import { knownMediaType, pictureTypes } from '../../base/media-type.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { TOOLS_MAX, type ChatImage, type ToolSchema } from '../../contracts/llm.ts';
@@ -37,22 +38,15 @@ export interface Content {
 
 const IMAGES_MAX = 20;
 const IMAGE_BYTES_MAX = 8_000_000;
-/** The first bytes of each image type. Vendors reject data that is not an image. */
-const beginnings: Readonly<Record<string, string>> = {
-  'image/png': '89504e47',
-  'image/jpeg': 'ffd8ff',
-  'image/gif': '47494638',
-  'image/webp': '52494646',
-};
 
 /** Accepts only images that are part of the request; the door fetches no address for a client. */
 export function readImage(url: string, param: string, at: number): ChatImage {
   const [, mediaType = '', base64 = ''] = /^data:(image\/[a-z]+);base64,([A-Za-z0-9+/]+={0,2})$/.exec(url) ?? [];
-  const beginning = beginnings[mediaType];
-  if (beginning === undefined) throw refuse(param, 'An image must be a data: URL with a PNG, JPEG, GIF or WebP in base64.');
+  if (!pictureTypes.has(mediaType)) throw refuse(param, 'An image must be a data: URL with a PNG, JPEG, GIF or WebP in base64.');
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length > IMAGE_BYTES_MAX) throw refuse(param, `An image may have up to ${IMAGE_BYTES_MAX} bytes.`);
-  if (!bytes.toString('hex', 0, beginning.length / 2).startsWith(beginning)) throw refuse(param, `This is no ${mediaType}.`);
+  // Vendors reject data that is not an image.
+  if (knownMediaType(bytes) !== mediaType) throw refuse(param, `This is no ${mediaType}.`);
   return { name: `image-${at + 1}.${mediaType.slice('image/'.length)}`, mediaType, base64 };
 }
 

@@ -1,9 +1,9 @@
 // Finds the files that the files of build tools include, as far as the text shows: `include rules.mk`, `add_subdirectory(lib)`,
 // `import 'x.just'`. Names made of variables are not followed. Reads only.
 
-import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { nameMatcher } from '../../base/wildcard.ts';
+import { namesIn } from '../../store/home/home.ts';
 import { filesNamedBy } from './named-scripts.ts';
 import { look, readSmall } from './project-files.ts';
 
@@ -47,15 +47,10 @@ function filesAt(base: string, word: string, names: readonly string[]): readonly
 
 function filesLike(path: string): readonly string[] {
   const like = nameMatcher(basename(path));
-  try {
-    return readdirSync(dirname(path))
-      .filter(like)
-      .map((name) => join(dirname(path), name))
-      .filter(isFile);
-  } catch {
-    // There is no such folder.
-    return [];
-  }
+  return namesIn(dirname(path))
+    .filter(like)
+    .map((name) => join(dirname(path), name))
+    .filter(isFile);
 }
 
 function isFile(path: string): boolean {

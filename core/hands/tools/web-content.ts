@@ -40,8 +40,9 @@ const NOTES_BYTES_MAX = 2_000;
 export async function presentBody(answer: FetchAnswer, options: ContentOptions, context: ToolContext): Promise<WebContent> {
   const cut = answer.isCut ? [`The answer was longer; reading stopped after ${formatBytes(answer.body.length)}.`] : [];
   if (answer.body.length === 0) return fenced({ shown: '', notes: cut, artifacts: [] }, answer, options);
-  const readable = await makeReadable(answer, options.raw, context.signal);
-  if (readable === null) return fenced(withNotes(cut, keepBinary(answer, options, context)), answer, options);
+  const form = classify(answer.headers['content-type'] ?? '', answer.body);
+  const readable = await makeReadable(answer, form, options.raw, context.signal);
+  if (readable === null) return fenced(withNotes(cut, keepBinary(answer, form.mediaType, options, context)), answer, options);
   const notes = [...cut, ...readable.notes];
   const whole = options.scrub(readable.text);
   const bytesMax = Math.max(1_000, options.bytesMax - NOTES_BYTES_MAX - (options.prelude?.length ?? 0));
@@ -73,13 +74,12 @@ function hostOf({ url }: FetchAnswer): string {
 /** Null for content that has no text. */
 async function makeReadable(
   { body, headers, url }: FetchAnswer,
+  { kind, mediaType }: ReturnType<typeof classify>,
   raw: ContentOptions['raw'],
   signal: AbortSignal,
 ): Promise<Readable | null> {
-  const declared = headers['content-type'] ?? '';
-  const { kind, mediaType } = classify(declared, body);
   if (kind === 'binary') return mediaType === 'application/pdf' && raw !== 'all' ? readablePdf(body, signal) : null;
-  const text = decodeText(body, declared);
+  const text = decodeText(body, headers['content-type'] ?? '');
   const extension = kind === 'html' ? 'html' : 'txt';
   if (raw === 'all') return { text, notes: [], extension };
   if (kind === 'text' || (kind === 'html' && raw === 'pages')) return { text: visibleText(text), notes: [], extension };
@@ -123,8 +123,7 @@ function withNotes(notes: readonly string[], content: Content): Content {
   return { ...content, notes: [...notes, ...content.notes] };
 }
 
-function keepBinary(answer: FetchAnswer, options: ContentOptions, context: ToolContext): Content {
-  const { mediaType } = classify(answer.headers['content-type'] ?? '', answer.body);
+function keepBinary(answer: FetchAnswer, mediaType: string, options: ContentOptions, context: ToolContext): Content {
   // A secret cannot be removed from binary content, so content with a secret is not stored.
   const text = answer.body.toString('latin1');
   if (options.scrub(text) !== text)

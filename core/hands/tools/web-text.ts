@@ -1,6 +1,8 @@
 // Decodes the bytes of an answer: their kind, their encoding, and the text without invisible characters. Trusts the declared type only as
 // far as the bytes agree. Pure.
 
+import { knownMediaType } from '../../base/media-type.ts';
+
 export type ContentKind = 'html' | 'json' | 'text' | 'binary';
 
 const SNIFF_BYTES = 4096;
@@ -9,7 +11,7 @@ const SNIFF_BYTES = 4096;
 export function classify(contentType: string, bytes: Buffer): { kind: ContentKind; mediaType: string } {
   const declared = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const mediaType = /^[\w.+-]+\/[\w.+-]+$/.test(declared) ? declared : '';
-  if (bytes.subarray(0, 5).toString('latin1') === '%PDF-') return { kind: 'binary', mediaType: 'application/pdf' };
+  if (knownMediaType(bytes) === 'application/pdf') return { kind: 'binary', mediaType: 'application/pdf' };
   if (!looksLikeText(contentType, bytes)) {
     const isWrong = mediaType === '' || mediaType.startsWith('text/');
     return { kind: 'binary', mediaType: isWrong ? 'application/octet-stream' : mediaType };
