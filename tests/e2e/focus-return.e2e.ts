@@ -129,7 +129,10 @@ test('Escape closes what a button or a summary of an approval opened, and return
   await inner.locator('> summary').press('Escape');
   await expect.poll(() => focused(page)).toBe('Details');
   expect(await outer.getAttribute('open')).toBe(null);
-  await approval.getByRole('button', { name: 'Deny' }).press('Space');
+  const deny = approval.getByRole('button', { name: 'Deny' });
+  // A card that has just appeared ignores keys, and the driver presses them all the same.
+  await expect.poll(() => deny.isEnabled()).toBe(true);
+  await deny.press('Space');
   await approval.getByText('rm -rf build', { exact: true }).first().waitFor();
   const once = approval.getByRole('button', { name: 'Approve once' });
   await expect.poll(() => once.isEnabled()).toBe(true);
