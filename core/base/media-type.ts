@@ -6,6 +6,31 @@ const beginnings: readonly (readonly [type: string, offset: number, bytes: reado
   ['image/gif', 0, [0x47, 0x49, 0x46, 0x38]],
   ['image/webp', 8, [0x57, 0x45, 0x42, 0x50]],
   ['application/pdf', 0, [0x25, 0x50, 0x44, 0x46, 0x2d]],
+  ['application/zip', 0, [0x50, 0x4b, 0x03, 0x04]],
+  ['application/x-ole-storage', 0, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]],
+];
+
+const office = 'application/vnd.openxmlformats-officedocument.';
+const open = 'application/vnd.oasis.opendocument.';
+/** Documents whose text can be read, and what each is called. */
+export const documentNames: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'a PDF'],
+  [`${office}wordprocessingml.document`, 'a Word document'],
+  [`${office}spreadsheetml.sheet`, 'an Excel workbook'],
+  [`${office}presentationml.presentation`, 'a PowerPoint presentation'],
+  [`${open}text`, 'an OpenDocument text'],
+  [`${open}spreadsheet`, 'an OpenDocument spreadsheet'],
+  [`${open}presentation`, 'an OpenDocument presentation'],
+  ['application/x-ole-storage', 'a file of an old or locked Office format'],
+]);
+/** The names that identify the archive of an office document. OpenDocument states its type at the beginning, uncompressed. */
+const contained: readonly (readonly [text: string, type: string])[] = [
+  ['word/document', `${office}wordprocessingml.document`],
+  ['xl/workbook.xml', `${office}spreadsheetml.sheet`],
+  ['ppt/presentation.xml', `${office}presentationml.presentation`],
+  [`mimetype${open}text`, `${open}text`],
+  [`mimetype${open}spreadsheet`, `${open}spreadsheet`],
+  [`mimetype${open}presentation`, `${open}presentation`],
 ];
 
 /** Pictures that models accept. */
@@ -13,8 +38,16 @@ export const pictureTypes: ReadonlySet<string> = new Set(beginnings.map(([type])
 /** A larger picture is not shown to a model. */
 export const pictureBytesMax = 5_000_000;
 
-/** The media type of a picture or PDF; null for anything else. */
+/** The media type of a picture, a document, or another archive; null for anything else. An office document is recognised only as a whole. */
 export function knownMediaType(bytes: Uint8Array): string | null {
-  const found = beginnings.find(([, offset, start]) => start.every((byte, index) => bytes[offset + index] === byte));
-  return found?.[0] ?? null;
+  const found = beginnings.find(([, offset, start]) => start.every((byte, index) => bytes[offset + index] === byte))?.[0] ?? null;
+  if (found !== 'application/zip') return found;
+  const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return contained.find(([text]) => archive.includes(text))?.[1] ?? found;
+}
+
+/** Whether these first bytes may be those of a document whose text can be read. */
+export function mayBeDocument(start: Uint8Array): boolean {
+  const type = knownMediaType(start);
+  return type !== null && (type === 'application/zip' || documentNames.has(type));
 }

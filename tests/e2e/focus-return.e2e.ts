@@ -130,7 +130,7 @@ test('Escape closes what a button or a summary of an approval opened, and return
   await expect.poll(() => focused(page)).toBe('Details');
   expect(await outer.getAttribute('open')).toBe(null);
   const deny = approval.getByRole('button', { name: 'Deny' });
-  // A card that has just appeared ignores keys, and the driver presses them all the same.
+  // A new card ignores keys for a moment, and the driver does not wait for that.
   await expect.poll(() => deny.isEnabled()).toBe(true);
   await deny.press('Space');
   await approval.getByText('rm -rf build', { exact: true }).first().waitFor();

@@ -9,7 +9,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
-import { isOwnData, pdfText, readablePage } from '../../hands/tools/tools.ts';
+import { documentText, isOwnData, readablePage } from '../../hands/tools/tools.ts';
 import { estimateTokens } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
@@ -190,7 +190,7 @@ function createDocuments(
         near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
       reader,
       readPage: readablePage,
-      readPdf: pdfText,
+      readOther: documentText,
       sources: sourcesOf(config.knowledge.sources, sourceFolders(facts)),
       resolvers: ports.knowledgeResolvers ?? [],
       untrustedOf: (file) => untrustedOf(file, spine),

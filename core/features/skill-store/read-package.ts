@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readTarGz, type ArchiveEntry, type TarRules } from '../../hands/tar/tar.ts';
+import { readZip, type ZipRules } from '../../hands/tools/tools.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ENTRIES_MAX, FILES_MAX, isLeftOut, PACKAGE_BYTES_MAX, PackageFiles, refusal } from './package-paths.ts';
-import { readZip } from './read-zip.ts';
 
 export interface ReadPackage {
   readonly files: ReadonlyMap<string, Uint8Array>;
@@ -23,6 +23,7 @@ export interface ReadPackage {
 export const ARCHIVE_BYTES_MAX = 50_000_000;
 /** Larger than the package limit, because a repository may be larger than the skill in it. */
 const tarRules: TarRules = { unpackedBytesMax: 200_000_000, entriesMax: ENTRIES_MAX, refusal };
+const zipRules: ZipRules = { entryBytesMax: PACKAGE_BYTES_MAX, entriesMax: ENTRIES_MAX, refusal };
 const skillFiles = /(?:^|\/)(?:SKILL|skill)\.md$/;
 
 export function sha256Of(bytes: Uint8Array | string): string {
@@ -64,7 +65,7 @@ export function readEntries(
 }
 
 function openArchive(bytes: Buffer): { entries: readonly ArchiveEntry[]; commit: string | null } {
-  if (bytes.length > 4 && bytes.readUInt16BE(0) === 0x504b) return { entries: readZip(bytes), commit: null };
+  if (bytes.length > 4 && bytes.readUInt16BE(0) === 0x504b) return { entries: readZip(bytes, zipRules), commit: null };
   if (bytes.length > 4 && bytes.readUInt16BE(0) === 0x1f8b) return readTarGz(bytes, tarRules);
   throw refusal('it is neither a ZIP archive nor a gzipped tar archive');
 }

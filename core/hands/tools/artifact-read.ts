@@ -1,13 +1,13 @@
-// The artifact_read tool: returns a part of stored content, such as output that was too long to show, or of the text of a stored PDF.
+// The artifact_read tool: returns a part of stored content, such as output that was too long to show, or of the text of a stored document.
 
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
-import { knownMediaType } from '../../base/media-type.ts';
+import { documentNames, knownMediaType, mayBeDocument } from '../../base/media-type.ts';
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
 import { isBinary } from './text-file.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
-import { pdfLines } from './web-page.ts';
+import { documentLines } from './web-page.ts';
 
 const NOTE_BYTES_MAX = 200;
 
@@ -21,7 +21,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
   return defineTool({
     name: 'artifact_read',
     description:
-      'Read a part of an artifact: the whole of an output that was cut, or the text of an attached PDF. The end of the result says how to continue.',
+      'Read a part of an artifact: the whole of an output that was cut, or the text of an attached document. The end of the result says how to continue.',
     input,
     class: 'read',
     shows: { verb: 'read_artifact', target: ['artifact'] },
@@ -32,12 +32,12 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
     summarize: (args) => `read artifact ${shownPath(args.artifact)}`,
     async run(args, context) {
       const length = Math.min(args.length ?? Number.POSITIVE_INFINITY, deps.outputBytesMax - NOTE_BYTES_MAX);
-      const pdf = await textOfPdf(args.artifact, context);
-      if (typeof pdf?.problem === 'string') return { forModel: `This artifact is a PDF. ${pdf.problem}` };
+      const document = await readDocument(args.artifact, context);
+      if (typeof document?.problem === 'string') return { forModel: `This artifact is ${document.name}. ${document.problem}` };
       const bytes =
-        pdf === null
+        document === null
           ? context.artifacts.read(args.artifact, { offset: args.offset, length })
-          : Buffer.from(context.redaction?.redact(pdf.text) ?? pdf.text).subarray(args.offset, args.offset + length);
+          : Buffer.from(context.redaction?.redact(document.text) ?? document.text).subarray(args.offset, args.offset + length);
       if (bytes.length === 0) return { forModel: `(there is nothing at or after byte ${args.offset})` };
       if (isBinary(bytes)) {
         const start = Buffer.from(bytes.subarray(0, 32)).toString('hex');
@@ -55,8 +55,13 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
   });
 }
 
-/** Null for anything but a PDF. */
-async function textOfPdf(artifact: string, { artifacts, signal }: ToolContext): Promise<Awaited<ReturnType<typeof pdfLines>> | null> {
-  if (knownMediaType(artifacts.read(artifact, { offset: 0, length: 16 })) !== 'application/pdf') return null;
-  return pdfLines(artifacts.read(artifact), signal);
+/** Null for anything but a document. */
+async function readDocument(
+  artifact: string,
+  { artifacts, signal }: ToolContext,
+): Promise<{ readonly name: string; readonly text: string; readonly problem: string | null } | null> {
+  if (!mayBeDocument(artifacts.read(artifact, { offset: 0, length: 16 }))) return null;
+  const bytes = artifacts.read(artifact);
+  const name = documentNames.get(knownMediaType(bytes) ?? '');
+  return name === undefined ? null : { name, ...(await documentLines(bytes, signal)) };
 }

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { officeFile } from '../../../tests/rigs/office.ts';
 import { pdfOf } from '../../../tests/rigs/pdf.ts';
 import { createToolBench } from '../../../tests/rigs/tool-bench.ts';
 
@@ -106,6 +107,23 @@ test('read_file returns the text of a PDF by pages and lines', async () => {
     outcome: 'ok',
     forModel: 'broken.pdf is a PDF (25 bytes). It is no PDF that can be read, or it is locked.',
   });
+});
+
+test('read_file returns the text of office documents, whatever their name, and says what cannot be read', async () => {
+  put('budget', officeFile('budget.xlsx'));
+  expect((await bench.call('read_file', { path: 'budget', offset: 5, limit: 1 })).forModel).toMatch(
+    /^2\tRent\t1200.5\t2026-01-31\tTRUE\t0.25\n\[/,
+  );
+  put('cut.docx', officeFile('report.docx').subarray(0, 5_000));
+  expect((await bench.call('read_file', { path: 'cut.docx' })).forModel).toMatch(
+    /^cut.docx is a Word document \(5 kB\). It is damaged and cannot be read.$/,
+  );
+  put('old.doc', Buffer.from('d0cf11e0a1b11ae100', 'hex'));
+  expect((await bench.call('read_file', { path: 'old.doc' })).forModel).toBe(
+    'old.doc is a file of an old or locked Office format (9 bytes). Its text cannot be read: save it as .docx, .xlsx or .pptx, without a password.',
+  );
+  const slides = bench.artifacts.put(officeFile('talk.pptx'), { name: 'talk.pptx', mediaType: 'application/octet-stream' }).sha256;
+  expect((await bench.call('artifact_read', { artifact: slides })).forModel).toMatch(/^\[slide 1 of 2\]\nOur plan\n/);
 });
 
 test('read_file of a PDF ends with its turn', async () => {

@@ -20,7 +20,12 @@ test.each([
   ['UniKS-UCS2-H', 'Korea1', utf16('대한민국 漢字'), '대한민국 漢字'],
   ['KSCms-UHC-H', 'Korea1', hex('b4eb c7d1 20 8c63 b9e6'), '대한 똠방'],
 ])('a PDF that names the character map %s is read', async (encoding, ordering, bytes, expected) => {
-  expect(await readPdf(namedMapPdf([bytes], { encoding, ordering }))).toEqual({ title: null, pages: [expected], problem: null });
+  expect(await readPdf(namedMapPdf([bytes], { encoding, ordering }))).toEqual({
+    title: null,
+    pages: [expected],
+    unit: 'page',
+    problem: null,
+  });
 });
 
 test('a font whose map was made for another collection of glyphs is read by its map', async () => {
@@ -43,11 +48,12 @@ test('each code of a byte encoding has one line, and an unknown map is none', ()
 });
 
 test('every page is read; a file that is no PDF, or has no text, says so', async () => {
-  expect(await readPdf(pdfOf(['One.', 'Two.']))).toEqual({ title: null, pages: ['One.', 'Two.'], problem: null });
+  expect(await readPdf(pdfOf(['One.', 'Two.']))).toEqual({ title: null, pages: ['One.', 'Two.'], unit: 'page', problem: null });
   expect((await readPdf(pdfOf(['']))).problem).toBe('It holds no text, only pictures perhaps.');
   expect(await readPdf(Buffer.from('%PDF-1.7 and nothing else'))).toEqual({
     title: null,
     pages: [],
+    unit: 'page',
     problem: 'It is no PDF that can be read, or it is locked.',
   });
 });

@@ -1,19 +1,12 @@
 // Extracts the text of a PDF, page by page. Runs in a separate thread, because a document may be large, slow or malicious.
 
+import type { DocumentText } from './document-text.ts';
 import { characterMap, unknownCharacters } from './pdf-character-maps.ts';
 import { visibleText } from './web-text.ts';
 
-export interface PdfText {
-  /** Null if the document has none. */
-  readonly title: string | null;
-  readonly pages: readonly string[];
-  /** Why there is no text, as a sentence; null if there is some. */
-  readonly problem: string | null;
-}
-
 const TITLE_CHARS_MAX = 200;
 
-export async function readPdf(bytes: Uint8Array): Promise<PdfText> {
+export async function readPdf(bytes: Uint8Array): Promise<DocumentText> {
   const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
   try {
     // The library refuses a Buffer.
@@ -23,9 +16,14 @@ export async function readPdf(bytes: Uint8Array): Promise<PdfText> {
     const title = typeof info['Title'] === 'string' ? visibleText(info['Title']).trim().slice(0, TITLE_CHARS_MAX) : '';
     const pages = text.map((page) => visibleText(page).replaceAll(unknownCharacters, ''));
     const isEmpty = pages.every((page) => page.trim() === '');
-    return { title: title === '' ? null : title, pages, problem: isEmpty ? 'It holds no text, only pictures perhaps.' : null };
+    return {
+      title: title === '' ? null : title,
+      pages,
+      unit: 'page',
+      problem: isEmpty ? 'It holds no text, only pictures perhaps.' : null,
+    };
   } catch {
-    return { title: null, pages: [], problem: 'It is no PDF that can be read, or it is locked.' };
+    return { title: null, pages: [], unit: 'page', problem: 'It is no PDF that can be read, or it is locked.' };
   }
 }
 

@@ -1,8 +1,8 @@
-// The read_file tool: returns lines of a text file or a PDF, bounded, and always tells the model how to continue reading. Pictures are kept
+// The read_file tool: returns lines of a text file or of a document's text, bounded, and always tells the model how to continue reading. Pictures are kept
 // as artifacts, which models see.
 
 import { counted } from '../../base/counted.ts';
-import { knownMediaType, pictureBytesMax } from '../../base/media-type.ts';
+import { documentNames, knownMediaType, pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -11,7 +11,7 @@ import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { fileBytesMax, isBinary, readBytes } from './text-file.ts';
-import { pdfLines } from './web-page.ts';
+import { documentLines } from './web-page.ts';
 
 export interface ReadFileDeps {
   readonly paths: CheckedPaths;
@@ -19,8 +19,9 @@ export interface ReadFileDeps {
 }
 
 const NOTE_BYTES_MAX = 200;
-/** A PDF is mostly pictures and fonts. */
-const PDF_BYTES_MAX = 50_000_000;
+/** A document is mostly pictures and fonts. */
+const DOCUMENT_BYTES_MAX = 50_000_000;
+const documentEndings = /\.(?:pdf|doc[xm]|xls[xm]|ppt[xm]|od[tsp])$/i;
 /** Text is redacted this far beyond the cut, so that a secret across the cut is recognised. */
 const MARGIN_BYTES = 32_768;
 
@@ -36,7 +37,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
   return defineTool({
     name: 'read_file',
     description:
-      'Read a text file or the text of a PDF, or look at a picture (PNG, JPEG, GIF, WebP). Long text comes in parts: the end of the result says which offset to continue with. Other binary files are only described.',
+      'Read a text file or the text of a document (PDF, Word, Excel, PowerPoint, OpenDocument), or look at a picture (PNG, JPEG, GIF, WebP). Long text comes in parts: the end of the result says which offset to continue with. Other binary files are only described.',
     input,
     class: 'read',
     shows: { verb: 'read', target: ['path'] },
@@ -46,23 +47,21 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
     summarize: (args) => `read ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'read', context);
-      const bytes = await readBytes(real, 'read', /\.pdf$/i.test(real) ? PDF_BYTES_MAX : fileBytesMax);
+      const bytes = await readBytes(real, 'read', documentEndings.test(real) ? DOCUMENT_BYTES_MAX : fileBytesMax);
       const shown = { outputBytesMax: deps.outputBytesMax, redact: (text: string) => context.redaction?.redact(text) ?? text };
-      const mediaType = knownMediaType(bytes);
-      const about = `${args.path} is a ${kindOf(mediaType)} (${formatBytes(bytes.length)}`;
-      if (mediaType === 'application/pdf') {
-        const { text, problem } = await pdfLines(bytes, context.signal);
+      const mediaType = knownMediaType(bytes) ?? '';
+      const document = documentNames.get(mediaType);
+      const isPicture = pictureTypes.has(mediaType);
+      const about = `${args.path} is ${document ?? (isPicture ? 'a picture' : 'a binary file')} (${formatBytes(bytes.length)}`;
+      if (document !== undefined) {
+        const { text, problem } = await documentLines(bytes, context.signal);
         return problem === null ? selectLines(Buffer.from(text), args, shown) : { forModel: `${about}). ${problem}` };
       }
-      if (mediaType !== null) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);
+      if (isPicture) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);
       if (isBinary(bytes)) return { forModel: `${about}, it starts with the bytes ${bytes.subarray(0, 16).toString('hex')}).` };
       return selectLines(bytes, args, shown);
     },
   });
-}
-
-function kindOf(mediaType: string | null): string {
-  return mediaType === null ? 'binary file' : mediaType === 'application/pdf' ? 'PDF' : 'picture';
 }
 
 interface Picture {

@@ -1,12 +1,13 @@
 // Prepares an answer's body for a model and a person: readable, bounded, fenced. Stores long text and non-text as an artifact.
 
+import { documentNames } from '../../base/media-type.ts';
 import type { FetchAnswer } from '../../guard/egress/egress.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
 import { cutEnd, formatBytes } from './bound-text.ts';
 import { missingNote } from './hosted-result.ts';
 import { fenceText } from './web-fence.ts';
-import { pdfLines, runPageJob } from './web-page.ts';
+import { documentLines, runPageJob } from './web-page.ts';
 import { classify, decodeText, prettyJson, visibleText } from './web-text.ts';
 
 export interface ContentOptions {
@@ -78,7 +79,8 @@ async function makeReadable(
   raw: ContentOptions['raw'],
   signal: AbortSignal,
 ): Promise<Readable | null> {
-  if (kind === 'binary') return mediaType === 'application/pdf' && raw !== 'all' ? readablePdf(body, signal) : null;
+  const document = documentNames.get(mediaType);
+  if (kind === 'binary') return document !== undefined && raw !== 'all' ? readableDocument(body, document, signal) : null;
   const text = decodeText(body, headers['content-type'] ?? '');
   const extension = kind === 'html' ? 'html' : 'txt';
   if (raw === 'all') return { text, notes: [], extension };
@@ -108,11 +110,11 @@ async function readableHtml(source: string, url: string, signal: AbortSignal): P
   }
 }
 
-/** Null if the PDF has no text that can be read. */
-async function readablePdf(bytes: Buffer, signal: AbortSignal): Promise<Readable | null> {
+/** Null if the document has no text that can be read. */
+async function readableDocument(bytes: Buffer, name: string, signal: AbortSignal): Promise<Readable | null> {
   try {
-    const { text, problem } = await pdfLines(bytes, signal);
-    return problem === null ? { text, notes: ['This is the text of a PDF.'], extension: 'txt' } : null;
+    const { text, problem } = await documentLines(bytes, signal);
+    return problem === null ? { text, notes: [`This is the text of ${name}.`], extension: 'txt' } : null;
   } catch (cause) {
     if (!isAppError(cause) || cause.code !== 'tool_failed') throw cause;
     return null;

@@ -1,7 +1,7 @@
-// The thread that reads pages and PDFs: one job from its starter, one answer back. Keeps its libraries out of the main thread.
+// The thread that reads pages and documents: one job from its starter, one answer back. Keeps its libraries out of the main thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { readPdf } from './pdf-text.ts';
+import { readDocument } from './read-document.ts';
 import type { PageJob } from './web-page.ts';
 import { readPage } from './web-readable.ts';
 import { readResultsPage } from './web-results-page.ts';
@@ -17,8 +17,8 @@ function work(): unknown {
       return prettyJson(job.text);
     case 'results':
       return readResultsPage(job.html);
-    case 'pdf':
-      return readPdf(job.bytes);
+    case 'document':
+      return readDocument(job.bytes);
   }
 }
 

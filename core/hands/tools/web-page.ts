@@ -1,11 +1,11 @@
-// Reads pages and PDFs in a separate thread, so that a slow or malicious one blocks nothing else and can be stopped. Owns the thread; each
+// Reads pages and documents in a separate thread, so that a slow or malicious one blocks nothing else and can be stopped. Owns the thread; each
 // job has its own.
 
 import { Worker } from 'node:worker_threads';
 import { sleep } from '../../base/deferred.ts';
 import { endThread } from '../../base/end-thread.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { PdfText } from './pdf-text.ts';
+import type { DocumentText } from './document-text.ts';
 import type { ReadablePage } from './web-readable.ts';
 import type { ResultsPage } from './web-results-page.ts';
 
@@ -14,13 +14,13 @@ export interface PageJobs {
   /** Null if the text is not JSON. */
   readonly json: { readonly job: { readonly kind: 'json'; readonly text: string }; readonly result: string | null };
   readonly results: { readonly job: { readonly kind: 'results'; readonly html: string }; readonly result: ResultsPage };
-  readonly pdf: { readonly job: { readonly kind: 'pdf'; readonly bytes: Uint8Array }; readonly result: PdfText };
+  readonly document: { readonly job: { readonly kind: 'document'; readonly bytes: Uint8Array }; readonly result: DocumentText };
 }
 export type PageJob = PageJobs[keyof PageJobs]['job'];
 
 export const pageTimeMaxMs = 10_000;
 /** A book of a thousand pages takes some ten seconds. */
-const PDF_TIME_MAX_MS = 60_000;
+const DOCUMENT_TIME_MAX_MS = 60_000;
 const MEMORY_MB_MAX = 512;
 const GONE_WITHIN_MS = 1_000;
 
@@ -30,7 +30,7 @@ export function runPageJob<K extends keyof PageJobs>(
   signal: AbortSignal,
   timeMaxMs = pageTimeMaxMs,
 ): Promise<PageJobs[K]['result']> {
-  const what = job.kind === 'pdf' ? 'PDF' : 'page';
+  const what = job.kind === 'document' ? 'document' : 'page';
   const unreadable = `The ${what} could not be made readable.`;
   const stopped = `Reading the ${what} was stopped.`;
   return new Promise((resolve, reject) => {
@@ -69,21 +69,22 @@ export function readablePage(html: string, url: string, signal: AbortSignal): Pr
   return runPageJob<'page'>({ kind: 'page', html, url }, signal);
 }
 
-/** The text of a PDF. Fails as `runPageJob` does. */
-export function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<PdfText> {
-  return runPageJob<'pdf'>({ kind: 'pdf', bytes }, signal, PDF_TIME_MAX_MS);
+/** The text of a document, by `knownMediaType`. Fails as `runPageJob` does. */
+export function documentText(bytes: Uint8Array, signal: AbortSignal): Promise<DocumentText> {
+  return runPageJob<'document'>({ kind: 'document', bytes }, signal, DOCUMENT_TIME_MAX_MS);
 }
 
 /**
- * The text of a PDF with a line `[page 2 of 9]` before each page, for tools that show text in parts. If there is no text, `problem` says
- * why. Fails as `runPageJob` does.
+ * The text of a document, for tools that show text in parts; of one with pages or slides with a line `[page 2 of 9]` before each. If there
+ * is no text, `problem` says why. Fails as `runPageJob` does.
  */
-export async function pdfLines(
+export async function documentLines(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly problem: string | null }> {
-  const { pages, problem } = await pdfText(bytes, signal);
-  const text = pages.map((page, index) => `[page ${index + 1} of ${pages.length}]\n${page.trim()}\n`).join('');
+  const { pages, unit, problem } = await documentText(bytes, signal);
+  if (unit === null) return { text: pages.join('\n'), problem };
+  const text = pages.map((page, index) => `[${unit} ${index + 1} of ${pages.length}]\n${page.trim()}\n`).join('');
   return { text, problem };
 }
 

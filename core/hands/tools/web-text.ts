@@ -1,7 +1,7 @@
 // Decodes the bytes of an answer: their kind, their encoding, and the text without invisible characters. Trusts the declared type only as
 // far as the bytes agree. Pure.
 
-import { knownMediaType } from '../../base/media-type.ts';
+import { documentNames, knownMediaType } from '../../base/media-type.ts';
 
 export type ContentKind = 'html' | 'json' | 'text' | 'binary';
 
@@ -11,7 +11,8 @@ const SNIFF_BYTES = 4096;
 export function classify(contentType: string, bytes: Buffer): { kind: ContentKind; mediaType: string } {
   const declared = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const mediaType = /^[\w.+-]+\/[\w.+-]+$/.test(declared) ? declared : '';
-  if (knownMediaType(bytes) === 'application/pdf') return { kind: 'binary', mediaType: 'application/pdf' };
+  const known = knownMediaType(bytes) ?? '';
+  if (documentNames.has(known)) return { kind: 'binary', mediaType: known };
   if (!looksLikeText(contentType, bytes)) {
     const isWrong = mediaType === '' || mediaType.startsWith('text/');
     return { kind: 'binary', mediaType: isWrong ? 'application/octet-stream' : mediaType };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Web, type WebHandler } from '../../../tests/doubles/web/web.ts';
 import { fenceText } from './web-fence.ts';
 import { runPageJob } from './web-page.ts';
+import { officeFile } from '../../../tests/rigs/office.ts';
 import { pdfOf } from '../../../tests/rigs/pdf.ts';
 import { createWebBench, listedHost, type WebBench } from '../../../tests/rigs/web-bench.ts';
 
@@ -111,6 +112,13 @@ test('the text of a PDF is shown and fenced; raw keeps the file', async () => {
   expect(forModel).toBe(`${url}\n[This is the text of a PDF.]\n${fenceText(text, 'test.invalid')}`);
   expect(artifacts).toEqual([]);
   expect((await bench.run('web_fetch', { url, raw: true })).artifacts).toMatchObject([{ name: 'report.pdf' }]);
+});
+
+test('an office document is shown as its text, whatever type it is served with', async () => {
+  serve(officeFile('report.odt'), { 'content-type': 'application/octet-stream' });
+  const { forModel } = await bench.run('web_fetch', { url: 'http://test.invalid/download?id=1' });
+  expect(forModel).toContain('[This is the text of an OpenDocument text.]');
+  expect(forModel).toContain('| Rent | 1,200 |');
 });
 
 test.each([

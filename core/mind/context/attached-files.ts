@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { fenced } from '../../base/fence.ts';
-import { pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
+import { documentNames, pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { readImageHead } from './image-head.ts';
@@ -78,7 +78,7 @@ function showFile(file: ArtifactRef, read: ReadAttachment | undefined, roomBytes
     if (typeof image === 'string') return inWords(image);
     return { text: `[The person attached the image ${about}.]`, image, usedBytes: 0 };
   }
-  if (file.mediaType === 'application/pdf') return inWords(`Read its text with artifact_read ${file.sha256}.`);
+  if (documentNames.has(file.mediaType)) return inWords(`Read its text with artifact_read ${file.sha256}.`);
   const content = textOf(bytes, bytes.length < file.sizeBytes);
   if (content === null) return inWords('It is no text, so it cannot be shown here.');
   const rest = file.sizeBytes - bytes.length;

@@ -2,7 +2,7 @@
 
 import type { TextForm } from './passages.ts';
 
-export type DocumentForm = TextForm | 'html' | 'pdf';
+export type DocumentForm = TextForm | 'html' | 'other';
 
 const byEnding: Readonly<Record<string, readonly [form: DocumentForm, mediaType: string]>> = {
   md: ['markdown', 'text/markdown'],
@@ -19,7 +19,13 @@ const byEnding: Readonly<Record<string, readonly [form: DocumentForm, mediaType:
   html: ['html', 'text/html'],
   htm: ['html', 'text/html'],
   xhtml: ['html', 'application/xhtml+xml'],
-  pdf: ['pdf', 'application/pdf'],
+  pdf: ['other', 'application/pdf'],
+  docx: ['other', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  xlsx: ['other', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  pptx: ['other', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+  odt: ['other', 'application/vnd.oasis.opendocument.text'],
+  ods: ['other', 'application/vnd.oasis.opendocument.spreadsheet'],
+  odp: ['other', 'application/vnd.oasis.opendocument.presentation'],
 };
 
 const codeEndings =

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { directory, knowledgeBench } from '../../../../tests/rigs/core/features/memory/knowledge-bench.ts';
+import { officeFile } from '../../../../tests/rigs/office.ts';
 import { pdfOf } from '../../../../tests/rigs/pdf.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
@@ -33,6 +34,21 @@ test('markdown, text, code, HTML and PDF are found, each with its place', async 
   expect(await citation('filter cartridge')).toBe('docs/manual.pdf p. 2');
   expect((await find('tomatoes'))[0]).toMatchObject({ heading: 'Plan › Garden', untrusted: [], foundBy: ['words'] });
   expect(knowledge.list()).toMatchObject([{ name: 'docs', documents: 5, failed: 0, problem: null }]);
+});
+
+test('office documents are found with their heading, sheet or slide', async () => {
+  const folder = folderOf({
+    'report.docx': officeFile('report.docx'),
+    'budget.ods': officeFile('budget.ods'),
+    'talk.pptx': officeFile('talk.pptx'),
+  });
+  const { look, find, knowledge } = openBench([directory(folder)]);
+  expect(await look()).toEqual(['budget.ods', 'report.docx', 'talk.pptx']);
+  const citation = async (query: string) => (await find(query))[0]?.citation;
+  expect(await citation('costs fell')).toBe('docs/report.docx § Results');
+  expect(await citation('rent 1200.5')).toBe('docs/budget.ods § Budget');
+  expect(await citation('thanks')).toBe('docs/talk.pptx p. 2');
+  expect(knowledge.status('docs', 10).documents.map(({ title }) => title)).toContain('Quarterly report');
 });
 
 test('only changed documents are reread; deleted ones are removed, moved ones found', async () => {
@@ -88,7 +104,7 @@ test('hidden files, links and build output are skipped; unreadable files say why
   expect(await find('password neighbour')).toEqual([]);
   expect(knowledge.status('docs', 10).documents.map(({ path, problem }) => [path, problem])).toEqual([
     ['blob.txt', 'It is no text.'],
-    ['broken.pdf', 'It is no PDF that can be read, or it is locked.'],
+    ['broken.pdf', 'It is damaged and cannot be read.'],
     ['large.md', 'It is larger than 1000 bytes.'],
     ['good.md', null],
   ]);

@@ -18,11 +18,16 @@ export interface DocumentReader {
   rest(): Promise<void>;
 }
 
-/** The text of each page, or `problem`, which says why there is none. */
-export type ReadPdf = (
+/** Reads a document that is no text file. `unit` is null if its only page is the whole text, in Markdown; `problem` says why there is none. */
+export type ReadOther = (
   bytes: Uint8Array,
   signal: AbortSignal,
-) => Promise<{ readonly title: string | null; readonly pages: readonly string[]; readonly problem: string | null }>;
+) => Promise<{
+  readonly title: string | null;
+  readonly pages: readonly string[];
+  readonly unit: string | null;
+  readonly problem: string | null;
+}>;
 
 /** Converts the readable part of a page to markdown. */
 export type ReadPage = (html: string, file: string, signal: AbortSignal) => Promise<{ readonly title: string; readonly markdown: string }>;

@@ -38,8 +38,8 @@ export interface ReadDocument {
   readonly passages: readonly PassageDraft[];
   /** The content of an HTML page, which the caller converts to markdown first; null for other documents. */
   readonly html: string | null;
-  /** The content of a PDF, from which the caller takes the text of each page first; null for other documents. */
-  readonly pdf: Uint8Array | null;
+  /** The content of a PDF or an office document, of which the caller gets the text first; null for other documents. */
+  readonly other: Uint8Array | null;
   readonly problem: string | null;
 }
 
@@ -123,10 +123,10 @@ function readDocument(file: string, bytesMax: number): ReadDocument {
   const name = basename(file);
   const { form, mediaType } = formOf(name) ?? { form: 'text' as const, mediaType: 'text/plain' };
   const read = readBytes(file, bytesMax);
-  const about = { title: name, mediaType, passages: [], html: null, pdf: null };
+  const about = { title: name, mediaType, passages: [], html: null, other: null };
   if (typeof read === 'string') return { ...about, sha256: '', problem: read };
   const sha256 = hash('sha256', read, 'hex');
-  if (form === 'pdf') return { ...about, sha256, pdf: read, problem: null };
+  if (form === 'other') return { ...about, sha256, other: read, problem: null };
   if (read.subarray(0, 8192).includes(0)) return { ...about, sha256, problem: 'It is no text.' };
   const text = new TextDecoder('utf-8').decode(read);
   if (form === 'html') return { ...about, sha256, html: text, problem: null };

@@ -9,14 +9,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { SeenFile } from './knowledge-rows.ts';
 import { cutIntoPassages } from './passages.ts';
-import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage, ReadPdf } from './ports.ts';
+import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage, ReadOther } from './ports.ts';
 import { readingVersion, type FoundFile, type ReadDocument } from './read-document.ts';
 
 export interface SourceIndexDeps {
   readonly store: KnowledgeStore;
   readonly reader: DocumentReader;
   readonly readPage: ReadPage;
-  readonly readPdf: ReadPdf;
+  readonly readOther: ReadOther;
   readonly clock: Clock;
   /** Folders that are never read: the program's own data. */
   readonly skipped: readonly string[];
@@ -157,17 +157,17 @@ async function indexFile(deps: SourceIndexDeps, source: DirectorySource, look: F
 }
 
 async function readSafely(
-  { reader, readPage, readPdf }: SourceIndexDeps,
+  { reader, readPage, readOther }: SourceIndexDeps,
   file: string,
   bytesMax: number,
   signal: AbortSignal,
 ): Promise<ReadDocument> {
   try {
     const read = await reader.run<'read'>({ kind: 'read', file, bytesMax });
-    if (read.pdf !== null) {
-      const { title, pages, problem } = await readPdf(read.pdf, signal);
-      const { passages } = await reader.run<'cut'>({ kind: 'cut', pages });
-      return { ...read, pdf: null, title: title ?? read.title, passages, problem };
+    if (read.other !== null) {
+      const { title, pages, unit, problem } = await readOther(read.other, signal);
+      const { passages } = await reader.run<'cut'>(unit === null ? { kind: 'cut', markdown: pages.join('\n') } : { kind: 'cut', pages });
+      return { ...read, other: null, title: title ?? read.title, passages, problem };
     }
     if (read.html === null) return read;
     const { title, markdown } = await readPage(read.html, `file://${file.split(sep).join('/')}`, signal);
@@ -176,6 +176,6 @@ async function readSafely(
   } catch (cause) {
     if (signal.aborted || !isAppError(cause) || cause.code === 'cancelled') throw cause;
     const title = file.slice(file.lastIndexOf(sep) + 1);
-    return { sha256: '', title, mediaType: 'application/octet-stream', passages: [], html: null, pdf: null, problem: cause.message };
+    return { sha256: '', title, mediaType: 'application/octet-stream', passages: [], html: null, other: null, problem: cause.message };
   }
 }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { ManualClock } from '../../../../../core/base/clock.ts';
 import { silentLogger } from '../../../../../core/base/logger.ts';
 import { KnowledgeRows, knowledgeMigrations } from '../../../../../core/features/memory/documents/knowledge-rows.ts';
-import { pdfText } from '../../../../../core/hands/tools/tools.ts';
+import { documentText } from '../../../../../core/hands/tools/tools.ts';
 import { Storage } from '../../../../../core/store/storage/storage.ts';
 import { vectorMigrations } from '../../../../../core/features/memory/vectors/vector-store.ts';
 import type { KnowledgeResolver } from '../../../../../core/contracts/knowledge-ports.ts';
@@ -76,7 +76,7 @@ function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: rea
         title: /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '',
         markdown: html.replace(/<h1>(.*?)<\/h1>/, '\n# $1\n\n').replaceAll(/<[^>]+>/g, ''),
       }),
-    readPdf: pdfText,
+    readOther: documentText,
     sources,
     resolvers,
     untrustedOf: (file) => (file.includes('foreign') ? [{ kind: 'file', where: file }] : []),
