@@ -3,13 +3,15 @@
 // made, not at each build.
 
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { generateDtsBundle } from 'dts-bundle-generator';
+import ts from 'typescript';
 import { openCheckCache } from './check-cache.mjs';
 
 /** Path relative to dist/. */
 export const declarationsFile = 'index.d.ts';
+const SETTINGS = 'build/tsconfig.declarations.json';
 const ZOD = "import type * as z from 'zod';\n";
 
 /**
@@ -22,21 +24,67 @@ export function writeDeclarations(root) {
   const key = cache.keyOf(['build/declarations.mjs', 'core/index.ts']);
   const made = () => `${key} ${hash('sha256', readFileSync(file))}`;
   if (existsSync(file) && cache.read('declarations').has(made())) return;
-  // Type checking is off, because the sources are checked elsewhere and it took half the time. `@internal` declarations are left out: the
-  // types of the composition are inferred, and the library refers to none of them.
-  const [text = ''] = generateDtsBundle(
-    // Only the exports of core/index.ts are exported: a type that is merely used by them may change without notice.
-    [
-      {
-        filePath: join(root, 'core/index.ts'),
-        libraries: { importedLibraries: ['zod'], allowedTypesLibraries: [] },
-        output: { noBanner: true, exportReferencedTypes: false },
-      },
-    ],
-    { preferredConfigPath: join(root, 'build/tsconfig.declarations.json') },
-  );
-  writeFileSync(file, withZod(text));
+  writeFileSync(file, withZod(bundle(root)));
   cache.write('declarations', [made()]);
+}
+
+/**
+ * One text of what core/index.ts exports. The generator gets declarations: from sources it makes those of every file twice, which took
+ * half the time.
+ * @param {string} root
+ */
+function bundle(root) {
+  // In the project, because the declarations import zod.
+  const folder = mkdtempSync(join(root, 'dist/declarations-'));
+  try {
+    for (const [path, text] of declarationsOf(root, join(root, 'core/index.ts'))) {
+      const file = join(folder, relative(root, path));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    // Only the exports of core/index.ts are exported: a type that is merely used by them may change without notice.
+    const [text = ''] = generateDtsBundle(
+      [
+        {
+          filePath: join(folder, 'core/index.d.ts'),
+          libraries: { importedLibraries: ['zod'], allowedTypesLibraries: [] },
+          output: { noBanner: true, exportReferencedTypes: false },
+        },
+      ],
+      { preferredConfigPath: join(root, SETTINGS) },
+    );
+    return text;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * The declarations of a file and of those that they import, by path. Types are not checked, because the sources are checked elsewhere.
+ * `@internal` declarations are left out: the types of the composition are inferred, and the library refers to none of them.
+ * @param {string} root
+ * @param {string} first
+ * @returns {Map<string, string>}
+ */
+function declarationsOf(root, first) {
+  const { config } = ts.readConfigFile(join(root, SETTINGS), (path) => ts.sys.readFile(path));
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'build'));
+  const program = ts.createProgram([first], { ...options, noEmit: false, declaration: true, emitDeclarationOnly: true });
+  const made = new Map();
+  const wanted = new Set([first]);
+  for (const path of wanted) {
+    let text = '';
+    /** @type {ts.WriteFileCallback} */
+    const take = (name, declarations) => {
+      made.set(name, declarations);
+      text = declarations;
+    };
+    const { diagnostics } = program.emit(program.getSourceFile(path), take, undefined, true);
+    if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost(options)));
+    const imported = ts.preProcessFile(text).importedFiles.filter(({ fileName }) => fileName.startsWith('.'));
+    for (const { fileName } of imported) wanted.add(join(dirname(path), fileName));
+  }
+  return made;
 }
 
 /**

@@ -70,7 +70,7 @@ test('at 320 px, as with a zoom of 200 %, what can be done with an answer is ins
 });
 
 test('in a narrow window the field that finds a model takes the whole line', async () => {
-  const { page, host } = await openWindow(browser);
+  const { page, host } = await openSession(browser);
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(`${host.origin}/#/settings/models`);
   const field = page.getByRole('searchbox', { name: 'Find a model, or enter provider/model' });

@@ -190,7 +190,7 @@ test('decided approvals are listed, and a revoked grant says that this is final'
 
 test('the queue names the sessions only if there are several', async () => {
   const one = { calls: [write('a.md'), write('b.md')] };
-  const window = await openWindow(browser, { replies: [one, { calls: [write('a.md')] }] });
+  const window = await openSession(browser, { replies: [one, { calls: [write('a.md')] }] });
   const { page, host } = window;
   const rows = page.getByRole('list', { name: 'Queue' }).getByRole('listitem');
   await window.send('Plant the garden');

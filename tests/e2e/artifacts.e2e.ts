@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { looksGood, shoot, violations } from './driver/looks.ts';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -81,7 +81,7 @@ test('each kind is shown, filtered and saved, and nothing in it runs', async () 
 
 test('a long output is saved whole and links to the turn whose call produced it', async () => {
   const command = 'for i in $(seq 1 90000); do echo "line $i"; done';
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
+  const window = await openSession(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
   const { page } = window;
   await window.send('Print a lot');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
@@ -106,7 +106,7 @@ test('an empty view says what it will contain', async () => {
 });
 
 test('the budget ring opens the budget of the session and the day', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
+  const window = await openSession(browser, { replies: [{ text: 'One.' }] });
   const { page } = window;
   await window.send('A question');
   await window.conversation.getByText('One.', { exact: true }).waitFor();

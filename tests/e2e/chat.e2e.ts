@@ -157,7 +157,7 @@ test('a turn that exceeded the budget gets more in its card and continues', asyn
 });
 
 test('an earlier failure keeps its first line and gives no outdated advice', async () => {
-  const window = await openWindow(browser, { replies: [{ refuse: 'unauthorized' }, { text: 'Two.' }] });
+  const window = await openSession(browser, { replies: [{ refuse: 'unauthorized' }, { text: 'Two.' }] });
   await window.send('First');
   const advice = window.conversation.getByText(/^It needs a key/);
   await advice.waitFor();

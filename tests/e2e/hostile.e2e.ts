@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 import { watchWork } from './driver/worked-ms.ts';
 import { isSoak, soak } from '../soak.ts';
 import { hostileTexts } from './hostile-texts.ts';
@@ -49,7 +49,7 @@ test('the list contains enough texts', () => {
 });
 
 test('the bound detects a blocked window', async () => {
-  const window = await openWindow(browser, { context });
+  const window = await openSession(browser, { initScript, context });
   const busy = await watchBusy(window);
   await expectNoFreeze(busy, 'nothing');
   await window.page.evaluate(`for (let i = 0; i < ${busyTimesMax * 2}; i++) ${referenceWork}`);
@@ -128,7 +128,7 @@ async function openFreshSession({ page, host, message }: WindowUnderTest): Promi
 
 test('as received answers: one by one in the long run, eight in one in every run', { timeout: 480_000 }, async () => {
   const answers = chunksOf(entries, soak(8, 1));
-  const window = await openWindow(browser, { initScript, context, replies: answers.map((some) => ({ text: joinedTexts(some) })) });
+  const window = await openSession(browser, { initScript, context, replies: answers.map((some) => ({ text: joinedTexts(some) })) });
   const busy = await watchBusy(window);
   for (const [index, some] of answers.entries()) {
     const names = some.map(([name]) => name);
@@ -144,7 +144,7 @@ test('as received answers: one by one in the long run, eight in one in every run
 
 test('as answers of an earlier conversation, many at once', { timeout: 480_000 }, async () => {
   const texts = comingIn('again');
-  const window = await openWindow(browser, { initScript, context, replies: texts.map(([, text]) => ({ text })) });
+  const window = await openSession(browser, { initScript, context, replies: texts.map(([, text]) => ({ text })) });
   const { page, host } = window;
   for (const some of chunksOf(texts, 10)) {
     let sessionId: string | undefined;
@@ -247,7 +247,7 @@ test('in Activity, as answers and as results, with everything expanded', { timeo
 test('as a call to approve, shown in full and escaped', async () => {
   const names = ['bidi', 'scriptTag', 'imageOnError', 'longLine'] as const;
   const calls = names.map((name) => ({ tool: 'write_file', args: { path: `${name}.md`, content: hostileTexts[name].slice(0, 50_000) } }));
-  const window = await openWindow(browser, { initScript, context, replies: [{ calls }] });
+  const window = await openSession(browser, { initScript, context, replies: [{ calls }] });
   await window.send('Write them');
   await expect.poll(() => window.approval.count()).toBe(names.length);
   expect(await ranIn(window.page)).toBe(0);

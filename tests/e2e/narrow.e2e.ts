@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const cut = (selector: string): string =>
 
 test('at 390 px, names of commands, the themes and the tables of usage fit', async () => {
   const viewport = { width: 390, height: 844 };
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }], context: { viewport } });
+  const window = await openSession(browser, { replies: [{ text: 'One.' }], context: { viewport } });
   const { page, host } = window;
   await window.send('First question');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
@@ -114,7 +114,7 @@ test('at 640 by 400 px, Activity shows the turns or one of them, and the focus g
 
 test('at 640 by 400 px, the queue of approvals leaves space for the card, and what has the focus is not below another button', async () => {
   const runs = (command: string) => ({ tool: 'exec', args: { command } });
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ calls: ['npm test', 'rm -rf build', 'ls /etc', 'make', 'make install'].map(runs) }],
     context: { viewport: { width: 640, height: 400 } },
   });
@@ -152,7 +152,7 @@ test('at 640 by 400 px, the queue of approvals leaves space for the card, and wh
 });
 
 test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 px a stopped window keeps Send off the navigation', async () => {
-  const window = await openWindow(browser, { context: { viewport: { width: 640, height: 400 } } });
+  const window = await openSession(browser, { context: { viewport: { width: 640, height: 400 } } });
   const { page } = window;
   const composerTop = async (): Promise<number> => (await window.message.boundingBox())?.y ?? 0;
   const task = page.getByRole('list', { name: 'Example tasks' }).getByRole('button').first();

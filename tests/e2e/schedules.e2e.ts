@@ -7,7 +7,7 @@ import { ManualClock } from '../../core/base/clock.ts';
 import type { ScheduleView } from '../../core/contracts/features/schedule.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';
-import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
+import { launchBrowser, openSession, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 async function openSchedules(options: OpenOptions = {}): Promise<WindowUnderTest> {
-  const window = await openWindow(browser, { ...options, context: { timezoneId: 'Europe/Berlin', ...options.context } });
+  const { before, ...rest } = { ...options, context: { timezoneId: 'Europe/Berlin', ...options.context } };
+  const window = await (before === undefined ? openSession(browser, rest) : openWindow(browser, { ...rest, before }));
+  if (before === undefined) for (const { scheduleId } of await schedulesOf(window)) await window.host.op('schedule.remove', { scheduleId });
   await window.go('Schedules');
   await window.page.getByText('No open tasks.').waitFor();
   return window;

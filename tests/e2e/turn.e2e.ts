@@ -20,7 +20,7 @@ function planLines(window: WindowUnderTest): Promise<string[]> {
 }
 
 test('calls planned together form a plan, and each is ticked off as it ends', async () => {
-  const window = await openWindow(browser, {
+  const window = await openSession(browser, {
     replies: [{ text: 'First a look.', calls: [read('notes.md'), read('missing.md'), edit] }, { text: 'Bread it is.' }],
   });
   await window.send('Change milk to bread');

@@ -38,12 +38,15 @@ const FREE_MAX = 4;
 /** The most recently returned page is last. */
 const freePages = new WeakMap<Browser, FreePage[]>();
 
+/** The options that a page keeps: `resetPage` sets the usual ones. */
+export function lastingOf(context: BrowserContextOptions = {}): BrowserContextOptions {
+  return Object.fromEntries(Object.entries(context).filter(([name]) => !(name in usual)));
+}
+
 /** Takes a free page whose lasting options are the same, or opens a new one. */
 export async function takePage(browser: Browser, { context = {}, initScript = '' }: PageOptions): Promise<KeptPage> {
   const options: BrowserContextOptions = { ...usual, ...context };
-  // A page can change the usual options, so only the others count.
-  const lasting = Object.entries(options).filter(([name]) => !(name in usual));
-  const key = JSON.stringify([lasting, initScript]);
+  const key = JSON.stringify([lastingOf(context), initScript]);
   const { page, port } = (await takeFree(browser, key)) ?? {
     page: await newPage(await browser.newContext(options), initScript),
     port: await freePort(),

@@ -17,7 +17,7 @@ import { frame } from '../../../renderer/lib/i18n/english/frame.ts';
 import { earlierSessionId } from '../host/earlier-turns.ts';
 import { startServedHost } from '../host/served-host.ts';
 import type { HostOptions, WindowHost } from '../host/window-host.ts';
-import { closeOthers, resetPage, takePage, type PageOptions } from './kept-page.ts';
+import { closeOthers, lastingOf, resetPage, takePage, type PageOptions } from './kept-page.ts';
 
 const launchArguments = [
   '--headless',
@@ -103,7 +103,7 @@ export async function openSession(
   browser: Browser,
   { replies = [], ...options }: Omit<OpenOptions, 'before' | 'withoutToken'> = {},
 ): Promise<WindowUnderTest> {
-  const key = JSON.stringify(options);
+  const key = JSON.stringify({ ...options, context: lastingOf(options.context) });
   const used = shared.get(key);
   const opened = used ?? (await open(browser, options));
   shared.set(key, opened);
