@@ -166,7 +166,7 @@ function createWindow(
       followPageMenu(contents, {
         isMac: process.platform === 'darwin',
         showMenu: (items) => Menu.buildFromTemplate(items).popup(),
-        copyText: (text) => clipboard.writeText(text),
+        copyText: (text) => void clipboard.writeText(text),
       }),
     isDark: () => nativeTheme.shouldUseDarkColors,
     onSessionMayEnd: options.onSessionMayEnd,

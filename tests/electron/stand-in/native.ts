@@ -219,7 +219,7 @@ export function pressKeys(accelerator: string): boolean {
 
 export const openedLinks: string[] = [];
 export const clipboard = {
-  writeText: (_text: string): void => undefined,
+  writeText: (_text: string): Promise<void> => Promise.resolve(),
 };
 
 export const shell = {
