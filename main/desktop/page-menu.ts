@@ -1,5 +1,5 @@
-// What people expect of the window of any desktop program: a menu on the right mouse button, and zooming by keys and wheel. Electron has
-// neither without a menu bar.
+// The menu on the right mouse button, and zooming by keys and wheel, which people expect of any desktop program. Electron has neither
+// without a menu bar.
 
 import type { ContextMenuParams, Input, MenuItemConstructorOptions, WebContents } from 'electron';
 
