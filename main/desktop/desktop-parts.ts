@@ -19,6 +19,7 @@ import { OutsideLinks } from './external-links.ts';
 import { IpcRouter } from './ipc-router.ts';
 import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
 import { MainWindow, type MainWindowOptions } from './main-window.ts';
+import { followPageMenu } from './page-menu.ts';
 import { PageRecovery } from './page-recovery.ts';
 import { isWayland, PanicKeys } from './panic-keys.ts';
 import { windowTitle } from './tray-menu.ts';
@@ -151,7 +152,7 @@ function createWindow(
   page: Pick<MainWindowOptions, 'onPageGone' | 'onPageFailed' | 'onAttentionChanged'>,
 ): MainWindow {
   const { electron, home, packageRoot } = options;
-  const { BrowserWindow, nativeTheme, screen } = electron;
+  const { BrowserWindow, clipboard, Menu, nativeTheme, screen } = electron;
   return new MainWindow({
     ...page,
     create: (settings) => new BrowserWindow(settings),
@@ -161,6 +162,12 @@ function createWindow(
     page: appPage,
     iconFile: existing(join(packageRoot, 'build', 'icons', 'icon.png')),
     isQuitting: options.isQuitting,
+    onPage: (contents) =>
+      followPageMenu(contents, {
+        isMac: process.platform === 'darwin',
+        showMenu: (items) => Menu.buildFromTemplate(items).popup(),
+        copyText: (text) => void clipboard.writeText(text),
+      }),
     isDark: () => nativeTheme.shouldUseDarkColors,
     onSessionMayEnd: options.onSessionMayEnd,
     onSessionEnd: options.onSessionEnd,

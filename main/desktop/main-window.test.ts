@@ -86,6 +86,7 @@ function rig() {
       iconFile: null,
       isQuitting: () => isQuitting,
       isDark: () => false,
+      onPage: (contents) => told.push(contents === (made.at(-1)?.webContents as unknown) ? 'page' : 'another page'),
       onPageGone: () => told.push('page gone'),
       onPageFailed: (why) => told.push(why),
       onAttentionChanged: () => told.push('attention'),

@@ -13,6 +13,8 @@ export interface MainWindowOptions {
   readonly iconFile: string | null;
   /** True once the app quits: only then does closing the window really close it. */
   readonly isQuitting: () => boolean;
+  /** A page was created; called before it loads. */
+  readonly onPage: (contents: WebContents) => void;
   /** The page was reloaded or closed: its streams end. */
   readonly onPageGone: () => void;
   /** The page crashed or failed to load. */
@@ -151,7 +153,8 @@ export class MainWindow {
   }
 
   #followPage(contents: WebContents): void {
-    const { onPageGone, onPageFailed } = this.#options;
+    const { onPage, onPageGone, onPageFailed } = this.#options;
+    onPage(contents);
     contents.on('did-start-navigation', (details) => {
       if (details.isMainFrame && !details.isSameDocument) onPageGone();
     });

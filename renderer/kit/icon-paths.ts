@@ -14,7 +14,7 @@ export const iconPaths = {
   running: 'M10 3a7 7 0 1 1 0 14 7 7 0 0 1 0-14zM8.3 7.2v5.6l4.6-2.8z',
   plus: 'M10 4v12M4 10h12',
   search: 'M9 3.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM13 13l4 4',
-  more: 'M4.5 10h.01M10 10h.01M15.5 10h.01',
+  more: 'M4.2 9.8h.5v.5h-.5zM9.8 9.8h.5v.5h-.5zM15.4 9.8h.5v.5h-.5z',
   close: 'M5 5l10 10M15 5L5 15',
   check: 'M4.5 10.5l3.5 3.5 7.5-8',
   cross: 'M6 6l8 8M14 6l-8 8',

@@ -63,6 +63,21 @@ test('the card says effect, risk, change, source, and how far an approval may re
   );
 });
 
+test('all of the queue are denied together, and the focus stays in the page', async () => {
+  const window = await openSession(browser, { replies: threeQuestions });
+  await toQueue(window);
+  await window.page.getByRole('button', { name: 'Deny all 3' }).click();
+  await window.page.getByText('3 calls denied.').first().waitFor();
+  expect(await pending(window)).toBe(0);
+  await expect
+    .poll(() => window.page.evaluate<boolean>("document.activeElement.hasAttribute('data-after-approvals')"), patience)
+    .toBe(true);
+  await window.go('Chat');
+  await window.conversation.getByText('All answered.').waitFor();
+  for (const path of ['one/a.md', 'two/b.md', 'three/c.md']) expect(await window.host.readFile(path)).toBeNull();
+  expect(window.incidents).toEqual([]);
+});
+
 test('a held key and Enter approve nothing; A approves once and focuses the next card', async () => {
   const window = await openSession(browser, { replies: threeQuestions });
   const { page, approval } = window;

@@ -37,6 +37,10 @@ test('added, proposed and contradicting memories are decided in the window', asy
   await page.getByRole('button', { name: 'Forget: Bees fly south.' }).click();
   await page.locator('h2:focus', { hasText: 'Remembered' }).waitFor();
   await page.getByText('Nothing was found.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await kept.getByText('Bees fly south.').waitFor();
+  const { memories } = (await window.host.op('memory.list', { query: 'bees' })) as { memories: { kind: string; pinned: boolean }[] };
+  expect(memories.map((memory) => [memory.kind, memory.pinned])).toEqual([['lesson', true]]);
 });
 
 test('a folder is added to the documents with a preview, read, removed and restored', async () => {

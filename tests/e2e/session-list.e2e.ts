@@ -28,6 +28,25 @@ function focused({ page }: WindowUnderTest): Promise<string> {
   return page.evaluate<string>("document.activeElement.querySelector('.title')?.textContent ?? document.activeElement.tagName");
 }
 
+test('the list is made wider by keys, stays so after a reload, and a double click takes the usual width', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  const edge = page.getByRole('separator', { name: 'Width of the session list' });
+  const width = async (): Promise<number> => Math.round((await page.locator('.list').boundingBox())?.width ?? 0);
+  await rowsOf(window).first().waitFor();
+  const usual = await width();
+  await edge.press('ArrowRight');
+  await expect.poll(width).toBe(usual + 40);
+  await page.reload();
+  await rowsOf(window).first().waitFor();
+  await expect.poll(width).toBe(usual + 40);
+  await edge.press('Home');
+  await expect.poll(width).toBe(200);
+  await edge.dblclick();
+  await expect.poll(width).toBe(usual);
+  expect(window.incidents).toEqual([]);
+});
+
 test('a pinned session comes first in its own group, also after a restart', async () => {
   const window = await openWindow(browser, { historyTurns: 1 });
   await make(window, 'Garden');

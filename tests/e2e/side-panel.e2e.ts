@@ -75,6 +75,10 @@ test('it shows what a session made, changed and runs, by the keyboard alone', { 
   await page.mouse.move((box?.x ?? 0) + 42, 400);
   await page.mouse.up();
   await expect.poll(width).toBe(before);
+  // However wide the panel is asked to be, the conversation stays readable.
+  await edge.press('End');
+  await expect.poll(width).toBeGreaterThan(before);
+  expect((await window.conversation.boundingBox())?.width).toBeGreaterThanOrEqual(320);
   await edge.press('Escape');
   await panel.waitFor({ state: 'detached' });
   expect(window.incidents).toEqual([]);

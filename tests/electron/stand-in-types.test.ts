@@ -27,6 +27,7 @@ type Checked<Ours, Real> = Wrong<Calls<Ours, Real>> extends never ? true : Wrong
 const parts: { readonly [K in keyof typeof StandIn]: K extends keyof typeof Electron ? true : false } = {
   app: true,
   BrowserWindow: true,
+  clipboard: true,
   dialog: true,
   globalShortcut: true,
   ipcMain: true,
@@ -46,6 +47,7 @@ const fits: {
   readonly app: Checked<typeof StandIn.app, Electron.App>;
   readonly browserWindow: Checked<InstanceType<typeof StandIn.BrowserWindow>, Electron.BrowserWindow>;
   readonly webContents: Checked<InstanceType<typeof StandIn.BrowserWindow>['webContents'], Electron.WebContents>;
+  readonly clipboard: Checked<typeof StandIn.clipboard, Electron.Clipboard>;
   readonly dialog: Checked<typeof StandIn.dialog, Electron.Dialog>;
   readonly globalShortcut: Checked<typeof StandIn.globalShortcut, Electron.GlobalShortcut>;
   readonly ipcMain: Checked<typeof StandIn.ipcMain, Electron.IpcMain>;
@@ -62,6 +64,7 @@ const fits: {
   app: true,
   browserWindow: true,
   webContents: true,
+  clipboard: true,
   dialog: true,
   globalShortcut: true,
   ipcMain: true,

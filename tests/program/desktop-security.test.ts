@@ -55,6 +55,7 @@ function windowSettings(): BrowserWindowConstructorOptions {
     return Object.assign(new EventEmitter(), calls) as unknown as BrowserWindow;
   };
   const events = {
+    onPage: nothing,
     onPageGone: nothing,
     onPageFailed: nothing,
     onAttentionChanged: nothing,

@@ -23,6 +23,7 @@ export class Formats {
   readonly percent: Show;
   readonly #exact: Show;
   readonly clock: Show;
+  /** Without its year in the current year. */
   readonly moment: Show;
   /** With seconds, for comparing it with a log. */
   readonly instant: Show;
@@ -33,7 +34,8 @@ export class Formats {
   /** A day on a chart's axis: day and month. */
   readonly day: Show;
 
-  constructor(locale: string, words: Words['common']) {
+  /** Without a clock every moment has its year. */
+  constructor(locale: string, words: Words['common'], nowMs = (): number => 0) {
     const number = (options: Intl.NumberFormatOptions): Show => showBy(() => new Intl.NumberFormat(locale, options));
     const time = (options: Intl.DateTimeFormatOptions): Show => showBy(() => new Intl.DateTimeFormat(locale, options));
     this.#words = words;
@@ -44,7 +46,8 @@ export class Formats {
     this.#money = number(dollars);
     this.#exact = number({ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 });
     this.clock = time(clock);
-    this.moment = time({ ...day, year: 'numeric', ...clock });
+    const [thisYear, otherYear] = [time({ ...day, ...clock }), time({ ...day, year: 'numeric', ...clock })];
+    this.moment = (atMs) => (yearOf(atMs) === yearOf(nowMs()) ? thisYear : otherYear)(atMs);
     this.instant = time({ ...day, year: 'numeric', ...clock, second: '2-digit' });
     this.#weekday = time({ weekday: 'short' });
     this.date = time({ ...day, year: 'numeric' });
@@ -101,6 +104,8 @@ export class Formats {
     return (group === 'This week' ? this.#weekday : this.date)(atMs);
   }
 }
+
+const yearOf = (atMs: number): number => new Date(atMs).getFullYear();
 
 /** Made when it is first used: making one takes longer than using it a hundred times, and the first paint needs few of them. */
 function showBy(make: () => { format(value: number): string }): Show {

@@ -78,8 +78,12 @@ test('numbers and money follow the locale of the formats', () => {
   expect(said(swedish)).toEqual(['1,5\u{a0}s', '1,2\u{a0}kB', '1,8k\u{a0}tokens', '1,50\u{a0}$', '1\u{a0}234,5']);
 });
 
-test('a moment has no seconds, an instant has them', () => {
-  const format = new Formats('en-GB', english.common);
+test('a moment has no seconds and its year only in another year, an instant has both', () => {
   const atMs = new Date(2026, 10, 28, 15, 31, 4).getTime();
-  expect([format.moment(atMs), format.instant(atMs)]).toEqual(['28 Nov 2026, 15:31', '28 Nov 2026, 15:31:04']);
+  const said = (year: number) => {
+    const format = new Formats('en-GB', english.common, () => new Date(year, 11, 31, 23, 59).getTime());
+    return [format.moment(atMs), format.instant(atMs)];
+  };
+  expect(said(2026)).toEqual(['28 Nov, 15:31', '28 Nov 2026, 15:31:04']);
+  expect(said(2027)).toEqual(['28 Nov 2026, 15:31', '28 Nov 2026, 15:31:04']);
 });

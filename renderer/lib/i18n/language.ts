@@ -25,7 +25,7 @@ export function createLanguage(): Language {
   const talk = once(async () => Object.assign(words, (await import('./english/talk.ts')).talk));
   const later = once(async () => Object.assign(words, (await import('./english/later.ts')).later));
   const whole = async (): Promise<void> => void (await Promise.all([talk(), later()]));
-  return { words: words as Words, format: new Formats('en-GB', english.common), commands, talk, whole };
+  return { words: words as Words, format: new Formats('en-GB', english.common, Date.now), commands, talk, whole };
 }
 
 /** A failed load is retried by the next caller. */

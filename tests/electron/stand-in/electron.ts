@@ -4,6 +4,7 @@ export { app } from './app.ts';
 export { BrowserWindow } from './browser-window.ts';
 export { ipcMain } from './ipc-main.ts';
 export {
+  clipboard,
   dialog,
   globalShortcut,
   Menu,

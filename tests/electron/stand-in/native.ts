@@ -51,6 +51,10 @@ export class Menu {
     return new Menu(items.map((item) => ({ ...item })));
   }
 
+  popup(): void {
+    // Nothing opens a menu here: the stand-in's pages send no `context-menu`.
+  }
+
   static setApplicationMenu(): void {
     // Windows of the stand-in have no menu bar.
   }
@@ -214,6 +218,10 @@ export function pressKeys(accelerator: string): boolean {
 }
 
 export const openedLinks: string[] = [];
+export const clipboard = {
+  writeText: (_text: string): Promise<void> => Promise.resolve(),
+};
+
 export const shell = {
   openExternal: async (url: string): Promise<void> => {
     openedLinks.push(url);

@@ -79,6 +79,7 @@ export const approvals = {
     approveAll: (n: number) => `Approve all ${n} once`,
     approveSome: (n: number, all: number) => `Approve ${n} of ${all} once`,
     denyAll: 'Deny all',
+    denyEach: (n: number) => `Deny all ${n}`,
     approved: (n: number) => `${count(n, 'call')} approved.`,
     denied: (n: number) => `${count(n, 'call')} denied.`,
   },

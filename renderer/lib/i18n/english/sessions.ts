@@ -3,6 +3,7 @@
 import { counted } from '../../../../core/base/counted.ts';
 
 export const sessions = {
+  width: 'Width of the session list',
   list: 'Sessions',
   searchName: 'Search sessions',
   search: 'Search',

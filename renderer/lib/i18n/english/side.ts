@@ -48,6 +48,7 @@ export const side = {
     noMessage: 'The message field is empty, so there is nothing to save.',
     about: 'Type /prompt in the message field to use one.',
     saved: (name: string) => `Saved ${name}.`,
+    removed: (name: string) => `Removed ${name}.`,
   },
   noPictures: 'Pictures that the browser takes in this session are shown here.',
   picture: (name: string) => `Picture of the page, ${name}`,
