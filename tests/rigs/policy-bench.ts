@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
+import { CountingIds } from '../doubles/counting-ids.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyDraft } from '../../core/contracts/events.ts';

@@ -4,8 +4,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
+import { CountingIds } from '../doubles/counting-ids.ts';
 import { silentLogger, type Logger } from '../../core/base/logger.ts';
 import { stillRedacted } from '../../core/base/redacted.ts';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';

@@ -2,7 +2,7 @@
 // spent.
 
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../../base/clock.ts';
+import { ManualClock } from '../../../../tests/doubles/manual-clock.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
 import { BudgetBook, type BudgetLimits } from '../../../guard/budget/budget.ts';
 import { embeddingPrice } from './embedder.ts';
