@@ -49,7 +49,6 @@ export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
   /** Replaces a part with a test double, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
-  /** When the machine booted. */
   readonly bootedAtMs?: number;
   /** Overrides the machine's readings. */
   readonly machine?: Pick<Machine, 'freeBytes'>;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CountingIds, RandomIds } from './ids.ts';
+import { RandomIds } from './ids.ts';
+import { CountingIds } from '../../tests/doubles/counting-ids.ts';
 
 const ULID = /^ses_[0-9A-HJKMNP-TV-Z]{26}$/;
 

@@ -86,17 +86,6 @@ export class RandomIds implements IdSource {
   }
 }
 
-/** Ids a test can predict: ses_1, ses_2, … */
-export class CountingIds implements IdSource {
-  readonly #counts = new Map<string, number>();
-
-  next(prefix: IdPrefix): string {
-    const count = (this.#counts.get(prefix) ?? 0) + 1;
-    this.#counts.set(prefix, count);
-    return `${prefix}_${count}`;
-  }
-}
-
 function encodeTime(ms: number): string {
   let text = '';
   let rest = ms;

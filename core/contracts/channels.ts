@@ -98,7 +98,6 @@ export const outboundItemSchema = z.object({
   files: z.array(artifactRefSchema).max(50),
   /** The message of the chat that this one answers. */
   replyToMessageId: z.string().optional(),
-  /** Rows of buttons. */
   buttons: z.array(z.array(outboundButtonSchema).max(8)).max(10).optional(),
   /** A message with the same key is queued only once. */
   idempotencyKey: z.string().min(1).max(300),

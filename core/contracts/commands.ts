@@ -118,7 +118,6 @@ export const commandTable: readonly CommandSpec[] = [
 
 const beginning: ReadonlySet<string> = new Set(['tool.run', 'message.send', 'session.create', 'session.configure']);
 
-/** Whether the command of the line may begin a session. */
 export function mayBeginSession(line: string): boolean {
   const { name } = splitLine(line);
   return commandTable.some((command) => command.name === name.toLowerCase() && beginning.has(command.op));

@@ -93,7 +93,6 @@ export interface DoorAdmission {
   admit(request: Pick<DoorRequest, 'header' | 'trust'>, door: TokenDoor, isOpen: boolean): DoorCaller;
 }
 
-/** The agents that a door can reach. */
 export interface DoorAgents {
   list(): readonly AgentListing[];
   has(agentId: string): boolean;

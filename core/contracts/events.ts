@@ -90,7 +90,6 @@ const bodies = {
     dedupeKey: z.string().nullable(),
     /** Files that the person sent with the message, kept as artifacts. Their content is not the person's own text. */
     attachments: z.array(artifactRefSchema).optional(),
-    /** The bounds of the turn that it starts. */
     bounds: turnBoundsSchema.optional(),
     /** The chat of the message, and its id there. The answer of the turn goes back to it. */
     chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),

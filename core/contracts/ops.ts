@@ -78,7 +78,6 @@ export interface Caller {
   readonly channel: DoorName;
   readonly actor: string;
   readonly signal?: AbortSignal;
-  /** The bounds of the turns that it begins. */
   readonly bounds?: TurnBounds;
 }
 

@@ -61,7 +61,6 @@ export interface PluginParts {
   readonly tools?: readonly ToolDefinition[];
   /** Sections that it adds to the context pack, besides the conversation. */
   readonly packSources?: readonly PackSource[];
-  /** Strategies for work with criteria. */
   readonly strategies?: readonly WorkStrategy[];
   readonly checks?: readonly HealthSource[];
   /** A channel. Its name must be that of the plugin, so that it cannot pose as another channel. */

@@ -114,7 +114,6 @@ export const approvalSchema = z.object({
   tool: z.string(),
   /** For example "Wants to write notes.md (1.2 kB)". */
   summary: z.string(),
-  /** Describes the risk. */
   risk: z.string(),
   reason: z.string(),
   ruleId: z.string(),

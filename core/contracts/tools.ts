@@ -231,6 +231,18 @@ export const taintSourceSchema = z.object({
 });
 export type TaintSource = z.infer<typeof taintSourceSchema>;
 
+/** The untrusted sources that a call may follow. */
+export interface CallTaint {
+  /** All untrusted sources of the session. */
+  readonly session: readonly TaintSource[];
+  /** The possible sources of the deciding arguments. Empty if they are the person's own, or older than any untrusted content. */
+  readonly derived: readonly TaintSource[];
+  /** True if the session has read private data. Only set for a session with untrusted content. */
+  readonly sensitive: boolean;
+}
+
+export const noTaint: CallTaint = Object.freeze({ session: [], derived: [], sensitive: false });
+
 /** The result of a tool. If `forUser` is null, the person sees `forModel`; `silent` means that the person is not notified. */
 export interface ToolResult {
   readonly forModel: string;

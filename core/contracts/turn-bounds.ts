@@ -26,7 +26,6 @@ export const configuredSchema = z.object({
 
 /** null means no bound of that kind; an empty list excludes everything. */
 export const turnBoundsSchema = z.strictObject({
-  /** Names of tools. */
   tools: entries(toolName),
   classes: entries(toolClassSchema),
   /** Absolute real paths of folders in which and below which files may be written. */

@@ -55,7 +55,6 @@ export interface CallView {
   helper: { readonly agentId: string; sessionId: string | null; end: HelperEnd | null } | null;
 }
 
-/** One model request. */
 export interface RequestView {
   readonly requestId: string;
   readonly packId: string;

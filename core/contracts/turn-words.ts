@@ -85,7 +85,6 @@ export function endedQuestionWords(ended: Pick<EndedQuestion, 'action' | 'by'> |
   return `Answered ${placeOf(ended.by, here)}: ${ended.action === 'accept' ? 'sent' : 'declined'}.`;
 }
 
-/** The sentence for `budget.unpriced`. */
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
   if (isRouteRef(model)) return `${which} cannot be enforced for ${model}: the price of a candidate is unknown.`;

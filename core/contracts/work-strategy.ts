@@ -3,7 +3,6 @@
 export interface WorkedAttempt {
   /** From 1. */
   readonly attempt: number;
-  /** The answer. */
   readonly text: string;
   /** The criteria that were checked. After a failed rule, later criteria are not checked. */
   readonly checks: readonly { readonly text: string; readonly verdict: 'pass' | 'fail' | 'error'; readonly evidence: string }[];

@@ -19,7 +19,6 @@ export interface DesktopStatus {
   readonly panic: PanicStatus;
   /** Pending approvals, oldest first. */
   readonly approvals: readonly Approval[];
-  /** The number of running turns. */
   readonly runningTurns: number;
 }
 

@@ -1,7 +1,7 @@
 // A failing page is reloaded twice; then a person is asked, once. Failures long ago do not count.
 
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../../tests/doubles/manual-clock.ts';
 import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { PageRecovery } from './page-recovery.ts';
 

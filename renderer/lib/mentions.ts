@@ -2,7 +2,6 @@
 
 import type { OpClient } from './client.ts';
 
-/** The mention at the caret. */
 export interface Mention {
   readonly query: string;
   readonly before: string;

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { Emitter } from '../../core/base/emitter.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { CountingIds } from './counting-ids.ts';
 import type { EventsQuery } from '../../core/contracts/claw.ts';
 import { AppError, type ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice, TurnStatus } from '../../core/contracts/events.ts';

@@ -1,7 +1,7 @@
 // A terminal for tests of the command line: captured output, typed input and interrupts, with a fake Claw.
 
 import { PassThrough, Writable } from 'node:stream';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from './manual-clock.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRuntime, type OwnDoors } from '../../core/doors/cli/cli.ts';
 

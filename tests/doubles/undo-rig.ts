@@ -4,8 +4,8 @@
 import * as nodeFs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { ManualClock } from './manual-clock.ts';
+import { CountingIds } from './counting-ids.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import type { BeforeFile } from '../../core/contracts/checkpoints.ts';
 import type { AnyDraft } from '../../core/contracts/events.ts';

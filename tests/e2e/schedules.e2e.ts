@@ -3,7 +3,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import type { ScheduleView } from '../../core/contracts/features/schedule.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { AskResult } from '../../core/contracts/op-results.ts';

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeF
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
 import type { RuntimeOptions } from '../../core/compose.ts';

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { createHttpDoor, findInstance, InstanceDoor, type HttpDoor, type HttpDoorOptions } from '../../core/doors/http/http.ts';
 import type { TrayClaw } from '../../core/index.ts';

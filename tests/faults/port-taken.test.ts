@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { createHttpDoor, type HttpDoorOptions, type UrlListening } from '../../core/doors/http/http.ts';
 import { HttpClient } from '../../renderer/lib/http-client.ts';

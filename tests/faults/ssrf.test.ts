@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
 import { toAppError } from '../../core/contracts/errors.ts';
-import { GuardedFetch, type NameResolver, type UrlJudge } from '../../core/guard/egress/egress.ts';
+import type { NameResolver } from '../../core/contracts/url-decision.ts';
+import { GuardedFetch, type UrlJudge } from '../../core/guard/egress/egress.ts';
 import { SafetyChecks } from '../../core/guard/safety/safety.ts';
 import { Web, type WebRequest } from '../doubles/web/web.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import { builtInFeatures } from '../../core/compose-features.ts';
 import { migrationsOf } from '../../core/compose-spine.ts';
 import { silentLogger } from '../../core/base/logger.ts';

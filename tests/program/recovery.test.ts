@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import type { OpParams } from '../../core/contracts/ops.ts';
 import type { RuntimeOptions } from '../../core/compose.ts';
 import type { TrayClaw } from '../../core/index.ts';

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import type { Logger } from '../../core/base/logger.ts';
 import type { AnyDraft, EventBodies } from '../../core/contracts/events.ts';
 import { Storage } from '../../core/store/storage/storage.ts';

@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
 import { stillRedacted } from '../../core/base/redacted.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { CountingIds } from '../doubles/counting-ids.ts';
 import type { Logger } from '../../core/base/logger.ts';
 import type { ChannelPort, ChatAddress, NewOutbound, OutboundPart, SendOutcome } from '../../core/contracts/channels.ts';
 import type { AnyDraft, AnyEvent } from '../../core/contracts/events.ts';

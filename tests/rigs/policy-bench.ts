@@ -3,24 +3,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
+import { CountingIds } from '../doubles/counting-ids.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyDraft } from '../../core/contracts/events.ts';
 import type { Approval, Grant, GrantScope } from '../../core/contracts/policy.ts';
-import type { CallFacts, CommandBinding, PathFact, PlainCommand, ToolClass } from '../../core/contracts/tools.ts';
-import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
-import { Storage } from '../../core/store/storage/storage.ts';
 import {
   noTaint,
-  PolicyGate,
-  PolicyStore,
-  policyMigrations,
+  type CallFacts,
   type CallTaint,
-  type GateDecision,
-  type GateRequest,
-} from '../../core/guard/policy/policy.ts';
+  type CommandBinding,
+  type PathFact,
+  type PlainCommand,
+  type ToolClass,
+} from '../../core/contracts/tools.ts';
+import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
+import { Storage } from '../../core/store/storage/storage.ts';
+import { PolicyGate, PolicyStore, policyMigrations, type GateDecision, type GateRequest } from '../../core/guard/policy/policy.ts';
 
 export const path = (real: string, changes: Partial<PathFact> = {}): PathFact => ({
   given: real,

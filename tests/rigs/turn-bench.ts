@@ -4,8 +4,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../core/base/clock.ts';
-import { CountingIds } from '../../core/base/ids.ts';
+import { ManualClock } from '../doubles/manual-clock.ts';
+import { CountingIds } from '../doubles/counting-ids.ts';
 import { silentLogger, type Logger } from '../../core/base/logger.ts';
 import { stillRedacted } from '../../core/base/redacted.ts';
 import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
@@ -14,10 +14,10 @@ import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../
 import type { ChatMessage, DeltaSink, ModelReply, ModelRequest } from '../../core/contracts/llm.ts';
 import type { TurnBounds } from '../../core/contracts/turn-bounds.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
-import type { TaintSource, ToolDefinition } from '../../core/contracts/tools.ts';
+import { noTaint, type CallTaint, type TaintSource, type ToolDefinition } from '../../core/contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../core/agent/brain/brain.ts';
 import { PanicSwitch } from '../../core/guard/panic/panic.ts';
-import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } from '../../core/guard/policy/policy.ts';
+import { PolicyGate, PolicyStore, policyMigrations } from '../../core/guard/policy/policy.ts';
 import type { JudgedCall } from '../../core/guard/taint/taint.ts';
 import { ToolHost } from '../../core/hands/tools/tools.ts';
 import { ContextPacker, type PackSource } from '../../core/mind/context/context.ts';

@@ -5,7 +5,6 @@ import { repeatKey, type CallState, type TurnState } from './turn-state.ts';
 
 export interface Reflection {
   readonly why: string;
-  /** The note for the model. */
   readonly note: string;
 }
 

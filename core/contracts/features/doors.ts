@@ -6,7 +6,6 @@ import { usageSchema } from '../llm.ts';
 import { none } from '../op-params.ts';
 import { privateParts } from '../outsider.ts';
 
-/** The doors that a token opens. */
 export const tokenDoorSchema = z.enum(['openai', 'ollama', 'a2a', 'mcp']);
 export type TokenDoor = z.infer<typeof tokenDoorSchema>;
 
@@ -70,7 +69,6 @@ const tokenFields = {
   door: tokenDoorSchema,
   name: z.string(),
   scopes: z.array(z.string()),
-  /** Requests per minute. */
   perMinute: z.number().int(),
   /** US dollars per local day; null for no limit besides the program's own. */
   perDayUsd: z.number().nullable(),

@@ -88,7 +88,6 @@ export type EvalFile = z.infer<typeof evalFileSchema>;
 /** The input form, as a program writes it. */
 export type EvalCases = z.input<typeof evalFileSchema>;
 
-/** The built-in suites. */
 export const evalSuites = ['tools', 'injection', 'long-context', 'recall', 'budget'] as const;
 
 const checkSchema = z.object({ type: z.string(), pass: z.boolean(), reason: z.string(), score: z.number().optional() });

@@ -66,7 +66,6 @@ const governorEvents = {
     mode: governorModeSchema.exclude(['off']),
     /** The gate's decision on the call. */
     decision: decisionKindSchema.optional(),
-    /** The class of the call. */
     class: z.string().optional(),
     findings: z.array(findingSchema).min(1),
     /** The directives that took effect; none in the mode observe. */

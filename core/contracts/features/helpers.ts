@@ -25,7 +25,6 @@ export const helperOriginSchema = z.object({
   jobId: z.string(),
   label: z.string(),
   from: helperParentSchema,
-  /** The agent that called. */
   agentId: z.string(),
   /** Nearest first. */
   payers: z.array(helperPayerSchema),

@@ -74,7 +74,6 @@ export interface HookSubject {
     readonly outcome?: string;
     readonly result?: string;
   };
-  /** An outbound message. */
   readonly message?: { readonly to: string; readonly text: string; readonly outcome?: string };
 }
 
@@ -97,6 +96,15 @@ export interface LibraryHook extends Partial<Pick<HookConfig, 'match' | 'timeout
 export interface HookVerdict {
   readonly decision: 'pass' | 'ask' | 'deny';
   readonly reason: string;
+}
+
+/** The hooks a person set up. They can only make decisions stricter: hold a call or a message back, never allow one. */
+export interface HookPort {
+  has(on: HookPoint): boolean;
+  /** Fails with `cancelled` when the signal aborts; any other failure is part of the verdict. */
+  before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
+  /** Never fails, and does not block. */
+  after(subject: HookSubject): void;
 }
 
 export type HookRan = z.infer<(typeof hookEvents)['hook.ran']>;

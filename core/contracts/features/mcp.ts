@@ -174,7 +174,6 @@ export type McpQuestion = z.infer<typeof questionSchema>;
 export interface EndedQuestion {
   readonly question: McpQuestion;
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** The fields that were sent. */
   readonly fields: readonly string[];
   readonly by: string;
 }

@@ -211,7 +211,6 @@ export type MemoryView = z.infer<typeof memoryViewSchema>;
 
 export const memoryHitSchema = memoryViewSchema.extend({
   score: z.number(),
-  /** The searches that found it. */
   foundBy: z.array(z.enum(['words', 'meaning', 'source'])),
 });
 export type MemoryHit = z.infer<typeof memoryHitSchema>;

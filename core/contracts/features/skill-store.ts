@@ -29,7 +29,6 @@ export const effectKinds = ['tool', 'command', 'host', 'secret', 'folder', 'skil
 export const effectSchema = z.object({
   kind: z.enum(effectKinds),
   name: z.string(),
-  /** Whether the skill declares it. */
   isDeclared: z.boolean(),
   /** Whether the skill's files use it. */
   isFound: z.boolean(),

@@ -52,7 +52,6 @@ export const skillListingSchema = z.object({
   trust: skillTrustSchema,
   isEnabled: z.boolean(),
   requirements: z.array(skillRequirementSchema),
-  /** The tools that it declares. */
   tools: z.array(z.string()),
   /** Whether it is offered to the model; if not, `whyNot` gives the reason. */
   isOffered: z.boolean(),

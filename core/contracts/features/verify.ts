@@ -5,7 +5,6 @@ import * as z from 'zod';
 import { usageSchema } from '../llm.ts';
 import { toolClassSchema } from '../tools.ts';
 
-/** The verdict of a verifier. */
 export const verdictSchema = z.enum(['VALID', 'INVALID', 'RETRY', 'NEEDS_SPEC']);
 export type Verdict = z.infer<typeof verdictSchema>;
 

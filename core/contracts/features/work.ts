@@ -60,7 +60,6 @@ export const workBudgetSchema = z.strictObject({
   minutes: z.number().positive().max(1440).optional(),
 });
 
-/** A task file. */
 export const workFileSchema = z.strictObject({
   goal: words,
   criteria: z.array(criterionSchema).max(50).default([]),

@@ -3,8 +3,9 @@
 import { counted } from '../../base/counted.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { TurnDetails } from '../../contracts/op-results.ts';
+import { tabled } from './kernel/shown.ts';
 import type { Paint } from './output.ts';
-import { facts, money, table, when } from './table.ts';
+import { facts, money, when } from './table.ts';
 
 export function describeTurn(turn: TurnDetails, paint: Paint): string {
   const about = facts([
@@ -19,41 +20,25 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
     ['Packs', turn.packs.join(', ') || '-'],
     ...(turn.error === null ? [] : [['Error', turn.error.message] as const]),
   ]);
+  const { requests = [] } = turn;
   const part = (title: string, text: string): string => `${paint('bold', title)}\n${text}`;
   return [
     about,
-    part(
-      'Phases',
-      table(
-        ['PHASE', 'SINCE', 'EVENTS'],
-        turn.phases.map((one) => [one.phase, when(one.atMs), String(one.events)]),
-        'None.',
-      ),
-    ),
-    ...whyModels(turn).map((rows) => part('Models', table(['MODEL', 'ROUTE', 'WHY', 'FAILED'], rows, 'None.'))),
+    part('Phases', tabled(turn.phases, { PHASE: 'phase', SINCE: 'atMs', EVENTS: 'events' }, 'None.')),
+    // Without a route, the model is named above.
+    ...(requests.some(({ route }) => route !== null)
+      ? [part('Models', tabled(requests, { MODEL: 'model', ROUTE: 'route', WHY: 'reason', FAILED: 'error' }, 'None.'))]
+      : []),
     part(
       'Calls',
-      table(
-        ['CALL', 'OUTCOME', 'GATE', 'RULE', 'WHAT', 'OUTPUT'],
-        turn.calls.map((one) => [one.callId, one.outcome, one.decision ?? '-', one.ruleId ?? '-', calledWhat(one), outputOf(one)]),
+      tabled(
+        turn.calls,
+        { CALL: 'callId', OUTCOME: 'outcome', GATE: 'decision', RULE: 'ruleId', WHAT: calledWhat, OUTPUT: outputOf },
         'None.',
       ),
     ),
-    part(
-      'Decisions',
-      table(
-        ['STEP', 'INTENT', 'WHY'],
-        turn.decisions.map((one) => [String(one.step), one.intent, one.reason]),
-        'None.',
-      ),
-    ),
+    part('Decisions', tabled(turn.decisions, { STEP: 'step', INTENT: 'intent', WHY: 'reason' }, 'None.')),
   ].join('\n\n');
-}
-
-/** Only if a route chose a model. Otherwise the model is named above. */
-function whyModels({ requests = [] }: TurnDetails): string[][][] {
-  if (!requests.some(({ route }) => route !== null)) return [];
-  return [requests.map(({ model, route, reason, error }) => [model, route ?? '-', reason ?? '-', error ?? '-'])];
 }
 
 const OUTPUT_CHARS_MAX = 200;
@@ -78,31 +63,15 @@ export function describePack(pack: OpResult<'pack.get'>): string {
       ['Reported', reported(pack.reported ?? null)],
       ['Summary', summary(pack.summary ?? null)],
     ]),
-    table(
-      ['SECTION', 'TOKENS', 'ITEMS'],
-      pack.sections.map((one) => [one.name, String(one.tokens), String(one.items)]),
-      'No sections.',
-    ),
-    table(
-      ['LEFT OUT', 'COUNT', 'TOKENS', 'WHY'],
-      pack.dropped.map((one) => [one.what, String(one.count), String(one.tokens), one.reason]),
-      'Nothing was left out.',
-    ),
-    table(
-      ['SHORTENED', 'FROM', 'TO', 'WHY'],
-      pack.truncated.map((one) => [one.what, String(one.fromTokens), String(one.toTokens), one.reason]),
-      'Nothing was shortened.',
-    ),
-    table(
-      ['FROM', 'SOURCE', 'TOKENS', 'TITLE'],
-      (pack.parts ?? []).map((one) => [one.section, one.source, String(one.tokens), one.title]),
+    tabled(pack.sections, { SECTION: 'name', TOKENS: 'tokens', ITEMS: 'items' }, 'No sections.'),
+    tabled(pack.dropped, { 'LEFT OUT': 'what', COUNT: 'count', TOKENS: 'tokens', WHY: 'reason' }, 'Nothing was left out.'),
+    tabled(pack.truncated, { SHORTENED: 'what', FROM: 'fromTokens', TO: 'toTokens', WHY: 'reason' }, 'Nothing was shortened.'),
+    tabled(
+      pack.parts ?? [],
+      { FROM: 'section', SOURCE: 'source', TOKENS: 'tokens', TITLE: 'title' },
       'Nothing from memory, knowledge or skills.',
     ),
-    table(
-      ['ROLE', 'TEXT'],
-      pack.messages.map((one) => [one.role, one.text]),
-      'No messages.',
-    ),
+    tabled(pack.messages, { ROLE: 'role', TEXT: 'text' }, 'No messages.'),
   ].join('\n\n');
 }
 

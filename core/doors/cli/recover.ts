@@ -7,7 +7,7 @@ import { recoveryKindSchema } from '../../contracts/features/health.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
-import { table } from './table.ts';
+import { tabled } from './kernel/shown.ts';
 import { cliCaller } from './caller.ts';
 
 type Health = OpResult<'health.check'>;
@@ -56,9 +56,14 @@ async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): 
 }
 
 function describeHealth({ checks }: Health): string {
-  return table(
-    ['CHECK', 'STATE', 'DETAIL', 'WHAT TO DO'],
-    checks.map((one) => [one.id, one.ok ? (one.fix === undefined ? 'ok' : 'note') : 'FAILED', one.detail, one.fix ?? '']),
+  return tabled(
+    checks,
+    {
+      CHECK: 'id',
+      STATE: ({ ok, fix }) => (ok ? (fix === undefined ? 'ok' : 'note') : 'FAILED'),
+      DETAIL: 'detail',
+      'WHAT TO DO': ({ fix }) => fix ?? '',
+    },
     'No checks.',
   );
 }
@@ -69,12 +74,7 @@ function listKinds(context: CommandContext): Promise<number> {
     {},
     {
       json: ({ kinds }) => kinds,
-      human: ({ kinds }) =>
-        table(
-          ['NAME', 'WHAT', 'WHEN', 'TARGET'],
-          kinds.map((one) => [one.kind, one.title, one.when, one.target ?? '-']),
-          'None.',
-        ),
+      human: ({ kinds }) => tabled(kinds, { NAME: 'kind', WHAT: 'title', WHEN: 'when', TARGET: 'target' }, 'None.'),
     },
   );
 }

@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
+import { tabled } from './kernel/shown.ts';
 import { exitCodes } from './exit-code.ts';
 import { describeFile } from './file-diff.ts';
 import type { Paint } from './output.ts';
-import { table, when } from './table.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
 interface UndoOptions {
@@ -76,11 +76,7 @@ function listUndoable(context: CommandContext, options: UndoOptions): Promise<nu
     {
       json: ({ checkpoints }) => checkpoints,
       human: ({ checkpoints }) =>
-        table(
-          ['CALL', 'TURN', 'WHEN', 'WHAT'],
-          checkpoints.map((one) => [one.callId, one.turnId ?? '-', when(one.atMs), describeFiles(one)]),
-          'Nothing was written yet.',
-        ),
+        tabled(checkpoints, { CALL: 'callId', TURN: 'turnId', WHEN: 'atMs', WHAT: describeFiles }, 'Nothing was written yet.'),
     },
   );
 }

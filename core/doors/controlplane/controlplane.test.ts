@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { stillRedacted } from '../../base/redacted.ts';
-import { CountingIds } from '../../base/ids.ts';
+import { CountingIds } from '../../../tests/doubles/counting-ids.ts';
 import type { DirectCall, InboundMessage } from '../../runtime/turns/turns.ts';
 import { Controlplane, type ControlplaneDeps } from './controlplane.ts';
 

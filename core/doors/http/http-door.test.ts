@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http.ts';

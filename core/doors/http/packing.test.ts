@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { createHttpDoor, type HttpDoor, type UrlListening } from './http.ts';
 

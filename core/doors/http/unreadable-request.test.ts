@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { createHttpDoor } from './http.ts';
 

@@ -1,7 +1,7 @@
 // The panic stop on a full disk.
 
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { createPanicOps } from './panic-ops.ts';

@@ -24,7 +24,6 @@ export interface TaskOwner extends Pick<DoorCaller, 'begins'> {
   readonly name: string;
   /** The agent for a task that names this one, or none. Fails with invalid_params if the owner may not use it. */
   agentFor(named: string | null): string;
-  /** The bounds of the turns it begins. */
   bounds(): TurnBounds;
 }
 

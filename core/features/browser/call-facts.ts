@@ -35,7 +35,6 @@ export function factsOf(args: BrowserArgs, deps: FactDeps, context: FactContext)
   return actionFacts(args, deps, effect, paths);
 }
 
-/** The effect that the action would have. */
 export function effectOf(args: BrowserArgs, view: PageView | null): ActionEffect {
   const judged = judgeOf(args, view);
   if (args.sends !== true || !judged.reads) return judged;

@@ -3,15 +3,8 @@
 
 import { createServer, request as sendRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import {
-  openConnection,
-  systemDialer,
-  systemResolver,
-  type Dialer,
-  type NameResolver,
-  type ResolvedVerdict,
-  type UrlJudge,
-} from '../../guard/egress/egress.ts';
+import type { NameResolver, ResolvedDecision } from '../../contracts/url-decision.ts';
+import { openConnection, systemDialer, systemResolver, type Dialer, type UrlJudge } from '../../guard/egress/egress.ts';
 
 export interface CheckingProxyDeps {
   readonly judge: Pick<UrlJudge, 'resolvedUrl'>;
@@ -110,7 +103,7 @@ export class CheckingProxy {
   }
 
   /** Returns a connection to a checked address, or the reason for the refusal. */
-  async #dial(url: string): Promise<{ readonly socket: Socket; readonly verdict: ResolvedVerdict } | string> {
+  async #dial(url: string): Promise<{ readonly socket: Socket; readonly verdict: ResolvedDecision } | string> {
     const { judge, resolver = systemResolver, dialer = systemDialer } = this.#deps;
     const { signal } = this.#ended;
     const verdict = await judge.resolvedUrl(url, resolver, signal);

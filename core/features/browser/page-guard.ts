@@ -2,7 +2,7 @@
 // person approved, whatever the page calls it. Starts nothing and sends nothing.
 
 import { decodeComponent } from '../../base/decode-component.ts';
-import type { UrlVerdict } from '../../guard/egress/egress.ts';
+import type { UrlDecision } from '../../contracts/url-decision.ts';
 import { shown } from './checking-proxy.ts';
 import { effectOfUrl } from './grave-words.ts';
 
@@ -17,7 +17,7 @@ export interface PageRequest {
 }
 
 export interface PageGuardDeps {
-  url(url: string): UrlVerdict;
+  url(url: string): UrlDecision;
   isListed(host: string): boolean;
 }
 

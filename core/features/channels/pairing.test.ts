@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { CountingIds } from '../../base/ids.ts';
+import { CountingIds } from '../../../tests/doubles/counting-ids.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { looksLikeCode, Pairing } from '../../runtime/chats/chats.ts';
 import { benchNames, openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';

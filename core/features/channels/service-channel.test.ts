@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { CountingIds } from '../../base/ids.ts';
+import { CountingIds } from '../../../tests/doubles/counting-ids.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { stillRedacted } from '../../base/redacted.ts';
 import {

@@ -38,7 +38,6 @@ export const deadLetters = defineBuiltInFeature({
   },
 });
 
-/** The operations on dead letters: list, retry and clear. */
 function createDeadLetterOps(letters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>): Pick<OpHandlers, keyof typeof deadLetterOps> {
   return {
     'dlq.list': ({ limit }) => ({ letters: letters.list(limit ?? 100) }),

@@ -15,7 +15,6 @@ import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 
 export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'closing' | 'config' | 'secrets' | 'tools'> {
-  /** The current models. */
   readonly models: Pick<ModelRouter, 'ready' | 'defaultChoice' | 'cost' | 'list' | 'lookAtServers'>;
   readonly ops: () => Pick<OpHandlers, 'model.test'>;
   /** The outcome of the newest request of a turn to the model; null if there was none. */

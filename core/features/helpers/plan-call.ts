@@ -68,7 +68,6 @@ function payersOf(
   return [{ turnId, sessionId, continues: continues?.turnIds ?? [], usd, tokens }, ...(helper?.payers ?? [])];
 }
 
-/** The start of the calling turn. */
 export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }: CallPlace): EventBodies['turn.started'] {
   const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_MAX, newest: true });
   const start = starts.findLast((event) => event.turnId === turnId);

@@ -5,17 +5,12 @@ import * as z from 'zod';
 import type { AgentListing, HelperLimits } from '../../contracts/agents.ts';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
+import type { HelperQueue } from './helper-queue.ts';
 import { describeJob, resultOf } from './helper-words.ts';
 import type { HelperJob } from './rows.ts';
-import type { CallPlace, WantedHelp } from './plan-call.ts';
+import type { CallPlace } from './plan-call.ts';
 
-/** The part of the queue that the tools use. */
-export interface HelperCalls {
-  call(from: CallPlace, wanted: WantedHelp): HelperJob;
-  whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob>;
-  list(sessionId: string | null): HelperJob[];
-  cancel(jobId: string, by: string, reason: string): HelperJob;
-}
+type HelperCalls = Pick<HelperQueue, 'call' | 'whenFinished' | 'list' | 'cancel'>;
 
 export interface HelperToolDeps {
   readonly calls: HelperCalls;

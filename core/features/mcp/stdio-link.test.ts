@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { Deferred } from '../../base/deferred.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import { StdioLink } from './stdio-link.ts';

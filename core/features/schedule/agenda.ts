@@ -18,7 +18,6 @@ export interface FollowUp {
   readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
 }
 
-/** A recurring job. */
 export interface RecurringJob {
   readonly name?: string | undefined;
   readonly prompt: string;

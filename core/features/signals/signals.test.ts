@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
-import { CountingIds } from '../../base/ids.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
+import { CountingIds } from '../../../tests/doubles/counting-ids.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';

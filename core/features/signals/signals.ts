@@ -75,7 +75,6 @@ interface Handled {
   readonly hub: Pick<SignalHub, 'receive'>;
   readonly hooks: HookGate;
   readonly ids: IdSource;
-  /** The bounds of an unattended turn. */
   boundsOf(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
 }
 

@@ -19,7 +19,6 @@ export interface PlannerDeps extends PrepareDeps, DirectDeps {
 
 export interface PlanWish {
   readonly wants: readonly string[];
-  readonly isUpdate: boolean;
   readonly sha256: string | null;
   /** The skills of a lock file, which are installed exactly as locked. */
   readonly exact: readonly Prepared[];

@@ -9,7 +9,6 @@ export interface Scanned {
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly name: string;
   readonly description: string;
-  /** The names of the secrets in a text. */
   readonly secretsIn: (text: string) => readonly string[];
 }
 

@@ -114,7 +114,7 @@ export class StoreDesk {
     const wants = isUpdate && params.wants.length === 0 ? this.#updatable() : params.wants.map((ref) => this.#ref(ref));
     if (wants.length === 0 && exact.length === 0 && !isUpdate)
       throw new AppError('invalid_params', 'Nothing was named to install.', { hint: 'Name a skill, a folder, an archive or an address.' });
-    const { skills, unchanged } = await planner.plan({ wants, isUpdate, sha256: params.sha256 ?? null, exact });
+    const { skills, unchanged } = await planner.plan({ wants, sha256: params.sha256 ?? null, exact });
     const shown = skills.map((one) => one.shown);
     const isDangerous = shown.some(({ risks }) => risks.some(({ level }) => level === 'danger'));
     const planId = skills.length === 0 ? null : this.#keep({ skills, isDangerous });

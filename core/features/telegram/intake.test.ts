@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import type { ChannelInbound } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';

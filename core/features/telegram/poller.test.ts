@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { GrammyError, HttpError } from 'grammy/web';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../base/logger.ts';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { channels } from '../channels/channels.ts';
 import type { Update } from './bot-api.ts';

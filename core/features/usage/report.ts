@@ -46,12 +46,10 @@ const statements = {
 export class UsageReport {
   readonly #sql: Statements;
   readonly #rows: { settle(): void };
-  readonly #dayOf: (atMs: number) => string;
 
-  constructor(db: SqlDatabase, rows: { settle(): void }, dayOf: (atMs: number) => string = localDay) {
+  constructor(db: SqlDatabase, rows: { settle(): void }) {
     this.#sql = new Statements(db);
     this.#rows = rows;
-    this.#dayOf = dayOf;
   }
 
   get #settled(): Statements {
@@ -61,13 +59,13 @@ export class UsageReport {
 
   /** `rows` cover the last `days` local days; `today` covers the current day. Days and sessions without a model call are included. */
   usage({ by = 'day', days = 30, limit = -1 }: OpParsed<'usage.get'>, nowMs: number): Pick<OpResult<'usage.get'>, 'rows' | 'today'> {
-    const day = this.#dayOf(localDayStartMs(nowMs, days - 1));
+    const day = localDay(localDayStartMs(nowMs, days - 1));
     const rows = this.#settled.rows<Summed>(statements.rows, { by, day, limit });
     const keys = JSON.stringify(rows.map(({ key }) => key));
     const counted = Map.groupBy(this.#counted(statements.latenciesOf, { by, day, keys }), ([key]) => key);
     return {
       rows: rows.map((row) => ({ ...row, ...percentilesOf(counted.get(row.key) ?? []) })),
-      today: this.#today(this.#dayOf(nowMs)),
+      today: this.#today(localDay(nowMs)),
     };
   }
 

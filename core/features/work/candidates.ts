@@ -18,7 +18,6 @@ import { nextStep, type WorkState } from './fold.ts';
 export interface CandidateDeps extends Omit<CriteriaDeps, 'isProtected'> {
   readonly clock: { nowMs(): number };
   readonly temporaryFolder: string;
-  /** The configured workspace. */
   readonly configured: string;
   trustFor(path: string, about: { readonly sessionId: string; readonly approvalId: string; readonly nowMs: number }): Grant;
   sourcesOf(sessionId: string): readonly TaintSource[];

@@ -2,38 +2,24 @@
 // connection and redirect. Keeps no cookies, uses no proxy, and sends credentials only to the origin the caller gave them for.
 
 import { AppError } from '../../contracts/errors.ts';
+import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
 import { systemDialer, type Dialer } from './connect.ts';
 import { exchange, type ExchangeAnswer, type ExchangePorts, type FetchLimits } from './exchange.ts';
 import { abortError, failure, timeoutError } from './fetch-failure.ts';
-import { systemResolver, type NameResolver } from './name-lookup.ts';
+import { systemResolver } from './name-lookup.ts';
 import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
 
 export { openConnection, systemDialer, type Dialer, type DialTarget } from './connect.ts';
 export type { FetchLimits } from './exchange.ts';
-export { systemResolver, type NameResolver } from './name-lookup.ts';
+export { systemResolver } from './name-lookup.ts';
 export { carriesCredential, fetchMethods, refuseHeader } from './request-headers.ts';
-
-export interface UrlVerdict {
-  readonly decision: 'allow' | 'deny';
-  readonly reason: string;
-  /** The normalized URL, as it would be fetched. */
-  readonly url: string;
-  /** True if the person listed this host. */
-  readonly isListed: boolean;
-}
-
-export interface ResolvedVerdict extends UrlVerdict {
-  readonly addresses: readonly string[];
-  /** Denied because the name has no address, not because of a rule. */
-  readonly isUnresolved?: boolean;
-}
 
 /** The URL rules. Only allowed addresses are connected to. */
 export interface UrlJudge {
-  url(url: string): UrlVerdict;
+  url(url: string): UrlDecision;
   /** Resolves the name once. Only the returned addresses may be connected to. */
-  resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedVerdict>;
-  redirect(redirect: { from: string; to: string; method: string }): UrlVerdict & { readonly keepsHeaders: boolean };
+  resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision>;
+  redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean };
 }
 
 export interface RedirectHop {
@@ -112,7 +98,7 @@ export class GuardedFetch {
   }
 
   /** Checks a URL by the rules, without a DNS lookup. */
-  check(url: string): UrlVerdict {
+  check(url: string): UrlDecision {
     return this.#judge.url(url);
   }
 
@@ -203,7 +189,7 @@ function withoutContent(headers: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('content-')));
 }
 
-function refused(verdict: UrlVerdict): AppError {
+function refused(verdict: UrlDecision): AppError {
   return new AppError('address_refused', `${verdict.url.slice(0, 200)} was not fetched. ${verdict.reason}`, {
     data: { url: verdict.url.slice(0, 500) },
   });

@@ -1,11 +1,7 @@
 // Resolves names with the system's resolver, so that the checked addresses are those the system would connect to. Caches nothing.
 
 import { lookup } from 'node:dns/promises';
-
-/** Resolves names to addresses. Both an empty answer and a failure mean that the name does not resolve. */
-export interface NameResolver {
-  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
-}
+import type { NameResolver } from '../../contracts/url-decision.ts';
 
 export const systemResolver: NameResolver = {
   // The lookup cannot be cancelled, so on abort the caller only stops waiting for it.

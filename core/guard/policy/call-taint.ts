@@ -1,28 +1,6 @@
 // The untrusted sources a call may follow, as the gate receives them, and those of them that a grant was not given for. Marks nothing.
 
-import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
-
-export interface CallTaint {
-  /** Every untrusted source that the session has read. */
-  readonly session: readonly TaintSource[];
-  /** The possible sources of this call's deciding arguments. */
-  readonly derived: readonly TaintSource[];
-  /** True if the session has read private data. */
-  readonly sensitive: boolean;
-}
-
-/** Called once for each call, before the gate. */
-export interface TaintPort {
-  of(call: {
-    readonly sessionId: string;
-    readonly tool: string;
-    readonly argsJson: string;
-    readonly argsHash: string;
-    readonly facts: CallFacts;
-  }): CallTaint;
-}
-
-export const noTaint: CallTaint = { session: [], derived: [], sensitive: false };
+import type { CallTaint, TaintSource } from '../../contracts/tools.ts';
 
 const SHOWN_MAX = 3;
 

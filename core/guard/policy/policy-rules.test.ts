@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { ownDataProtection, toolClasses, type CallFacts } from '../../contracts/tools.ts';
+import { noTaint, ownDataProtection, toolClasses, type CallFacts } from '../../contracts/tools.ts';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
-import { noTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
 import { facts, fetchFrom, fromWeb, npmTest, path, plainCommand } from '../../../tests/rigs/policy-bench.ts';
 import { decideByRules, ruleIds, type RuleInput } from './policy-rules.ts';

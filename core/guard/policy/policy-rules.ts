@@ -4,9 +4,17 @@
 import { counted } from '../../base/counted.ts';
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
-import { onlyChangesFiles, ownDataProtection, readsOf, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import {
+  onlyChangesFiles,
+  ownDataProtection,
+  readsOf,
+  type CallFacts,
+  type CallTaint,
+  type TaintSource,
+  type ToolClass,
+} from '../../contracts/tools.ts';
 import { exclusionOf, type JudgedBounds } from './bounds-rules.ts';
-import { nameSources, type CallTaint } from './call-taint.ts';
+import { nameSources } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
 import type { PreApproval } from './pre-approved.ts';
 import type { OverLimit } from './rate-limits.ts';

@@ -14,12 +14,12 @@ import {
   type PolicyDecision,
 } from '../../contracts/policy.ts';
 import { graveKind, type GraveKind } from '../../contracts/grave-calls.ts';
-import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
+import type { CallFacts, CallTaint, TaintSource, ToolClass } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { riskOf } from './call-risk.ts';
-import { allSources, taintKey, type CallTaint } from './call-taint.ts';
+import { allSources, taintKey } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type ListedTool, type MatchedRule, type RuledCall, type RuleReading } from './config-rules.ts';
 import { showsMore } from './edited-call.ts';
 import { choicesFor } from './grant-choices.ts';
@@ -29,7 +29,6 @@ import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
 import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
 import { RateLimits } from './rate-limits.ts';
 
-export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
 export type { CallOrigin, DomainSets } from './config-rules.ts';
 export { hasRunOut, matches } from './grant-match.ts';
 export { AllowedCommands } from './pre-approved.ts';
@@ -42,7 +41,6 @@ export interface JudgedCall extends RuledCall {
   readonly sessionId: string;
   readonly argsHash: string;
   readonly taint: CallTaint;
-  /** The bounds of the turn, if any. */
   readonly bounds?: TurnBounds;
   /**
    * Set for the second check right before the call runs, with the grant that allowed it. Rate limits and untrusted sources were already

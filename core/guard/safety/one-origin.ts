@@ -2,7 +2,7 @@
 // services stay closed. Decides only.
 
 import { isMetadataAddress } from './address.ts';
-import type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';
+import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
 
 export class OneOriginCheck {
   readonly #origin: string;

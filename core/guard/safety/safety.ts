@@ -9,7 +9,8 @@ import { redactDeep, redactJson } from './redact-json.ts';
 import { Redactor, type Redaction } from './redactor.ts';
 import { createSafeArtifacts, createSafeLogger } from './safe-sinks.ts';
 import { StreamRedactor } from './stream-redactor.ts';
-import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
+import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
+import { UrlCheck } from './url-check.ts';
 
 export { refuseAddress } from './address.ts';
 export { OneOriginCheck } from './one-origin.ts';
@@ -17,7 +18,6 @@ export { domainSets } from './domain-list.ts';
 export { escapeRegExp } from './pattern-rule.ts';
 export { Redactor, type Redaction } from './redactor.ts';
 export type { StreamRedactor } from './stream-redactor.ts';
-export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';
 
 export interface SafetyOptions {
   readonly policy: Pick<Config['policy'], 'allowDomains' | 'denyDomains'>;

@@ -1,29 +1,9 @@
 // Decides whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to. The caller must
 // connect to an address that this check returned, and check again at every redirect.
 
+import type { NameResolver, ResolvedDecision, UrlDecision } from '../../contracts/url-decision.ts';
 import { isLoopback, isMetadataAddress, refuseAddress } from './address.ts';
 import { DomainList, normalHost } from './domain-list.ts';
-
-export interface UrlDecision {
-  readonly decision: 'allow' | 'deny';
-  readonly reason: string;
-  /** The normalized URL without credentials, as it would be fetched, or the given text if it cannot be parsed. */
-  readonly url: string;
-  /** True if a person listed this host as allowed. */
-  readonly isListed: boolean;
-}
-
-export interface ResolvedDecision extends UrlDecision {
-  /** The checked addresses. Only these may be connected to. Empty if denied. */
-  readonly addresses: readonly string[];
-  /** Denied because the name has no address, not because of a rule. */
-  readonly isUnresolved?: boolean;
-}
-
-/** Resolves names to addresses. Both an empty answer and a failure mean that the name does not resolve. */
-export interface NameResolver {
-  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
-}
 
 export interface UrlRules {
   readonly allowDomains: readonly string[];

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { OneOriginCheck, SafetyChecks, refuseAddress, type NameResolver } from './safety.ts';
+import type { NameResolver } from '../../contracts/url-decision.ts';
+import { OneOriginCheck, SafetyChecks, refuseAddress } from './safety.ts';
 
 const open = (allowDomains: string[] = [], denyDomains: string[] = []): SafetyChecks =>
   new SafetyChecks({ policy: { allowDomains, denyDomains } });

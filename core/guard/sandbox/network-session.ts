@@ -53,12 +53,7 @@ const sessionConfig = (): SandboxRuntimeConfig => ({
 const STARTS_MAX = 3;
 
 export class NetworkSession {
-  readonly #load: () => Promise<SandboxLibrary>;
   #library: SandboxLibrary | null = null;
-
-  constructor(load: () => Promise<SandboxLibrary> = loadLibrary) {
-    this.#load = load;
-  }
 
   /** Linux: opens a proxy to the allowed domains only. Fails with `sandbox_unavailable` if the proxy cannot be started. */
   async openProxy(allowDomains: readonly string[], port: number): Promise<OpenProxy> {
@@ -102,7 +97,7 @@ export class NetworkSession {
 
   /** Starts the session, again if another instance in this process has closed it. */
   async #start(): Promise<SandboxLibrary> {
-    const library = await this.#load();
+    const library = await loadLibrary();
     for (let attempt = 1; library.getProxyPort() === undefined; attempt += 1) {
       try {
         await library.initialize(sessionConfig());

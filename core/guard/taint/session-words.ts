@@ -4,16 +4,13 @@
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import type { SliceQuery } from '../../store/session/session.ts';
+import type { SessionReads, SliceQuery } from '../../store/session/session.ts';
 import type { Said } from './missing-pieces.ts';
 import { distinct, shownSources } from './result-sources.ts';
 import type { SessionTaint } from './taint-store.ts';
 import { foldText, saysVerbatim, singleSpaced, wordsOf } from './text-words.ts';
 
-export interface LogSlices {
-  slice(sessionId: string, query: SliceQuery): AnyEvent[];
-  head(sessionId: string): { sessionSeq: number } | null;
-}
+export type LogSlices = Pick<SessionReads, 'slice' | 'head'>;
 
 /** The maximum history: events of each kind, characters of each kind, and log positions. */
 const EVENTS_MAX = 200;

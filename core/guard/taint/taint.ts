@@ -2,7 +2,7 @@
 // it. Makes no decisions: the gate decides what follows.
 
 import type { EventBodies } from '../../contracts/events.ts';
-import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import { noTaint, type CallFacts, type CallTaint, type TaintSource } from '../../contracts/tools.ts';
 import { sep } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -42,16 +42,6 @@ export interface JudgedCall {
   readonly facts: CallFacts;
 }
 
-/** The untrusted sources a call may follow. */
-export interface CallTaint {
-  /** All untrusted sources of the session. */
-  readonly session: readonly TaintSource[];
-  /** The possible sources of the deciding arguments. Empty if they are the person's own, or older than any untrusted content. */
-  readonly derived: readonly TaintSource[];
-  /** True if the session has read private data. Only set for a session with untrusted content. */
-  readonly sensitive: boolean;
-}
-
 /** Further data a call has read, beyond its facts. */
 export interface Heard {
   /** Sources that the tool reported. */
@@ -73,8 +63,6 @@ const MARKED_MAX = 200;
 const anywhere: TaintSource = { kind: 'web', where: '*' };
 const SESSIONS_READ_MAX = 8;
 
-export const untainted: CallTaint = Object.freeze({ session: [], derived: [], sensitive: false });
-
 export class TaintBook {
   readonly #deps: TaintBookDeps;
   readonly #values: ValueContext;
@@ -94,7 +82,7 @@ export class TaintBook {
   /** Costs one map lookup for a session without untrusted content. */
   of(call: JudgedCall): CallTaint {
     const taint = this.#deps.store.session(call.sessionId);
-    if (taint === null) return untainted;
+    if (taint === null) return noTaint;
     return { session: taint.sources, derived: this.#deriveCall(call, taint), sensitive: taint.sensitive };
   }
 

@@ -5,15 +5,11 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { errnoOf } from '../../base/errno.ts';
-
-interface RedactedStream {
-  push(piece: string): string;
-  end(): string;
-}
+import type { StreamRedactor } from '../../guard/safety/safety.ts';
 
 export interface LastOutputOptions {
   readonly folder: string;
-  redactStream(): RedactedStream;
+  redactStream(): Pick<StreamRedactor, 'push' | 'end'>;
 }
 
 const PAUSE_MS = 500;
@@ -27,7 +23,7 @@ export class LastOutput {
   }
 
   begin(callId: string): { push(piece: string): void; end(): void } {
-    let stream: RedactedStream | null = null;
+    let stream: ReturnType<LastOutputOptions['redactStream']> | null = null;
     let text = '';
     let timer: NodeJS.Timeout | null = null;
     let isKept = false;

@@ -2,19 +2,13 @@
 // program makes it, at the beginning of a turn; the approval becomes the grant of a trusted folder.
 
 import * as z from 'zod';
-import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import { defineTool } from './define-tool.ts';
 import { shownPath } from './path-argument.ts';
 
-export interface OpenWorkspaceDeps {
-  /** Fails with `denied` if the folder cannot be a workspace. */
-  opening(path: string): { readonly opens: NonNullable<CallFacts['opens']>; readonly risks: readonly string[] };
-  /** Returns whether a person trusts the folder now. */
-  holds(path: string): boolean;
-}
-
-export function createOpenWorkspace(deps: OpenWorkspaceDeps): ToolDefinition {
+export function createOpenWorkspace(folders: Pick<Workspaces, 'opening' | 'holds'>): ToolDefinition {
   return defineTool({
     name: openWorkspaceTool,
     description: 'Asks the person to trust a folder as the workspace of this session.',
@@ -24,14 +18,14 @@ export function createOpenWorkspace(deps: OpenWorkspaceDeps): ToolDefinition {
     isInternal: true,
     idempotency: () => 'pure',
     facts: ({ path }) => {
-      const { opens, risks } = deps.opening(path);
+      const { opens, risks } = folders.opening(path);
       const folder = { given: path, real: opens.path, access: 'read' as const, insideWorkspace: false, protectedBy: null };
       return { class: 'read', paths: [folder], command: null, hosts: [], risks: [...risks], opens };
     },
     summarize: ({ path }) => `work in ${shownPath(path)}`,
     run: ({ path }) =>
       Promise.resolve(
-        deps.holds(path)
+        folders.holds(path)
           ? { forModel: `The person trusts ${path}.`, forUser: `Works in ${path}.` }
           : { forModel: `The person does not trust ${path}.`, isError: true },
       ),

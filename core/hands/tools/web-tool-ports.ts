@@ -1,15 +1,12 @@
 // The ports of the web tools, restricted to what they use, and small shared helpers.
 
-import type { FetchAnswer, FetchRequest, UrlVerdict } from '../../guard/egress/egress.ts';
+import type { FetchAnswer, GuardedFetch } from '../../guard/egress/egress.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
 import { printable } from './list-dir.ts';
 
 /** The only way to send a request. */
-export interface WebHttp {
-  check(url: string): UrlVerdict;
-  fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer>;
-}
+export type WebHttp = Pick<GuardedFetch, 'check' | 'fetch'>;
 
 export interface WebToolDeps {
   readonly http: WebHttp;

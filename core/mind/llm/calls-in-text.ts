@@ -2,19 +2,13 @@
 // between tags, each result as a user message. text-calls.ts reads the answer.
 
 import { fenced, withoutMarks } from '../../base/fence.ts';
-import type { AssistantMessage, ToolMessage } from './message-groups.ts';
-import { safeArgs } from './message-groups.ts';
+import type { ToolSchema } from '../../contracts/llm.ts';
+import { safeArgs, type AssistantMessage, type ToolMessage } from './message-groups.ts';
 
 export const callOpening = '<tool_call>';
 export const callClosing = '</tool_call>';
 
-export interface WordedTool {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: unknown;
-}
-
-export function toolsInWords(tools: readonly WordedTool[]): string {
+export function toolsInWords(tools: readonly ToolSchema[]): string {
   const signatures = tools.map(({ name, description, parameters }) =>
     JSON.stringify({ type: 'function', function: { name, description, parameters } }),
   );

@@ -51,7 +51,6 @@ export interface ModelDirectoryDeps {
   readonly logger: Logger;
   /** Addresses of local servers to probe; defaults to the usual ports. */
   readonly localServers?: readonly LocalServer[];
-  /** The timeout of each probe. */
   readonly probeTimeoutMs?: number;
   /** Defaults to the built-in prices. */
   readonly prices?: Pick<PriceBook, 'find' | 'loaded'>;

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { encodingOf, ExactCounters, estimator } from './exact-counters.ts';
 import { ModelLearning, modelMigrations } from './model-learning.ts';

@@ -8,7 +8,7 @@ import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ChatAddress, ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { MessageHooks } from './message-hooks.ts';
+import type { HookPort } from '../../contracts/features/hooks.ts';
 import { hookMessage, tellMessageHooks } from './message-hooks.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { OutboundRow, OutboundRows } from './outbound-rows.ts';
@@ -49,7 +49,7 @@ export class Dispatch {
   readonly #busy = new Map<string, Promise<void>>();
   readonly #timers = new Map<string, () => void>();
   readonly #closing = new AbortController();
-  #hooks: MessageHooks | null = null;
+  #hooks: HookPort | null = null;
   #stopLooking: (() => void) | null = null;
 
   constructor(deps: DispatchDeps) {
@@ -57,7 +57,7 @@ export class Dispatch {
   }
 
   /** Marks parts that the last run was sending when it ended as uncertain, because they may have arrived. */
-  start(hooks: MessageHooks | null): void {
+  start(hooks: HookPort | null): void {
     this.#hooks = hooks;
     for (const row of this.#deps.rows.interrupted()) {
       const reason = 'The program ended while this was being sent.';

@@ -1,14 +1,7 @@
 // Runs the hooks a person set up on outbound messages. They can hold a message back; nothing here can send one.
 
 import type { OutboundItem } from '../../contracts/channels.ts';
-import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
-
-export interface MessageHooks {
-  has(on: HookPoint): boolean;
-  /** Fails with `cancelled` when the signal aborts. */
-  before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
-  after(subject: HookSubject): void;
-}
+import type { HookPoint, HookPort, HookRan, HookSubject } from '../../contracts/features/hooks.ts';
 
 interface Leaving {
   readonly item: OutboundItem;
@@ -20,7 +13,7 @@ interface Leaving {
  * hooks.
  */
 export async function hookMessage(
-  hooks: MessageHooks,
+  hooks: HookPort,
   leaving: Leaving,
   signal: AbortSignal,
   record: (ran: HookRan) => void,
@@ -31,7 +24,7 @@ export async function hookMessage(
   return decision === 'deny' ? reason : `${reason} Settle it as resend to send it.`;
 }
 
-export function tellMessageHooks(hooks: MessageHooks | null, leaving: Leaving, outcome: string): void {
+export function tellMessageHooks(hooks: HookPort | null, leaving: Leaving, outcome: string): void {
   if (hooks?.has('after_message') === true) hooks.after(subjectOf('after_message', leaving, outcome));
 }
 

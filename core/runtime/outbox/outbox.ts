@@ -12,7 +12,7 @@ import { replyText } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ChatRows, ChatTurn } from './chat-rows.ts';
 import { Dispatch, type DispatchDeps } from './dispatch.ts';
-import type { MessageHooks } from './message-hooks.ts';
+import type { HookPort } from '../../contracts/features/hooks.ts';
 import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
 import type { MessagePort } from '../../hands/tools/tools.ts';
 
@@ -52,7 +52,7 @@ export class Outbox {
   }
 
   /** Settles the work of the last run and begins to follow the log. */
-  start(hooks: MessageHooks | null = null): void {
+  start(hooks: HookPort | null = null): void {
     this.#dispatch.start(hooks);
     this.#stopFollowing = this.#deps.log.onCommitted((events) => {
       if (events.some(isNews)) this.#wakeSoon();

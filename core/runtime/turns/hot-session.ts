@@ -26,7 +26,6 @@ export const transcriptTypes: readonly EventType[] = [
 
 const SESSIONS_KEPT = 32;
 
-/** The source of conversations. */
 export interface TranscriptSource {
   readonly log: SessionLog;
   readonly packer: ContextPacker;

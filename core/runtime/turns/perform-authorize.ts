@@ -1,12 +1,13 @@
 // Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the
 // approval.
 
+import type { CallTaint } from '../../contracts/tools.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
-import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
+import type { JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
 import { contextOf, factsOf, parseOnce, refuseInternal } from './call-facts.ts';
 import type { ParsedCall } from './ports.ts';
 import { hookCall } from './hooks-of-turn.ts';

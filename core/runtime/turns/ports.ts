@@ -6,13 +6,14 @@ import type { Later } from '../../base/later.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
+import type { HookPort } from '../../contracts/features/hooks.ts';
 import type { AnyDraft, DeltaNotice, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, Usage } from '../../contracts/llm.ts';
 import type { ArtifactSink, ToolDefinition } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { StreamRedactor } from '../../guard/safety/safety.ts';
 import type { LateCopies, TaintBook } from '../../guard/taint/taint.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { LastOutput, ProcessTrees, ToolHost } from '../../hands/tools/tools.ts';
@@ -60,15 +61,6 @@ export type AgentPort = Pick<AgentRegistry, 'modelOf' | 'boundsOf' | 'identityOf
 
 export type BudgetPort = Pick<BudgetBook, 'reserve' | 'finishTurn'> & Partial<Pick<BudgetBook, 'room'>>;
 
-/** The hooks a person set up. They can only make decisions stricter. */
-export interface HookPort {
-  has(on: HookPoint): boolean;
-  /** Fails with `cancelled` when the signal aborts; any other failure is part of the verdict. */
-  before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
-  /** Never fails, and does not block. */
-  after(subject: HookSubject): void;
-}
-
 /** For a session with recorded but unwritten events, flush before calling this. */
 export type TaintPort = Pick<TaintBook, 'isTainted' | 'of' | 'watch' | 'marksOf'>;
 
@@ -106,10 +98,7 @@ export interface CrashPoints {
   reach(point: CrashPoint | 'migration'): void;
 }
 
-export interface RedactedStream {
-  push(piece: string): string;
-  end(): string;
-}
+export type RedactedStream = Pick<StreamRedactor, 'push' | 'end'>;
 
 /** The output of running calls, stored next to the log in case of a crash. */
 export type LastOutputPort = Pick<LastOutput, 'begin' | 'read' | 'clear'>;
@@ -125,7 +114,6 @@ export type ContinuityPort = Pick<ContinuityRows, 'lastSummary' | 'rulesFor'>;
 /** Learns from what servers report about a request. */
 export type LearningPort = Pick<ModelLearning, 'observe' | 'overflowed'>;
 
-/** The workspaces of turns. */
 export type WorkspacePort = Pick<Workspaces, 'contextOf' | 'holds'>;
 
 export interface TurnDeps {

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import type { ConfigInput } from '../../contracts/config.ts';
-import type { ToolDefinition } from '../../contracts/tools.ts';
-import { noTaint, type CallTaint } from '../../guard/policy/policy.ts';
+import { noTaint, type CallTaint, type ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';

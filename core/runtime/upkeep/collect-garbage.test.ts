@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
 import { sessionMigrations } from '../../store/session/session.ts';
 import { createBackup, listReplaced, restoreBackup, Storage } from '../../store/storage/storage.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { Upkeep } from './upkeep.ts';
 
 const clock = new ManualClock();

@@ -141,7 +141,6 @@ interface ProgramParts extends Pick<UpkeepDeps, 'clock' | 'logger'> {
   readonly wings: readonly { catchUp?(): boolean; daily?(nowMs: number): void }[];
 }
 
-/** Creates the upkeep over the parts of the program. */
 export function createUpkeep(parts: ProgramParts): Upkeep {
   const { log, head, models, learning, wings, artifactStore: artifacts } = parts;
   return new Upkeep({

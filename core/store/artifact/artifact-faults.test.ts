@@ -6,7 +6,7 @@ import * as nodeFs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import { ArtifactStore, artifactMigrations, type FileCalls } from './artifact.ts';
 

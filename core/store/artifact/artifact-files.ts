@@ -92,12 +92,12 @@ export class ArtifactFiles {
   }
 
   /** Lists the content files in no particular order. */
-  *stored(): Generator<{ sha256: string; changedAtMs: number; sizeBytes: number }> {
+  *stored(): Generator<{ sha256: string; changedAtMs: number }> {
     for (const prefix of this.#names(this.#folder)) {
       if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
       for (const rest of this.#names(join(this.#folder, prefix))) {
         const stat = /^[0-9a-f]{62}$/.test(rest) ? this.#statIfThere(join(this.#folder, prefix, rest)) : null;
-        if (stat !== null) yield { sha256: prefix + rest, changedAtMs: stat.mtimeMs, sizeBytes: stat.size };
+        if (stat !== null) yield { sha256: prefix + rest, changedAtMs: stat.mtimeMs };
       }
     }
   }

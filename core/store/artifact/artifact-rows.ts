@@ -1,15 +1,8 @@
 // Artifacts in the database: one row per content, one per use, one per alias. Accesses no files.
 
 import type Database from 'better-sqlite3';
-import { Statements, sqlMigrations } from '../storage/storage.ts';
+import { Statements, sqlMigrations, type Migration } from '../storage/storage.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
-
-/** Has the structure of Migration in store/storage, because modules of one layer do not import each other. */
-interface Migration {
-  readonly id: string;
-  readonly minSafeVersion: number;
-  up(db: Database.Database): void;
-}
 
 export const artifactMigrations: readonly Migration[] = sqlMigrations({
   'artifact-001-tables': `
@@ -67,7 +60,7 @@ interface InfoRow extends Omit<ArtifactUse, 'atMs'> {
   readonly createdAtMs: number;
 }
 
-type UnusedRow = Pick<InfoRow, 'sha256' | 'sizeBytes'> & { readonly lastUsedAtMs: number };
+type UnusedRow = Pick<InfoRow, 'sha256'> & { readonly lastUsedAtMs: number };
 
 const SELECT_INFO = `
   SELECT u.sha256, u.name, u.media_type AS mediaType, a.size_bytes AS sizeBytes, u.created_at_ms AS createdAtMs,
@@ -87,7 +80,7 @@ const statements = {
      SELECT ?, alias, sha256 FROM artifact_aliases WHERE session_id = ? ORDER BY alias_id`,
   byAlias: 'SELECT sha256 FROM artifact_aliases WHERE alias = ? ORDER BY alias_id DESC LIMIT 1',
   bySessionAlias: 'SELECT sha256 FROM artifact_aliases WHERE session_id = ? AND alias = ?',
-  unusedSince: `SELECT sha256, size_bytes AS sizeBytes, last_used_at_ms AS lastUsedAtMs FROM artifacts
+  unusedSince: `SELECT sha256, last_used_at_ms AS lastUsedAtMs FROM artifacts
      WHERE last_used_at_ms < ? AND (last_used_at_ms, sha256) > (?, ?) ORDER BY last_used_at_ms, sha256 LIMIT ?`,
 };
 

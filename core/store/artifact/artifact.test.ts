@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, t
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
+import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import { ArtifactStore, artifactMigrations } from './artifact.ts';
 import { needs } from '../../../tests/needs.ts';

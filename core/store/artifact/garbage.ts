@@ -15,9 +15,6 @@ export interface GarbageQuery {
 
 export interface GarbageReport {
   readonly removed: readonly string[];
-  readonly freedBytes: number;
-  /** Files without a row, left by a crash between the two writes. */
-  readonly orphans: number;
   readonly temporary: number;
   /** True if there is more to remove; call again. */
   readonly more: boolean;
@@ -31,36 +28,28 @@ const PAGE_ROWS = 500;
 export function collectGarbage(rows: ArtifactRows, files: ArtifactFiles, query: GarbageQuery): GarbageReport {
   const limit = query.limit ?? 500;
   const doomed = findUnreferenced(rows, query, limit);
-  rows.remove(doomed.map((row) => row.sha256));
-  for (const row of doomed) files.remove(row.sha256);
+  rows.remove(doomed);
+  for (const sha256 of doomed) files.remove(sha256);
 
   const graceMs = query.nowMs - GRACE_MS;
-  const orphans = [];
-  for (const file of files.stored()) {
+  // Files without a row, left by a crash between the two writes.
+  const orphans: string[] = [];
+  for (const { sha256, changedAtMs } of files.stored()) {
     if (orphans.length >= limit) break;
-    const isOrphan = file.changedAtMs < graceMs && rows.sizeBytes(file.sha256) === null && !query.isReferenced(file.sha256);
-    if (isOrphan) orphans.push(file);
+    if (changedAtMs < graceMs && rows.sizeBytes(sha256) === null && !query.isReferenced(sha256)) orphans.push(sha256);
   }
-  for (const file of orphans) files.remove(file.sha256);
-
-  const freed = [...doomed, ...orphans].reduce((sum, item) => sum + item.sizeBytes, 0);
-  return {
-    removed: doomed.map((row) => row.sha256),
-    freedBytes: freed,
-    orphans: orphans.length,
-    temporary: files.removeTemporary(graceMs),
-    more: doomed.length >= limit || orphans.length >= limit,
-  };
+  for (const sha256 of orphans) files.remove(sha256);
+  return { removed: doomed, temporary: files.removeTemporary(graceMs), more: doomed.length >= limit || orphans.length >= limit };
 }
 
-function findUnreferenced(rows: ArtifactRows, query: GarbageQuery, limit: number): { sha256: string; sizeBytes: number }[] {
+function findUnreferenced(rows: ArtifactRows, query: GarbageQuery, limit: number): string[] {
   const beforeMs = query.nowMs - query.olderThanDays * DAY_MS;
-  const found: { sha256: string; sizeBytes: number }[] = [];
+  const found: string[] = [];
   let after = { lastUsedAtMs: -1, sha256: '' };
   for (;;) {
     const page = rows.unusedSince(beforeMs, after, PAGE_ROWS);
     for (const row of page) {
-      if (found.length < limit && !query.isReferenced(row.sha256)) found.push({ sha256: row.sha256, sizeBytes: row.sizeBytes });
+      if (found.length < limit && !query.isReferenced(row.sha256)) found.push(row.sha256);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS || found.length >= limit) return found;

@@ -4,6 +4,7 @@
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
+import type { WrittenFile } from '../../contracts/turn-view.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../storage/storage.ts';
 
 export const checkpointMigrations: readonly Migration[] = sqlMigrations({
@@ -41,13 +42,6 @@ export const checkpointMigrations: readonly Migration[] = sqlMigrations({
   `,
 });
 
-export interface CheckpointFile {
-  readonly path: string;
-  readonly before: FileImage;
-  /** Null while the call runs, and permanently if the program ended during the call. */
-  readonly after: FileImage | null;
-}
-
 export interface Checkpoint {
   /** The position of its event in the log. */
   readonly seq: number;
@@ -58,7 +52,7 @@ export interface Checkpoint {
   readonly closed: boolean;
   /** The calls it undid; empty for a tool call. */
   readonly undoes: readonly string[];
-  readonly files: readonly CheckpointFile[];
+  readonly files: readonly WrittenFile[];
   /** Folders it created on the way to its files. */
   readonly made: readonly { readonly path: string; readonly mode: number }[];
 }

@@ -18,7 +18,7 @@ import { versionOf, withFolders, type Judged } from './judged-change.ts';
 import { composeChanges, changeAt, judge, sameImage, type PathChange, type PathNow } from './restore-plan.ts';
 
 export type { ImageLimits, ImageStore } from './before-images.ts';
-export { CheckpointRows, checkpointMigrations, type Checkpoint, type CheckpointFile } from './checkpoint-rows.ts';
+export { CheckpointRows, checkpointMigrations, type Checkpoint } from './checkpoint-rows.ts';
 export type { FileCalls } from './file-calls.ts';
 export { changeOf } from './file-diff.ts';
 

@@ -19,7 +19,6 @@ export interface Glance {
   readonly kind: 'absent' | 'file' | 'link' | 'folder' | 'other';
   readonly sizeBytes: number;
   readonly mode: number;
-  /** The number of hard links. */
   readonly links: number;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   /** Identifies the entry itself, independent of its content. */

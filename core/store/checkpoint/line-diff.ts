@@ -17,9 +17,8 @@ const LINE_CHARS_MAX = 2_000;
 
 const signs = { same: ' ', added: '+', removed: '-' } as const;
 
-/** One run of changes with its context: the lines on both sides, and the number of lines before them. */
+/** One run of changes with its context: the lines on both sides, and the number of new lines before them. */
 export interface LineHunk {
-  readonly oldFrom: number;
   readonly newFrom: number;
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
@@ -34,7 +33,6 @@ export function lineHunks(before: string, after: string): LineHunk[] {
       .filter(({ kind }) => kind !== without)
       .map(({ text }) => text);
   return hunkRanges(edits).map((range) => ({
-    oldFrom: side({ from: 0, to: range.from }, 'added').length,
     newFrom: side({ from: 0, to: range.from }, 'removed').length,
     oldLines: side(range, 'added'),
     newLines: side(range, 'removed'),

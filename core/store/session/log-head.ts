@@ -12,7 +12,6 @@ export interface LogHeadDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** When the machine was booted. */
   readonly bootedAtMs: number;
 }
 

@@ -16,7 +16,6 @@ export interface SessionRow extends Readonly<Omit<SessionInfo, 'events' | 'statu
   readonly unread: number;
 }
 
-/** A session in a list. */
 export interface ListedSession extends SessionRow {
   /** The status of its newest turn. */
   readonly status: TurnRow['status'] | null;

@@ -18,7 +18,6 @@ const searched: readonly EventType[] = [
 ];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
-/** The weight of a word in a title. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
 

@@ -14,6 +14,9 @@ const SCORED_MAX = 2_000;
 /** Words this common say little compared with rarer words. */
 const COUNTED_MAX = 1_500;
 
+/** A word in the title counts as much as so many in the body. */
+const TITLE_WEIGHT = 2;
+
 /** Words too common to be useful, in the languages of the window. */
 const emptyWords = new Set(
   (
@@ -37,15 +40,12 @@ export class WordIndex {
   /** While the index is empty, lookups skip the database. */
   readonly #held: HeldRows;
 
-  /**
-   * `table` must have the columns `title` and `body`, in this order. `titleWeight` is the weight of a word in the title relative to the
-   * body.
-   */
-  constructor(db: Database.Database, table: string, titleWeight = 2) {
+  /** `table` must have the columns `title` and `body`, in this order. */
+  constructor(db: Database.Database, table: string) {
     this.#sql = new Statements(db);
     this.#table = table;
     this.#findSql = `SELECT row, score FROM (
-         SELECT rowid AS row, -bm25(${table}, ${titleWeight}, 1) AS score FROM ${table} WHERE ${table} MATCH ?
+         SELECT rowid AS row, -bm25(${table}, ${TITLE_WEIGHT}, 1) AS score FROM ${table} WHERE ${table} MATCH ?
          ORDER BY rowid DESC LIMIT ${SCORED_MAX})
        ORDER BY score DESC, row DESC LIMIT ?`;
     this.#held = new HeldRows(db, table);

@@ -2,7 +2,7 @@
 
 import { Api, GrammyError, HttpError } from 'grammy/web';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../../core/base/clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { BotApiDouble, type DoubleOptions } from './bot-api-double.ts';
 import { Person } from './person.ts';
 

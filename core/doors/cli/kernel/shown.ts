@@ -21,6 +21,8 @@ export function shownBy<N extends OpName>(shows: string | RowsForm): Shown<N> {
 
 /** A column shows a field of a row, a text with fields in braces, or what the function makes of the row. */
 type Columns<Row> = Readonly<Record<string, string | ((row: Row) => string)>>;
+/** The same without texts, so that a field that does not exist is a type error. */
+type FieldColumns<Row> = Readonly<Record<string, (keyof Row & string) | ((row: Row) => string)>>;
 type RowOf<List> = List extends readonly (infer Row)[] ? Row : never;
 
 /** Shows the list in the field `each` of a result as a table; `--json` prints its rows. */
@@ -37,13 +39,22 @@ function tableOf<N extends OpName, Row>(each: string, columns: Columns<Row>, non
     const rows = recordOf(result)[each];
     return Array.isArray(rows) ? rows : [];
   };
-  const cells = (row: Row): string[] =>
-    Object.values(columns).map((column) => (typeof column === 'string' ? cell(column, recordOf(row)) : column(row)));
   return {
     json: rowsOf,
-    show: (result) => table(Object.keys(columns), rowsOf(result).map(cells), none),
+    show: (result) => filledTable(rowsOf(result), columns, none),
     next: (result) => nextOf(recordOf(result)),
   };
+}
+
+/** The rows as a table; `none` if there are none. */
+export function tabled<Row>(rows: readonly Row[], columns: FieldColumns<Row>, none: string): string {
+  return filledTable(rows, columns, none);
+}
+
+function filledTable<Row>(rows: readonly Row[], columns: Columns<Row>, none: string): string {
+  const cells = (row: Row): string[] =>
+    Object.values(columns).map((column) => (typeof column === 'string' ? cell(column, recordOf(row)) : column(row)));
+  return table(Object.keys(columns), rows.map(cells), none);
 }
 
 function nextOf(result: Readonly<Record<string, unknown>>): string | null {

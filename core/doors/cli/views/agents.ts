@@ -2,9 +2,9 @@
 
 import type { HelperListing } from '../../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { facts, money, table, when } from '../table.ts';
+import { facts } from '../table.ts';
 
 export const agentViews: ViewsOf<'agent'> = {
   'agent.list': listed(
@@ -45,14 +45,10 @@ function stateOf(state: string, isRun: boolean): string {
 }
 
 function describeHelpers(helpers: readonly HelperListing[], isRun = true): string {
-  const rows = helpers.map(({ jobId, agentId, state, status, depth, createdAtMs, costUsd, label }) => [
-    jobId,
-    agentId,
-    stateOf(status ?? state, isRun),
-    String(depth),
-    when(createdAtMs),
-    money(costUsd),
-    label,
-  ]);
-  return table(['SUBAGENT', 'AGENT', 'STATE', 'LEVEL', 'CALLED', 'COST', ''], rows, 'No subagent runs or waits.');
+  const state = ({ state: now, status }: HelperListing): string => stateOf(status ?? now, isRun);
+  return tabled(
+    helpers,
+    { SUBAGENT: 'jobId', AGENT: 'agentId', STATE: state, LEVEL: 'depth', CALLED: 'createdAtMs', COST: 'costUsd', '': 'label' },
+    'No subagent runs or waits.',
+  );
 }

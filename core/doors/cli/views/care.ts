@@ -4,9 +4,9 @@ import { counted } from '../../../base/counted.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpResult, OpParams } from '../../../contracts/ops.ts';
 import type { Paint } from '../output.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { money, table, when } from '../table.ts';
+import { money, when } from '../table.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import { describeFile } from '../file-diff.ts';
 import { cliCaller } from '../caller.ts';
@@ -30,11 +30,7 @@ export const replayViews: ViewsOf<'replay'> = {
     show: ({ identical, decisions, differences }) =>
       identical
         ? `Identical: ${decisions} decisions.`
-        : table(
-            ['STEP', 'RECORDED', 'DECIDED NOW'],
-            differences.map((one) => [String(one.step), one.recorded, one.decided]),
-            'Different.',
-          ),
+        : tabled(differences, { STEP: 'step', RECORDED: 'recorded', 'DECIDED NOW': 'decided' }, 'Different.'),
   },
 };
 
@@ -67,17 +63,21 @@ export const backupViews: ViewsOf<'backup'> = {
 };
 
 function describeUsage({ rows, today, budget }: OpResult<'usage.get'>): string {
-  const row = (one: (typeof rows)[number]): string[] => [
-    one.key,
-    String(one.turns),
-    String(one.modelCalls),
-    String(one.inputTokens),
-    String(one.outputTokens),
-    latency(one.tookMs),
-    money(one.costUsd),
-  ];
+  const used = tabled(
+    rows,
+    {
+      '': 'key',
+      TURNS: 'turns',
+      'MODEL CALLS': 'modelCalls',
+      IN: 'inputTokens',
+      OUT: 'outputTokens',
+      'P50/P95': ({ tookMs }) => latency(tookMs),
+      COST: 'costUsd',
+    },
+    'Nothing was used.',
+  );
   const limit = budget.perDayUsd === null ? '' : ` of ${money(budget.perDayUsd)}`;
-  return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'P50/P95', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
+  return `${used}\n\nToday: ${money(today.costUsd)}${limit}`;
 }
 
 function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'audit.verify'>, paint: Paint): string {
@@ -108,21 +108,27 @@ export const runningViews: ViewsOf<'running'> = {
 };
 
 function describeTurns({ turns }: OpResult<'running.list'>): string {
-  const rows = turns.map(({ turnId, status, sinceMs, title, calls }) => [
-    turnId,
-    status,
-    when(sinceMs),
-    title,
-    calls.map(({ tool }) => tool).join(', ') || '-',
-  ]);
-  return table(['TURN', 'STATUS', 'SINCE', 'SESSION', 'CALLS'], rows, 'No turn is at work.');
+  return tabled(
+    turns,
+    {
+      TURN: 'turnId',
+      STATUS: 'status',
+      SINCE: ({ sinceMs }) => when(sinceMs),
+      SESSION: 'title',
+      CALLS: ({ calls }) => calls.map(({ tool }) => tool).join(', ') || '-',
+    },
+    'No turn is at work.',
+  );
 }
 
 function describeCommands({ commands }: OpResult<'running.list'>, program: string): string[] {
   if (commands.length === 0) return [];
-  const rows = commands.map(({ commandId, sinceMs, sessionId, command }) => [commandId, when(sinceMs), sessionId, command]);
   return [
-    table(['COMMAND IN THE BACKGROUND', 'SINCE', 'SESSION', 'LINE'], rows, ''),
+    tabled(
+      commands,
+      { 'COMMAND IN THE BACKGROUND': 'commandId', SINCE: ({ sinceMs }) => when(sinceMs), SESSION: 'sessionId', LINE: 'command' },
+      '',
+    ),
     `To follow one: ${program} tool exec '{"action":"poll","sessionId":"COMMAND"}' --session SESSION\nTo end one: ${program} running stop COMMAND`,
   ];
 }

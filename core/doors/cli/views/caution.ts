@@ -3,23 +3,24 @@
 import { counted } from '../../../base/counted.ts';
 import type { Opinion } from '../../../contracts/features/opinions.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
+import { when } from '../table.ts';
 
 export const governorViews: ViewsOf<'governor'> = {
   'governor.explain': {
     json: ({ findings }) => findings,
     show: ({ findings, recorded }) =>
-      `${recorded ? '' : 'The governor was off; this is what it would have said.\n'}${table(
-        ['CALL', 'SIGNAL', 'VALUE', 'RULE', 'DIRECTIVE', ''],
-        findings.map((one) => [
-          one.callId === null ? 'the answer' : `${one.tool ?? ''} ${one.callId}`.trim(),
-          one.signal,
-          String(one.value),
-          one.ruleId,
-          one.directive,
-          one.applied ? 'took effect' : '',
-        ]),
+      `${recorded ? '' : 'The governor was off; this is what it would have said.\n'}${tabled(
+        findings,
+        {
+          CALL: ({ callId, tool }) => (callId === null ? 'the answer' : `${tool ?? ''} ${callId}`.trim()),
+          SIGNAL: 'signal',
+          VALUE: 'value',
+          RULE: 'ruleId',
+          DIRECTIVE: 'directive',
+          '': ({ applied }) => (applied ? 'took effect' : ''),
+        },
         'No rule fired.',
       )}`,
   },
@@ -35,9 +36,9 @@ export const opinionViews: ViewsOf<'opinion'> = {
 
 function describeTry({ turns, calls, tightened, rules, lookedBackToMs }: OpResult<'governor.try'>): string {
   const since = lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`;
-  return `${tightened} of ${counted(calls, 'call')} in ${counted(turns, 'turn')} would have been asked about, verified or denied.${since}\n${table(
-    ['RULE', 'DIRECTIVE', 'FIRED', 'TURNS', 'LAST TURN'],
-    rules.map((one) => [one.ruleId, one.directive, String(one.findings), String(one.turns), one.lastTurnId]),
+  return `${tightened} of ${counted(calls, 'call')} in ${counted(turns, 'turn')} would have been asked about, verified or denied.${since}\n${tabled(
+    rules,
+    { RULE: 'ruleId', DIRECTIVE: 'directive', FIRED: 'findings', TURNS: 'turns', 'LAST TURN': 'lastTurnId' },
     'No rule would have fired.',
   )}`;
 }

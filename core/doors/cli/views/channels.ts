@@ -3,9 +3,9 @@
 import { counted } from '../../../base/counted.ts';
 import { safeForTerminal } from '../../../base/visible-text.ts';
 import type { OpName, OpResult } from '../../../contracts/ops.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { oneLine, table, when } from '../table.ts';
+import { oneLine, when } from '../table.ts';
 
 export const telegramViews: ViewsOf<'telegram'> = {
   'telegram.status': { show: describeStatus },
@@ -89,12 +89,9 @@ function describeOffer(program: string, { code, pairingId, expiresAtMs, bot }: O
 }
 
 function describePeople({ people, pairings }: Of<'telegram.list'>): string {
-  const rows = people.map(({ userId, name, pairedAtMs }) => [userId, safeForTerminal(name), when(pairedAtMs)]);
-  const waiting = pairings.map(({ pairingId, claimedBy, expiresAtMs }) => [
-    pairingId,
-    claimedBy === null ? 'not used yet' : `${safeForTerminal(claimedBy.name)} (${claimedBy.userId})`,
-    when(expiresAtMs),
-  ]);
-  const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'No person is paired.');
-  return waiting.length === 0 ? paired : `${paired}\n\n${table(['PAIRING', 'SENT BY', 'UNTIL'], waiting, '')}`;
+  const paired = tabled(people, { USER: 'userId', NAME: 'name', PAIRED: 'pairedAtMs' }, 'No person is paired.');
+  const sender = ({ claimedBy }: (typeof pairings)[number]): string =>
+    claimedBy === null ? 'not used yet' : `${claimedBy.name} (${claimedBy.userId})`;
+  const waiting = tabled(pairings, { PAIRING: 'pairingId', 'SENT BY': sender, UNTIL: 'expiresAtMs' }, '');
+  return `${paired}\n\n${waiting}`.trimEnd();
 }

@@ -6,8 +6,8 @@ import { cliCaller } from '../caller.ts';
 import { meetModel } from '../first-contact.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table } from '../table.ts';
 
 export const evalViews: ViewsOf<'eval'> = {
   'eval.run': { perform: runEvals },
@@ -67,10 +67,6 @@ function describeComparison({ better, worse, same, onlyOne, figures }: OpResult<
     ...worse.map((name) => `worse   ${name}`),
     ...better.map((name) => `better  ${name}`),
     `${worse.length} worse, ${better.length} better, ${same} the same, ${onlyOne.length} in one run only`,
-    table(
-      ['FIGURE', 'A', 'B'],
-      figures.map(({ figure, a, b }) => [figure, shown(a), shown(b)]),
-      '',
-    ),
+    tabled(figures, { FIGURE: 'figure', A: ({ a }) => shown(a), B: ({ b }) => shown(b) }, ''),
   ].join('\n');
 }

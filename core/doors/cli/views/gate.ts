@@ -12,7 +12,7 @@ import { parseJsonArgument } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
 import { isInsideTool } from '../person-only.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';
 
@@ -49,11 +49,7 @@ export const grantViews: ViewsOf<'grant'> = {
     }),
     show: ({ covered, asked, total, lookedBackToMs }) =>
       `${total} past calls would have been covered; ${asked} of them asked.${lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`}\n` +
-      table(
-        ['CALL', 'TOOL', 'WHEN', 'WHAT'],
-        covered.map((one) => [one.callId, one.tool, when(one.atMs), one.summary]),
-        '',
-      ),
+      tabled(covered, { CALL: 'callId', TOOL: 'tool', WHEN: 'atMs', WHAT: 'summary' }, ''),
   },
 };
 
@@ -153,8 +149,8 @@ function describeSandbox(result: OpResult<'sandbox.explain'>, paint: Paint): str
     ...several('Network', network.allowDomains, 'none'),
     ['Environment', [...environment, 'HOME', 'TMPDIR'].join(', ')],
   ]);
-  const rows = limits.map((limit) => [limit.name, String(limit.value), limit.holds ? 'yes' : paint('red', 'no'), limit.how]);
-  return `${about}\n\n${table(['LIMIT', 'VALUE', 'HOLDS', 'HOW'], rows, 'No limits.')}`;
+  const holds = (limit: (typeof limits)[number]): string => (limit.holds ? 'yes' : paint('red', 'no'));
+  return `${about}\n\n${tabled(limits, { LIMIT: 'name', VALUE: 'value', HOLDS: holds, HOW: 'how' }, 'No limits.')}`;
 }
 
 function describePlace({ runs, reason }: NonNullable<OpResult<'sandbox.explain'>['command']>): string {

@@ -2,9 +2,9 @@
 
 import type { CapsuleVersion, PromptListing } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { facts, table, when } from '../table.ts';
+import { facts, when } from '../table.ts';
 
 export const identityViews: ViewsOf<'identity'> = {
   'identity.get': {
@@ -72,6 +72,5 @@ function describePrompts(prompts: readonly PromptListing[]): string {
   const state = ({ incoming, problem, about }: PromptListing): string =>
     incoming === null ? (problem ?? about ?? '') : `waits for a yes: trayclaw prompts accept NAME ${incoming.sha256}`;
   const from = ({ url, version }: PromptListing): string => (version === 0 ? 'built in' : (url ?? 'here'));
-  const rows = prompts.map((one) => [one.name, one.version === null ? '-' : String(one.version), from(one), state(one)]);
-  return table(['PROMPT', 'VERSION', 'FROM', ''], rows, 'There are no prompts.');
+  return tabled(prompts, { PROMPT: 'name', VERSION: 'version', FROM: from, '': state }, 'There are no prompts.');
 }

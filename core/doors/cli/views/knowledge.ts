@@ -10,8 +10,8 @@ import type { CommandContext } from '../command-context.ts';
 import { confirmed } from '../confirmed.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
 
 type Sources = OpResult<'knowledge.list'>['sources'];
 
@@ -22,9 +22,15 @@ export const knowledgeViews: ViewsOf<'knowledge'> = {
   'knowledge.list': { show: describeSources },
   'knowledge.status': {
     show: ({ documents }) =>
-      table(
-        ['DOCUMENT', 'PASSAGES', 'BYTES', 'READ', 'PROBLEM'],
-        documents.map((one) => [one.path, String(one.chunks), String(one.sizeBytes), when(one.indexedAtMs), one.problem ?? '-']),
+      tabled(
+        documents,
+        {
+          DOCUMENT: 'path',
+          PASSAGES: 'chunks',
+          BYTES: ({ sizeBytes }) => String(sizeBytes),
+          READ: 'indexedAtMs',
+          PROBLEM: 'problem',
+        },
         'It holds no documents.',
       ),
   },
@@ -126,18 +132,16 @@ function describePreview({ path, kind, files, more, outside, problem }: OpResult
 }
 
 function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.list'>): string {
-  const rows = sources.map((one) => [
-    one.name,
-    one.kind,
-    String(one.documents),
-    String(one.chunks),
-    String(one.failed),
-    one.problem ?? one.path ?? '-',
-  ]);
+  const where = ({ problem, path }: Sources[number]): string => problem ?? path ?? '-';
+  const list = tabled(
+    sources,
+    { SOURCE: 'name', KIND: 'kind', DOCUMENTS: 'documents', PASSAGES: 'chunks', FAILED: 'failed', WHERE: where },
+    'There are no sources; trayclaw knowledge add NAME PATH adds a folder.',
+  );
   const meaning =
     embedder.model === null
       ? (embedder.problem ?? 'Words alone are searched; embeddings in config.yaml add search by meaning.')
       : `Search by meaning: ${embedder.model}${embedder.waiting > 0 ? `, ${embedder.waiting} texts wait for a vector` : ''}${embedder.problem === null ? '' : ` (${embedder.problem})`}.`;
   const busy = indexing ? `\n${describeProgress(sources)}` : '';
-  return `${table(['SOURCE', 'KIND', 'DOCUMENTS', 'PASSAGES', 'FAILED', 'WHERE'], rows, 'There are no sources; trayclaw knowledge add NAME PATH adds a folder.')}\n\n${meaning}${busy}`;
+  return `${list}\n\n${meaning}${busy}`;
 }

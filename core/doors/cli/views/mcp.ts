@@ -4,7 +4,7 @@ import type { OpResult } from '../../../contracts/ops.ts';
 import type { McpServerView } from '../../../contracts/features/mcp.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
-import { listed } from '../kernel/shown.ts';
+import { listed, tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { table } from '../table.ts';
 
@@ -84,15 +84,10 @@ function describe(server: McpServerView, program: string): string {
 }
 
 function describeAll({ servers, questions }: OpResult<'mcp.list'>): string {
-  const list = table(
-    ['SERVER', 'STATE', 'TOOLS', 'RUNS', ''],
-    servers.map((one) => [
-      one.name,
-      one.state,
-      String(one.tools.filter(({ state }) => state === 'approved').length),
-      one.runs,
-      one.problem ?? '',
-    ]),
+  const approved = ({ tools }: McpServerView): string => String(tools.filter(({ state }) => state === 'approved').length);
+  const list = tabled(
+    servers,
+    { SERVER: 'name', STATE: 'state', TOOLS: approved, RUNS: 'runs', '': ({ problem }) => problem ?? '' },
     'There are no MCP servers.',
   );
   return [

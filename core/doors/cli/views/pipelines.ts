@@ -12,6 +12,7 @@ import type { CommandContext } from '../command-context.ts';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
 import type { Given } from '../kernel/entries.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { money, table } from '../table.ts';
 import { refuseMissingFolder, writeResult } from '../write-result.ts';
@@ -108,11 +109,7 @@ function describePipeline(view: PipelineView, program: string): string {
   return [
     ...(text === '' ? [] : [text, '']),
     ...(reason === '' ? [] : [reason]),
-    table(
-      ['NODE', 'STATUS', 'ROUNDS'],
-      nodes.map((one) => [one.node, one.status, String(one.rounds)]),
-      '',
-    ),
+    tabled(nodes, { NODE: 'node', STATUS: 'status', ROUNDS: 'rounds' }, ''),
     `${pipelineId}: ${status}, ${counted(modelCalls, 'model call')}, ${counted(toolCalls, 'tool call')}, ${counted(tokens, 'token')}${cost}${judged}`,
     ...waitsFor.map((one) => `Waits for approval: ${one.text}\n  ${program} approvals approve ${one.approvalId} --scope once`),
     ...(waitsFor.length === 0 ? [] : [`Then: ${program} pipeline continue ${pipelineId}`]),

@@ -3,18 +3,15 @@
 import { counted } from '../../../base/counted.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { oneLine, table, when } from '../table.ts';
+import { oneLine } from '../table.ts';
 
 export const sessionViews: ViewsOf<'session'> = {
   'session.get': {
     show: ({ session, events }) =>
       `${sessionLine(session)}\n\n` +
-      table(
-        ['#', 'WHEN', 'EVENT', 'WHAT'],
-        events.map((one) => [String(one.sessionSeq), when(one.atMs), one.type, eventText(one.body)]),
-        'No events.',
-      ),
+      tabled(events, { '#': 'sessionSeq', WHEN: 'atMs', EVENT: 'type', WHAT: ({ body }) => eventText(body) }, 'No events.'),
     next: ({ earlierBefore }) => (earlierBefore === null ? null : `--before ${earlierBefore}`),
   },
   'session.configure': {

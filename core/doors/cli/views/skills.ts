@@ -7,10 +7,11 @@ import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/f
 import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { confirmed } from '../confirmed.ts';
+import { tabled } from '../kernel/shown.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Given } from '../kernel/entries.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { facts, table } from '../table.ts';
+import { facts } from '../table.ts';
 import { skillStoreViews } from './skill-store.ts';
 
 export const skillViews: ViewsOf<'skill'> = {
@@ -63,11 +64,9 @@ function describeAll({ skills, refused }: OpResult<'skill.list'>): string {
 }
 
 function rows(skills: readonly SkillListing[]): string {
-  return table(
-    ['SKILL', 'VERSION', 'FROM', 'TRUST', 'OFFERED', ''],
-    skills.map((one) => [one.name, one.version ?? '-', one.origin, one.trust, one.isOffered ? 'yes' : 'no', one.whyNot ?? one.description]),
-    'No skill fits.',
-  );
+  const about = ({ whyNot, description }: (typeof skills)[number]): string => whyNot ?? description;
+  const columns = { SKILL: 'name', VERSION: 'version', FROM: 'origin', TRUST: 'trust', OFFERED: 'isOffered', '': about } as const;
+  return tabled(skills, columns, 'No skill fits.');
 }
 
 function describe(skill: SkillView): string {

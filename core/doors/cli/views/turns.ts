@@ -1,8 +1,8 @@
 // Views of turns, their events and their context packs, and of pinned rules with their scope.
 
 import { describePack, describeTurn } from '../insight.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { table, when } from '../table.ts';
 import { mainAgentId } from '../../../contracts/agents.ts';
 import { AppError } from '../../../contracts/errors.ts';
 
@@ -10,11 +10,7 @@ export const turnViews: ViewsOf<'turn'> = {
   'turn.get': { show: (turn, { paint }) => describeTurn(turn, paint) },
   'turn.events': {
     show: ({ events }) =>
-      table(
-        ['SEQ', 'WHEN', 'STEP', 'PHASE', 'TYPE'],
-        events.map((one) => [String(one.seq), when(one.atMs), String(one.step), one.phase ?? '', one.type]),
-        'Nothing was recorded.',
-      ),
+      tabled(events, { SEQ: 'seq', WHEN: 'atMs', STEP: 'step', PHASE: ({ phase }) => phase ?? '', TYPE: 'type' }, 'Nothing was recorded.'),
     next: ({ events, hasMore }) => (hasMore ? `--after ${events.at(-1)?.seq ?? 0}` : null),
   },
 };

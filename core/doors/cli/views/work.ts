@@ -9,8 +9,9 @@ import { cliCaller } from '../caller.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodeOfFailure, exitCodes } from '../exit-code.ts';
 import { meetModel } from '../first-contact.ts';
+import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
-import { money, table } from '../table.ts';
+import { money } from '../table.ts';
 
 export const workViews: ViewsOf<'work'> = {
   'work.run': {
@@ -55,9 +56,9 @@ function describeWork(work: WorkView, { program }: { readonly program: string })
   return [
     ...(text === '' ? [] : [text, '']),
     `${head} (${taskId}, attempt ${work.attempts}, ${counted(work.tokens, 'token')}${cost})`,
-    table(
-      ['', 'CRITERION', 'EVIDENCE'],
-      criteria.map((one) => [verdicts[one.verdict], one.text, shorten(one.evidence)]),
+    tabled(
+      criteria,
+      { '': ({ verdict }) => verdicts[verdict], CRITERION: 'text', EVIDENCE: ({ evidence }) => shorten(evidence) },
       'It has no criteria.',
     ),
     ...candidates.map((one) =>

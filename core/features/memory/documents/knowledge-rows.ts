@@ -48,7 +48,6 @@ export interface DocumentFacts {
 }
 
 export interface KeptDocument extends DocumentFacts {
-  readonly documentId: number;
   readonly indexedAtMs: number;
   readonly passages: number;
 }
@@ -71,7 +70,7 @@ export interface SourceCounts {
 }
 
 const documentColumns =
-  'd.document_id AS documentId, d.source AS source, d.path AS path, d.title AS title, d.media_type AS mediaType, d.sha256 AS sha256, ' +
+  'd.source AS source, d.path AS path, d.title AS title, d.media_type AS mediaType, d.sha256 AS sha256, ' +
   'd.size_bytes AS sizeBytes, d.modified_at_ms AS modifiedAtMs, d.version AS version, d.indexed_at_ms AS indexedAtMs, d.problem AS problem';
 
 const statements = {

@@ -2,8 +2,8 @@
 
 import type { TaintSource } from '../../../contracts/tools.ts';
 import type { Near } from '../recall/recall-path.ts';
+import type { DocumentThread } from './document-thread.ts';
 import type { KnowledgeRows } from './knowledge-rows.ts';
-import type { DocumentJob, DocumentResults } from './read-document.ts';
 
 type Kept = 'texts' | 'seen' | 'replace' | 'touch' | 'remove' | 'sources' | 'documents' | 'counts' | 'at';
 
@@ -13,10 +13,7 @@ export type KnowledgeStore = Pick<KnowledgeRows, Kept>;
 export type FindPassages = (query: string, limit: number, signal: AbortSignal) => Promise<readonly Near[]>;
 
 /** Reads documents in a separate thread. */
-export interface DocumentReader {
-  run<K extends DocumentJob['kind']>(job: Extract<DocumentJob, { kind: K }>): Promise<DocumentResults[K]>;
-  rest(): Promise<void>;
-}
+export type DocumentReader = Pick<DocumentThread, 'run' | 'rest'>;
 
 /** Reads a document that is no text file. `unit` is null if its only page is the whole text, in Markdown; `problem` says why there is none. */
 export type ReadOther = (

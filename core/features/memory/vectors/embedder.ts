@@ -8,7 +8,7 @@ import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { Config } from '../../../contracts/config.ts';
 import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
 import type { PanicState } from '../../../guard/panic/panic.ts';
-import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
+import type { EmbeddingLedger, EmbeddingUse } from './embedding-ledger.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
 
@@ -30,7 +30,7 @@ export interface EmbedderDeps {
   readonly panic: PanicState;
   /** The approximate number of tokens of a text. Used for the budget check before sending, and if the server reports no count. */
   readonly estimate: (text: string) => number;
-  readonly spending: EmbeddingSpending;
+  readonly spending: Pick<EmbeddingLedger, 'admit' | 'record'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Called only for the kind `embedded`. */
   readonly embedHere: EmbedHere;

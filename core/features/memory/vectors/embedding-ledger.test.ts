@@ -2,12 +2,11 @@
 // spent.
 
 import { expect, test } from 'vitest';
-import { ManualClock } from '../../../base/clock.ts';
+import { ManualClock } from '../../../../tests/doubles/manual-clock.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
 import { BudgetBook, type BudgetLimits } from '../../../guard/budget/budget.ts';
 import { embeddingPrice } from './embedder.ts';
-import { EmbeddingLedger } from './embedding-ledger.ts';
-import type { EmbeddingUse } from './embedding-spending.ts';
+import { EmbeddingLedger, type EmbeddingUse } from './embedding-ledger.ts';
 
 const nothing = { usd: 0, tokens: 0, unknownCostCalls: 0 };
 

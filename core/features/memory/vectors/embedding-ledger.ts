@@ -5,7 +5,8 @@ import { counted } from '../../../base/counted.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
-import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
+
+export type EmbeddingUse = Omit<EventBodies['embedding.used'], 'model' | 'costUsd'>;
 
 export interface EmbeddingLedgerDeps {
   readonly model: string;
@@ -26,7 +27,7 @@ const TOKENS_PER_PRICE = 1_000_000;
 /** The number of combined questions at which they are recorded. */
 const QUESTIONS_MAX = 50;
 
-export class EmbeddingLedger implements EmbeddingSpending {
+export class EmbeddingLedger {
   readonly #deps: EmbeddingLedgerDeps;
   #questions: EmbeddingUse | null = null;
 
@@ -42,12 +43,14 @@ export class EmbeddingLedger implements EmbeddingSpending {
     return `The budget of the day (${limit}) has no room for embedding; words alone are searched.`;
   }
 
+  /** Called before texts are sent. Fails with over_budget. */
   admit(tokens: number): void {
     if (this.#breach(tokens) === null) return;
     const message = this.problem ?? 'What is left of the budget of the day is too little for embedding; words alone are searched.';
     throw new AppError('over_budget', message, { hint: 'Raise budget.perDayUsd or budget.perDayTokens, or wait for tomorrow.' });
   }
 
+  /** Called for every answer, usable or not. */
   record(use: EmbeddingUse): void {
     const { budget, clock } = this.#deps;
     budget.recordDay({ nowMs: clock.nowMs(), costUsd: this.#cost(use.tokens), tokens: use.tokens });

@@ -5,6 +5,7 @@ import { toAppError } from '../../../contracts/errors.ts';
 import type { Spine } from '../../feature.ts';
 import { referenceName } from './reference-texts.ts';
 import { measureFloor, referenceTexts } from './relevance.ts';
+import type { VectorStore } from './vector-store.ts';
 
 export interface WaitingText {
   readonly row: number;
@@ -27,19 +28,9 @@ export interface EmbeddedTexts {
   reset(): void;
 }
 
-export interface VectorPlace {
-  /** Returns whether existing vectors were dropped. Fails with store_failed. */
-  pin(model: string, dimensions: number): boolean;
-  readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
-  /** Stores the similarity from which the pinned model's vectors count as related, and the name of the measurement. */
-  setFloor(model: string, floor: number, by: string): void;
-  cached(textHash: string): Int8Array | null;
-  keep(textHash: string, vector: Float32Array): void;
-}
-
 export interface VectorKeeperDeps extends Pick<Spine, 'logger' | 'later'> {
   readonly embedder: { readonly model: string; embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> };
-  readonly place: VectorPlace;
+  readonly place: Pick<VectorStore, 'pin' | 'pinned' | 'setFloor' | 'cached' | 'keep'>;
   readonly tables: readonly EmbeddedTexts[];
   readonly transact: <T>(work: () => T) => T;
 }

@@ -55,7 +55,7 @@ export class VectorStore {
 
   /**
    * Pins the model that makes the vectors from now on. Returns whether existing vectors were dropped. Works inside and outside a
-   * transaction.
+   * transaction. Fails with store_failed.
    */
   pin(model: string, dimensions: number): boolean {
     this.#load();
@@ -67,7 +67,10 @@ export class VectorStore {
     return true;
   }
 
-  /** Valid as long as the model stays the same. */
+  /**
+   * Stores the similarity from which the vectors of the model count as related, and the name of the measurement. Valid as long as the model
+   * stays the same.
+   */
   setFloor(model: string, floor: number, by: string): void {
     this.#db.prepare('INSERT OR REPLACE INTO embedding_floor (model, floor, floor_by) VALUES (?, ?, ?)').run(model, floor, by);
   }

@@ -3,7 +3,7 @@
 // anyway.
 
 import { isPlainObject } from '../../../base/json.ts';
-import type { EngineTool } from './engine-messages.ts';
+import type { ToolSchema } from '../../../contracts/llm.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ array ::= "[" ws (value ("," ws value)*)? ws "]"`;
 
 const basics: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'null']);
 
-export function callGrammar(tools: readonly EngineTool[]): string {
+export function callGrammar(tools: readonly ToolSchema[]): string {
   const rules = new Rules();
   const calls = tools.map(({ name, parameters }, at) => {
     const args = rules.of({ type: 'object', ...parameters }, 0);

@@ -1,7 +1,8 @@
 // Renders the prompt of a conversation with the model's own chat template. If the template does not support tools, or uses another call
 // syntax than <tool_call>, tools are described as plain text. Pure except for the template itself.
 
-import type { EngineMessage, EngineTool } from './engine-messages.ts';
+import type { ToolSchema } from '../../../contracts/llm.ts';
+import type { EngineMessage } from './engine-messages.ts';
 import { callsInWords, resultInWords, toolsInWords } from '../calls-in-text.ts';
 
 export interface ChatTemplate {
@@ -22,7 +23,7 @@ const otherWays =
   /<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|channel\|>|<\|tool_call|<｜tool|<tool_calls>|tool_code|"parameters": ?\{?["<]/;
 
 /** Fails with the template's own message if it accepts no form of the conversation. */
-export function renderPrompt(template: ChatTemplate, messages: readonly EngineMessage[], tools: readonly EngineTool[]): string {
+export function renderPrompt(template: ChatTemplate, messages: readonly EngineMessage[], tools: readonly ToolSchema[]): string {
   const usesCalls =
     tools.length > 0 || messages.some((message) => message.role === 'tool' || (message.role === 'assistant' && message.calls.length > 0));
   if (usesCalls && knowsTools(template.source)) return render(template, messages.map(inTemplate), tools.map(offered));
@@ -45,7 +46,7 @@ function render(template: ChatTemplate, messages: readonly object[], tools: read
   return template.render({ messages, ...offer, add_generation_prompt: true, ...marks });
 }
 
-function offered({ name, description, parameters }: EngineTool): object {
+function offered({ name, description, parameters }: ToolSchema): object {
   return { type: 'function', function: { name, description, parameters } };
 }
 
@@ -56,7 +57,7 @@ function inTemplate(message: EngineMessage): object {
   return { role: 'assistant', content: message.content, tool_calls: calls };
 }
 
-function asText(messages: readonly EngineMessage[], tools: readonly EngineTool[]): PlainMessage[] {
+function asText(messages: readonly EngineMessage[], tools: readonly ToolSchema[]): PlainMessage[] {
   const said = messages.map((message): PlainMessage => {
     if (message.role === 'tool') return { role: 'user', content: resultInWords(message.content) };
     if (message.role !== 'assistant') return { role: message.role, content: message.content };

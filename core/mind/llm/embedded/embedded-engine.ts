@@ -9,9 +9,9 @@ import { orAborted } from '../../../base/deferred.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
-import type { CompleteOrder, EngineAnswer } from './engine-messages.ts';
+import type { AnswerSink, CompleteOrder, EngineAnswer } from './engine-messages.ts';
 import { modelFilePath } from './engine-place.ts';
-import { EngineProcess, type AnswerListener, type ChildHandle } from './engine-process.ts';
+import { EngineProcess, type ChildHandle } from './engine-process.ts';
 
 export type StartChild = (script: URL, environment: Readonly<Record<string, string>>) => ChildHandle;
 
@@ -79,7 +79,7 @@ export class EmbeddedEngine {
   }
 
   /** Fails with `model_*`, or with the signal's reason when the signal aborts. */
-  complete(file: EngineFile, order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
+  complete(file: EngineFile, order: CompleteOrder, listener: AnswerSink, signal: AbortSignal): Promise<EngineAnswer> {
     return this.#with(file, signal, (process) => process.complete(order, listener, signal));
   }
 

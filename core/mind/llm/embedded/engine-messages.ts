@@ -1,11 +1,7 @@
 // The messages between the program and the engine's child process: plain data over the channel that the child was started with. Nothing
 // else reaches the child, and it opens no port.
 
-export interface EngineTool {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-}
+import type { ToolSchema } from '../../../contracts/llm.ts';
 
 export interface EngineToolCall {
   readonly id: string;
@@ -30,7 +26,7 @@ export interface LoadOrder {
 
 export interface CompleteOrder {
   readonly messages: readonly EngineMessage[];
-  readonly tools: readonly EngineTool[];
+  readonly tools: readonly ToolSchema[];
   readonly maxTokens: number | null;
   /** The schema of the answer; null for free text. */
   readonly output: Readonly<Record<string, unknown>> | null;
@@ -67,3 +63,11 @@ export type EngineReport =
   | { readonly kind: 'cancelled'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly failure: EngineFailure }
   | { readonly kind: 'not-loaded'; readonly message: string };
+
+/** Takes an answer while it is written. */
+export interface AnswerSink {
+  text(piece: string): void;
+  reasoning(piece: string): void;
+  calling(): void;
+  alive(): void;
+}

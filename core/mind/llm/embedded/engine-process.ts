@@ -3,7 +3,7 @@
 
 import { Deferred, orAborted } from '../../../base/deferred.ts';
 import { AppError } from '../../../contracts/errors.ts';
-import type { CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
+import type { AnswerSink, CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
 
 /** A started child process, of Node or Electron. */
 export interface ChildHandle {
@@ -19,16 +19,9 @@ export interface ChildHandle {
   kill(): void;
 }
 
-export interface AnswerListener {
-  text(piece: string): void;
-  reasoning(piece: string): void;
-  calling(): void;
-  alive(): void;
-}
-
 interface Open {
   readonly done: Deferred<EngineReport>;
-  readonly listener: AnswerListener | null;
+  readonly listener: AnswerSink | null;
 }
 
 const ERRORS_KEPT = 4_000;
@@ -95,7 +88,7 @@ export class EngineProcess {
   }
 
   /** Fails with `model_*`, or immediately with the signal's reason when the signal aborts. */
-  async complete(order: CompleteOrder, listener: AnswerListener, signal: AbortSignal): Promise<EngineAnswer> {
+  async complete(order: CompleteOrder, listener: AnswerSink, signal: AbortSignal): Promise<EngineAnswer> {
     const report = await this.#ask((id) => ({ kind: 'complete', id, ...order }), listener, signal);
     if (report.kind === 'answered') return report.answer;
     throw this.#unexpected();
@@ -115,7 +108,7 @@ export class EngineProcess {
   }
 
   /** Fails with the signal's reason as soon as the signal aborts. */
-  async #ask(order: (id: number) => EngineOrder, listener: AnswerListener | null, signal: AbortSignal): Promise<EngineReport> {
+  async #ask(order: (id: number) => EngineOrder, listener: AnswerSink | null, signal: AbortSignal): Promise<EngineReport> {
     if (this.#isEnded) throw this.#died();
     signal.throwIfAborted();
     this.#lastId += 1;

@@ -4,7 +4,7 @@
 import { callGrammar, outputGrammar } from './call-grammar.ts';
 import { renderPrompt } from './chat-prompt.ts';
 import type { CallRule, EngineModel } from './engine-library.ts';
-import type { CompleteOrder, EngineAnswer, EngineFailure } from './engine-messages.ts';
+import type { AnswerSink, CompleteOrder, EngineAnswer, EngineFailure } from './engine-messages.ts';
 import { callClosing, callOpening } from '../calls-in-text.ts';
 import { ReplySplitter, thinkClosing } from './reply-splitter.ts';
 
@@ -17,13 +17,6 @@ const CALL_CHARS_MAX = 200_000;
 /** The maximum number of tokens until a multi-byte character is complete. */
 const SIGN_TOKENS_MAX = 4;
 const GRAMMARS_KEPT = 8;
-
-export interface AnswerSink {
-  text(piece: string): void;
-  reasoning(piece: string): void;
-  calling(): void;
-  alive(): void;
-}
 
 export class JobFailure extends Error {
   readonly failure: EngineFailure;

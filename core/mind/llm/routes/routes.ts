@@ -97,7 +97,6 @@ export class Routes {
     return isRouteRef(ref) && this.#routes.has(routeNameOf(ref));
   }
 
-  /** Returns whether a route may lead to the model. */
   leadsTo(model: string): boolean {
     return this.#models.has(model);
   }

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ManualClock } from '../../../../../core/base/clock.ts';
+import { ManualClock } from '../../../../doubles/manual-clock.ts';
 import { silentLogger } from '../../../../../core/base/logger.ts';
 import { systemSessionId } from '../../../../../core/contracts/events.ts';
 import type { Approval } from '../../../../../core/contracts/policy.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ManualClock } from '../../../../../core/base/clock.ts';
+import { ManualClock } from '../../../../doubles/manual-clock.ts';
 import { silentLogger } from '../../../../../core/base/logger.ts';
 import { KnowledgeRows, knowledgeMigrations } from '../../../../../core/features/memory/documents/knowledge-rows.ts';
 import { documentText } from '../../../../../core/hands/tools/tools.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { ManualClock } from '../../../../../core/base/clock.ts';
+import { ManualClock } from '../../../../doubles/manual-clock.ts';
 import { RandomIds } from '../../../../../core/base/ids.ts';
 import { silentLogger } from '../../../../../core/base/logger.ts';
 import { MemoryRows, memoryMigrations } from '../../../../../core/features/memory/facts/memory-rows.ts';

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ManualClock } from '../../../../../core/base/clock.ts';
+import { ManualClock } from '../../../../doubles/manual-clock.ts';
 import { silentLogger } from '../../../../../core/base/logger.ts';
 import type { AnyDraft } from '../../../../../core/contracts/events.ts';
 import { skillsConfigSchema } from '../../../../../core/contracts/features/skills.ts';
