@@ -84,8 +84,8 @@ async function isNegotiationFailure(cause: unknown, isSilenceOld: boolean): Prom
   const { SdkError, SdkErrorCode, ProtocolError } = await import('@modelcontextprotocol/client');
   if (ProtocolError.isInstance(cause)) return true;
   if (!SdkError.isInstance(cause)) return false;
-  const { ConnectionClosed, EraNegotiationFailed, RequestTimeout } = SdkErrorCode;
-  return [ConnectionClosed, EraNegotiationFailed, ...(isSilenceOld ? [RequestTimeout] : [])].includes(cause.code);
+  if (cause.code === SdkErrorCode.RequestTimeout) return isSilenceOld;
+  return [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(cause.code);
 }
 
 export class McpConnection {
