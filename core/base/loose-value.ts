@@ -2,7 +2,7 @@
 // False and tuples. Does not guess: text with two possible readings is not parsed.
 
 const DEPTH_MAX = 64;
-const WORD = /[A-Za-z_$][\w$-]*/y;
+const WORD = /[\p{L}_$][\p{L}\p{M}\p{N}_$-]*/uy;
 const NUMBER = /[+-]?(?:0[xX][\da-fA-F]+|(?:\d[\d_]*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)/y;
 const SPACE = /(?:\s+|\/\/[^\n]*|#[^\n]*|\/\*[^]*?\*\/)+/y;
 

@@ -271,6 +271,13 @@ test('an invalid definition, or one that contains a secret, is refused by name',
   await expect(rig.open({ My_Server: { command: 'x' } })).rejects.toThrow('My_Server');
 });
 
+test('a local server that does not answer what it does not know is met in the older protocol', async () => {
+  const rig = new McpRig();
+  await rig.open({ quiet: rig.server('quiet', { tools: [read], isSilent: true }, { startMs: 4000 }) });
+  expect(await rig.approve('quiet')).toMatchObject({ state: 'connected', protocol: '2025-11-25' });
+  expect(rig.received('quiet').map(({ method }) => method)).toContain('server/discover');
+});
+
 test('a server that cannot start is reported with its last output', async () => {
   const rig = new McpRig();
   const claw = await rig.open({

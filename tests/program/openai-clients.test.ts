@@ -122,8 +122,15 @@ test('openai: a passed-through answer that was cut off is raised as one, though 
 });
 
 test.each([agent, pass])('openai: responses and their events of %s', async (model) => {
-  const { output_text, status } = await client.responses.create({ model, input: 'Hi' });
+  const { output_text, status, usage } = await client.responses.create({ model, input: 'Hi' });
   expect([output_text, status]).toEqual(['Hello there', 'completed']);
+  expect(usage).toEqual({
+    input_tokens: 9,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 3,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 12,
+  } satisfies OpenAI.Responses.ResponseUsage);
   const stream = client.responses.stream({ model, input: 'Hi' });
   const types: string[] = [];
   for await (const { type } of stream) types.push(type);

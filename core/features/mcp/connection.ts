@@ -38,15 +38,15 @@ export interface ProgressWatch {
 }
 
 const PAGES_MAX = 20;
-const PROBE_MS = 5000;
 const TASK_MS = 10_000;
 const MODERN = '2026-07-28';
 
 /** Fails as the official client does: with `UnauthorizedError` if a person must sign in. */
 export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
   const { Client: OfficialClient } = await import('@modelcontextprotocol/client');
-  // A program that does not respond speaks the older protocol. A URL that does not respond is down or slow.
-  const probeMs = wish.isLocal ? Math.min(PROBE_MS, wish.startMs / 2) : wish.startMs;
+  // A program may need time to start, and one of the older protocol may ignore what it does not know. A URL that does not respond is down.
+  const isSilenceOld = wish.isLocal && wish.era === null;
+  const probeMs = isSilenceOld ? wish.startMs / 2 : wish.startMs;
   const attempt = async (era: McpEra | null): Promise<McpConnection> => {
     const client = new OfficialClient(
       { name: 'trayclaw', version: wish.version },
@@ -75,15 +75,17 @@ export async function connectServer(wish: ConnectWish): Promise<McpConnection> {
   } catch (cause) {
     // The server ended, or no longer speaks the generation it spoke before.
     const mayDiffer = wish.era !== null || wish.isLocal;
-    if (!mayDiffer || wish.signal.aborted || !(await isNegotiationFailure(cause))) throw cause;
+    if (!mayDiffer || wish.signal.aborted || !(await isNegotiationFailure(cause, isSilenceOld))) throw cause;
     return attempt(wish.era === null ? 'legacy' : null);
   }
 }
 
-async function isNegotiationFailure(cause: unknown): Promise<boolean> {
+async function isNegotiationFailure(cause: unknown, isSilenceOld: boolean): Promise<boolean> {
   const { SdkError, SdkErrorCode, ProtocolError } = await import('@modelcontextprotocol/client');
   if (ProtocolError.isInstance(cause)) return true;
-  return SdkError.isInstance(cause) && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(cause.code);
+  if (!SdkError.isInstance(cause)) return false;
+  if (cause.code === SdkErrorCode.RequestTimeout) return isSilenceOld;
+  return [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(cause.code);
 }
 
 export class McpConnection {

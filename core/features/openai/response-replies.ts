@@ -52,7 +52,7 @@ function usageOf({ inputTokens, outputTokens, cachedInputTokens }: Usage): objec
     input_tokens: inputTokens,
     output_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    input_tokens_details: { cached_tokens: cachedInputTokens },
+    input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: 0 },
     output_tokens_details: { reasoning_tokens: 0 },
   };
 }

@@ -73,6 +73,16 @@ test.each(Object.keys(all))('%s is a call, also if several follow each other', (
   expect(read(`${form('get_weather', rome)}\n${form('unknown', {})}`)).toBeNull();
 });
 
+test.each(Object.keys(all))('%s keeps the names of arguments in any script', (name) => {
+  const args = { año: 'one', 数量: 'two', größe_cm: 'three' };
+  expect(read((all[name] as Form)('get_weather', args))).toEqual([['get_weather', args]]);
+});
+
+test.each(Object.keys(tagged))('%s keeps signs in the names of arguments', (name) => {
+  const args = { $top: 'one', 'filter:by': 'two', 'tags[]': 'three' };
+  expect(read((tagged[name] as Form)('get_weather', args))).toEqual([['get_weather', args]]);
+});
+
 test('arguments arrive unchanged, and a truncated call is not a call', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const args = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), value, { maxKeys: 4 });

@@ -35,7 +35,7 @@ const HARMONY =
 const FUNCTION = /<function(?:=|\s+name=)["']?([\w.-]+)["']?>([^]*?)<\/function>/y;
 const INVOKE = /<(?:｜DSML｜)?invoke name=["']([\w.-]+)["'][^>]*>([^]*?)<\/(?:｜DSML｜)?invoke>/y;
 const PARAMETER =
-  /\s*<(?:｜DSML｜)?parameter(?:=([\w.-]+)|\s+name=["']([\w.-]+)["'])[^>]*>([^]*?)<\/(?:｜DSML｜)?parameter>\s*|\s*<arg_key>([^<]+)<\/arg_key>\s*<arg_value>([^]*?)<\/arg_value>\s*/y;
+  /\s*<(?:｜DSML｜)?parameter(?:=([^\s<>"']+)|\s+name=["']([^"'<>]+)["'])[^>]*>([^]*?)<\/(?:｜DSML｜)?parameter>\s*|\s*<arg_key>([^<]+)<\/arg_key>\s*<arg_value>([^]*?)<\/arg_value>\s*/y;
 const ACTION = /(?:Thought:(?:(?!\nAction:)[^])*\n)?Action:\s*`?([\w.-]+)`?\s*\nAction Input:[ \t]*/y;
 /**
  * Returns the answer with the calls found in its text. An answer that is truncated or withdrawn, or that already has calls, is returned

@@ -18,6 +18,8 @@ export interface McpScript {
   readonly prompts?: readonly object[];
   readonly instructions?: string;
   readonly endlessPages?: boolean;
+  /** Does not answer what comes before the session is initialized. */
+  readonly isSilent?: boolean;
   /** Runs calls as tasks. With `kept` it still knows them after a restart; with `forgotten` it does not. */
   readonly tasks?: 'kept' | 'forgotten';
   /** Reads the tools from a file that the test may change. */

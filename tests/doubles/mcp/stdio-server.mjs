@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
  * @property {string} [record] a file that gets a line of JSON for every message
  * @property {string} [stderr]
  * @property {string} [tasksFile] it carries out calls as tasks, and knows them again from this file after a restart; '' knows none
+ * @property {boolean} [isSilent] it does not answer what comes before the session is initialized
  * @property {string} [toolsFile] a file with the tools, read at each listing
  */
 
@@ -65,6 +66,7 @@ async function answer({ id, method, params }) {
       },
     });
   }
+  if (phase !== 'ready' && script.isSilent) return;
   if (phase !== 'ready') return fail(id, -32600, `${method} came before the session was initialized`);
   if (method === 'ping') return send({ id, result: {} });
   if (method === 'tools/list') {
