@@ -1,5 +1,5 @@
-// A message to a session whose earlier turn waits for the person, from a terminal that nobody watches: it says so and ends, and the message
-// is answered once the earlier turn goes on.
+// A message to a session whose earlier turn waits for the person, sent without a terminal. The command says so and ends. The message is
+// answered once the person decided about the earlier turn.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
