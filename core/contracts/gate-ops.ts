@@ -116,6 +116,8 @@ export const gateOps = defineOps({
       cwd: z.string().optional(),
       /** Decides as in this session, with its folder as the workspace. */
       sessionId: id.optional(),
+      /** Without a session: the current folder of the person, as for `sandbox.explain`. */
+      folder: z.string().optional(),
     }),
     result: policyDecisionSchema.extend({
       mode: policyModeSchema,

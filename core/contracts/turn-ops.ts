@@ -98,7 +98,7 @@ export const turnOps = defineOps({
     params: z.strictObject({ packId: id }),
     result: packViewSchema,
     about: 'show what one model request contained: sections, what was left out, the texts',
-    commands: { 'packs show': { takes: ['packId'], example: 'trn_01JD7Q-p1' } },
+    commands: { 'packs show': { takes: ['packId'], example: 'last' } },
   },
   'tool.run': {
     params: z.strictObject({

@@ -152,6 +152,7 @@ export class FakeClaw implements HostedRuntime {
   #own(): Partial<OpHandlers> {
     return {
       'approval.diff': () => ({ files: [] }),
+      'running.list': () => ({ turns: [], commands: [] }),
       'model.list': () => ({ models: [], defaultModel: 'lab/m', problem: null, failed: [], offers: [] }),
       'message.send': ({ sessionId }) => {
         const turn = this.#start(sessionId ?? this.#ids.next('ses'), this.scripts.shift() ?? [{ say: 'ok' }], false);

@@ -16,7 +16,7 @@ import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
-import { assertSession, choosePlace, filesOf, type MessagePlace, type PlaceOptions } from './work-place.ts';
+import { choosePlace, filesOf, type MessagePlace, type PlaceOptions } from './work-place.ts';
 
 export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
@@ -128,6 +128,7 @@ interface ToolGiven {
   readonly name: string;
   readonly args?: string;
   readonly session?: string;
+  readonly cwd?: string;
 }
 
 export function calc(context: CommandContext, { expression }: { readonly expression: readonly string[] }): Promise<number> {
@@ -136,14 +137,10 @@ export function calc(context: CommandContext, { expression }: { readonly express
 
 export async function tool(context: CommandContext, { name, ...given }: ToolGiven): Promise<number> {
   const args = parseJsonArgument(given.args ?? '{}', 'The tool arguments');
-  const params: OpParams<'tool.run'> = {
-    tool: name,
-    args,
-    wait: false,
-    ...(given.session === undefined ? {} : { sessionId: given.session }),
-  };
   return context.withClaw('live', async (connection) => {
-    await assertSession(connection.claw, given.session);
+    // Arithmetic needs no folder.
+    const place = name === 'calc' && given.session === undefined ? {} : await choosePlace(context, given, { ...connection, lines: null });
+    const params: OpParams<'tool.run'> = { tool: name, args, wait: false, ...place };
     let started: OpResult<'tool.run'> | null = null;
     const end = await withLines(context, (lines) => {
       const conversation = new TurnConversation(context, { claw: connection.claw, lines, streams: false });

@@ -12,7 +12,7 @@ import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
-import { TurnConversation } from './turn-conversation.ts';
+import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
 const ownHelp = ['- `/open ID` Continue another session.', '- `/quit` Leave.'].join('\n');
@@ -61,7 +61,7 @@ class ChatRoom {
       const line = await this.#nextLine();
       if (line === 'interrupted') return exitCodes.interrupted;
       const text = line?.text.trim();
-      if (text === undefined || text === '/quit' || text === '/exit') return exitCodes.done;
+      if (text === undefined || /^\/?(quit|exit)$/.test(text)) return exitCodes.done;
       if (text === '') continue;
       try {
         await (isCommandLine(text) ? this.#command(text) : this.#say(messageOf(text)));
@@ -102,13 +102,13 @@ class ChatRoom {
       ...filesOf(this.#context, this.#files, text),
     };
     this.#files = [];
-    await this.#stayWith(claw, () => claw.op('message.send', message, cliCaller));
+    await this.#stayWith(claw, (conversation) => conversation.send(message));
   }
 
-  async #stayWith(claw: Claw, start: () => Promise<{ turnId: string }>): Promise<void> {
+  async #stayWith(claw: Claw, begin: (conversation: TurnConversation) => Promise<ConversationEnd>): Promise<void> {
     const lines = this.#context.hasPerson ? this.#lines : null;
     const converse = (): TurnConversation => new TurnConversation(this.#context, { claw, lines, streams: !this.#context.output.isJson });
-    let end = await converse().run(start);
+    let end = await begin(converse());
     this.#sessionId = end.result.sessionId;
     reportAnswer(this.#context, end);
     while (lines !== null && (await askForMore(this.#context, { claw, lines, result: end.result }))) {
@@ -136,7 +136,7 @@ class ChatRoom {
     this.#sessionId = ran.sessionId ?? undefined;
     output.say(ran.file?.text ?? ran.text);
     const { turnId } = ran;
-    if (turnId !== null && ran.follow) await this.#stayWith(claw, () => Promise.resolve({ turnId }));
+    if (turnId !== null && ran.follow) await this.#stayWith(claw, (conversation) => conversation.run(() => Promise.resolve({ turnId })));
     if (name === '/help' && argument === undefined) output.say(ownHelp);
   }
 

@@ -128,7 +128,7 @@ const rows: readonly Row[] = [
   {
     argv: ['policy', 'explain', '{"tool":"exec","args":{"command":"ls"}}'],
     op: 'policy.explain',
-    params: { tool: 'exec', args: { command: 'ls' } },
+    params: { tool: 'exec', args: { command: 'ls' }, folder: '/work-folder' },
     json: expect.objectContaining({ decision: 'ask', ruleId: 'r', reason: 'why', class: 'exec' }),
   },
   {

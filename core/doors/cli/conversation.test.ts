@@ -359,7 +359,7 @@ test('chat asks in place for more budget and continues; Enter allows nothing', a
     ['yes', 'finished'],
     ['more work', question],
     ['', '> '],
-    ['/quit', ''],
+    ['exit', ''],
   ] as const) {
     terminal.err = '';
     terminal.type(typed);

@@ -48,7 +48,7 @@ function talking(): Entry[] {
       about: 'run one tool through the gate, with no model',
       takes: [':name', ':args?'],
       words: { name: 'the tool', args: 'its arguments as JSON; {} when left out' },
-      options: { '--session <id>': 'run it in this session' },
+      options: { '--session <id>': 'run it in this session', '--cwd <folder>': 'work in this folder, which must be trusted' },
       example: `calc '{"expression":"6*7"}'`,
       load: async () => (await import('./ask.ts')).tool,
     }),

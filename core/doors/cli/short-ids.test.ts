@@ -55,6 +55,14 @@ test('the last turn is the latest, also while it is under way or waits', async (
   expect(await lookedFor('01kar3x5qz7h', 9)).toEqual({ turnId: helps });
 });
 
+test('the last pack is the newest of the list', async () => {
+  const sizes = { tokens: 1, budgetTokens: 2, dropped: 0, truncated: 0, inputTokens: null, cachedInputTokens: null };
+  const pack = (packId: string) => ({ packId, sessionId: 's', turnId: 'trn_1', atMs: 1, model: null, ...sizes });
+  const claw = new FakeClaw({ 'pack.list': () => ({ packs: [pack('trn_1-p2'), pack('trn_1-p1')] }) });
+  await runCommand(['packs', 'show', 'last'], fakeParts(claw));
+  expect(claw.calls.at(-1)).toMatchObject({ name: 'pack.get', params: { packId: 'trn_1-p2' } });
+});
+
 test('a table truncates nothing, and a long cell does not widen its column', () => {
   const hash = 'f'.repeat(64);
   const long = 'words '.repeat(40).trim();

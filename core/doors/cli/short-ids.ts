@@ -1,4 +1,4 @@
-// Completes ids that a person types: the prefix of an id, or `last` for the latest session or turn. The only module that completes ids. A
+// Completes ids that a person types: the prefix of an id, or `last` for the latest session, turn or pack. The only module that completes ids. A
 // complete id costs nothing, and text that is not a prefix stays unchanged.
 
 import type { Claw } from '../../contracts/claw.ts';
@@ -58,6 +58,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   packId: {
     prefix: 'trn_',
+    hasLast: true,
     candidates: async (claw) => (await claw.op('pack.list', { limit: 1000 }, cliCaller)).packs.map((one) => one.packId),
   },
   scheduleId: {

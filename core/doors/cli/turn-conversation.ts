@@ -44,6 +44,8 @@ export class TurnConversation {
   readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];
+  /** Other turns of the session may come first. */
+  #mayQueue = false;
 
   constructor(context: CommandContext, options: ConversationOptions) {
     this.#context = context;
@@ -51,6 +53,7 @@ export class TurnConversation {
   }
 
   send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
+    this.#mayQueue = message.sessionId !== undefined;
     return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
   }
 
@@ -86,13 +89,35 @@ export class TurnConversation {
     const { turnId } = await start(signal);
     follower.follow(turnId);
     this.#cancelOnInterrupt(turnId);
-    let result = await this.#stayWith(turnId, follower);
+    const held = this.#mayQueue ? await this.#passEarlier(turnId) : null;
+    let result = held ?? (await this.#stayWith(turnId, follower));
     if (signal.aborted) {
       await this.#cancelled.promise;
       result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
     }
     this.#finishText(result, follower);
     return { result, wasInterrupted: signal.aborted, calls: this.#calls };
+  }
+
+  /**
+   * A message waits for the earlier turns of its session. Asks about one that waits for a person; without an answer here, the result names
+   * what it waits for, because this turn would rest for as long, without a word.
+   */
+  async #passEarlier(turnId: string): Promise<AskResult | null> {
+    const { claw, lines } = this.#options;
+    for (let round = 0; round < roundsMax && !this.#interrupted.signal.aborted; round++) {
+      const { turns } = await claw.op('running.list', {}, cliCaller);
+      const own = turns.find((turn) => turn.turnId === turnId);
+      const first = turns.find((turn) => turn.sessionId === own?.sessionId && turn.status !== 'queued');
+      if (own?.status !== 'queued' || first === undefined) return null;
+      const earlier = await Promise.race([claw.op('turn.wait', { turnId: first.turnId }, cliCaller), this.#cancelled.promise]);
+      if (earlier?.status !== 'waiting') continue;
+      this.#context.output.note('An earlier turn of this session waits for you. Your message is kept, and its turn comes after that.');
+      if (lines !== null && (await this.#askFor(earlier, lines))) continue;
+      const result = await claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
+      return { ...result, status: 'waiting', ...(earlier.pending === undefined ? {} : { pending: earlier.pending }) };
+    }
+    return null;
   }
 
   /** Events of a running instance use another connection and may arrive after the result. */

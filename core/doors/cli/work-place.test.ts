@@ -24,6 +24,17 @@ test('ask works in a trusted folder and, without a person, ignores any other', a
   expect([sentBy(other), err]).toEqual([{ text: 'x' }, 'Working in /data/workspace. To work in /work-folder, add --cwd .\n']);
 });
 
+test('a direct call and the explanation of one work in the trusted folder too; arithmetic needs none', async () => {
+  const claw = new FakeClaw({ 'workspace.look': () => ({ ...folder, state: 'trusted', reason: '' }) });
+  await runCommand(['tool', 'list_dir', '{}'], fakeParts(claw));
+  await runCommand(['tool', 'list_dir', '{}', '--cwd', 'sub'], fakeParts(claw));
+  await runCommand(['calc', '1+1'], fakeParts(claw));
+  const ran = claw.calls.filter(({ name }) => name === 'tool.run').map(({ params }) => (params as { workspace?: string }).workspace);
+  expect(ran).toEqual(['/work-folder', '/work-folder/sub', undefined]);
+  await runCommand(['policy', 'explain', '{"tool":"read_file","args":{"path":"a"}}'], fakeParts(claw));
+  expect(claw.calls.at(-1)?.params).toEqual({ tool: 'read_file', args: { path: 'a' }, folder: '/work-folder' });
+});
+
 test.each([
   ['y', { text: 'x', workspace: '/work-folder' }, ['/work-folder']],
   ['', { text: 'x' }, []],

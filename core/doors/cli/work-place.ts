@@ -30,11 +30,6 @@ type Look = OpResult<'workspace.look'>;
 const ownChannels: ReadonlySet<string> = new Set<DoorName>(['cli', 'window', 'http', 'library']);
 const SESSIONS_MAX = 200;
 
-/** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
-export async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
-  if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
-}
-
 /** Fails with `invalid_params`, `not_found` (no such folder or session, nothing to continue) or `conflict`. */
 export async function choosePlace(
   context: CommandContext,
@@ -44,9 +39,9 @@ export async function choosePlace(
   if (options.session !== undefined && options.continue === true)
     throw new AppError('invalid_params', 'Give either --session or --continue.');
   const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
-  // A session keeps its folder. The runtime rejects a different one.
+  // A session that is named must be there: a slip of the pen begins no new conversation. It keeps its folder; the runtime rejects another.
   if (options.session !== undefined) {
-    await assertSession(claw, options.session);
+    await claw.op('session.get', { sessionId: options.session, limit: 1 }, cliCaller);
     return { sessionId: options.session, ...named };
   }
   const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));

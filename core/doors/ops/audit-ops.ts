@@ -72,7 +72,13 @@ function replay(deps: Deps, turnId: string): OpResult<'replay.run'> {
 function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller): OpResult<'policy.explain'> {
   const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
   if (params.sessionId !== undefined && session === null) throw noSession(params.sessionId);
-  return explainIn(deps, params, { workspace: session?.workspace ?? null, caller });
+  return explainIn(deps, params, { workspace: session === null ? trusted(deps, params.folder) : session.workspace, caller });
+}
+
+/** The folder if it is trusted; null for the configured workspace. */
+function trusted(deps: Deps, folder: string | undefined): string | null {
+  const look = folder === undefined ? null : deps.workspaces.look(folder);
+  return look?.state === 'trusted' ? look.path : null;
 }
 
 interface ExplainedPlace {
@@ -106,9 +112,7 @@ function explainSandbox(
   { command, cwd, folder }: OpParsed<'sandbox.explain'>,
   caller: Caller,
 ): Promise<OpResult<'sandbox.explain'>> {
-  const given = cwd ?? folder;
-  const look = given === undefined ? null : deps.workspaces.look(given);
-  const workspace = look?.state === 'trusted' ? look.path : null;
+  const workspace = trusted(deps, cwd ?? folder);
   const place = workspace === null ? {} : { workspace };
   if (command === undefined) return deps.sandbox.explain(null, place);
   const params = { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) };

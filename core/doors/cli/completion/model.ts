@@ -34,7 +34,7 @@ const namesByParameter: Readonly<Record<string, string>> = {
   otherId: 'memory',
 };
 /** Parameters for which `last` names the newest id. */
-const lasts: readonly string[] = ['sessionId', 'turnId'];
+const lasts: readonly string[] = ['sessionId', 'turnId', 'packId'];
 
 /** The options of every command. */
 export const globals: Place['options'] = [

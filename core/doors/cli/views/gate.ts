@@ -8,7 +8,7 @@ import { grantMatchSchema, type Approval, type GrantListing } from '../../../con
 import type { WorkspaceState } from '../../../contracts/workspace-ops.ts';
 import { describeApproval } from '../approval-prompt.ts';
 import { describeChanges } from '../file-diff.ts';
-import { parseJsonArgument } from '../command-context.ts';
+import { parseJsonArgument, type CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { Paint } from '../output.ts';
 import { isInsideTool } from '../person-only.ts';
@@ -55,12 +55,17 @@ export const grantViews: ViewsOf<'grant'> = {
 
 const requestSchema = z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() });
 
+/** Explains the folder in which `ask` would work here. */
+function hereWith<P extends object>({ io }: CommandContext, params: P): P & { readonly folder?: string } {
+  return isInsideTool(io.env) ? params : { ...params, folder: io.cwd };
+}
+
 export const policyViews: ViewsOf<'policy'> = {
   'policy.explain': {
-    params: (_, { given }) => {
+    params: (_, { given, context }) => {
       const request = parseJsonArgument(String(given['request']), 'The request');
       const { tool, args, cwd } = parseGiven(requestSchema, request, { says: 'The request is not valid {tool, args, cwd?}', whole: 'it' });
-      return { tool, args, ...(cwd === undefined ? {} : { cwd }) };
+      return hereWith(context, { tool, args, ...(cwd === undefined ? {} : { cwd }) });
     },
     show: (result, { paint }) => describeDecision(result, paint),
   },
@@ -68,8 +73,7 @@ export const policyViews: ViewsOf<'policy'> = {
 
 export const sandboxViews: ViewsOf<'sandbox'> = {
   'sandbox.explain': {
-    // Explains the folder in which `ask` would work here.
-    params: (read, { context }) => (isInsideTool(context.io.env) ? read : { ...read, folder: context.io.cwd }),
+    params: (read, { context }) => hereWith(context, read),
     show: (result, { paint }) => describeSandbox(result, paint),
   },
 };

@@ -140,6 +140,6 @@ function describeHeartbeat(state: HeartbeatState): string {
     ['next', when(state.nextMs)],
     ['file', state.file],
     ['last', state.lastOutcome === null ? '-' : `${when(state.lastAtMs)} ${state.lastOutcome}`],
-    ['without a model', String(state.idle)],
+    ['checks with nothing to do', String(state.idle)],
   ]);
 }
