@@ -14,6 +14,7 @@ import { acceptGaps } from '../../store/session/session.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
+import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
 import { auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
@@ -86,7 +87,7 @@ interface ExplainedPlace {
 function explainIn(deps: Deps, params: OpParsed<'policy.explain'>, { workspace, caller }: ExplainedPlace): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
-  const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
+  const parsed = deps.tools.parse(params.tool, argsText(given));
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
