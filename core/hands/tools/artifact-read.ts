@@ -7,7 +7,7 @@ import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
 import { isBinary } from './text-file.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
-import { pdfLines } from './web-page.ts';
+import type { PdfLines, RecentPdf } from './recent-pdf.ts';
 
 const NOTE_BYTES_MAX = 200;
 
@@ -17,7 +17,7 @@ const input = z.strictObject({
   length: z.number().int().min(1).max(1_000_000).optional().describe('How many bytes to read; bounded by what fits one result.'),
 });
 
-export function createArtifactRead(deps: { readonly outputBytesMax: number }): ToolDefinition {
+export function createArtifactRead(deps: { readonly outputBytesMax: number; readonly pdf: RecentPdf }): ToolDefinition {
   return defineTool({
     name: 'artifact_read',
     description:
@@ -32,7 +32,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
     summarize: (args) => `read artifact ${shownPath(args.artifact)}`,
     async run(args, context) {
       const length = Math.min(args.length ?? Number.POSITIVE_INFINITY, deps.outputBytesMax - NOTE_BYTES_MAX);
-      const pdf = await textOfPdf(args.artifact, context);
+      const pdf = await textOfPdf(deps.pdf, args.artifact, context);
       if (typeof pdf?.problem === 'string') return { forModel: `This artifact is a PDF. ${pdf.problem}` };
       const bytes =
         pdf === null
@@ -56,7 +56,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
 }
 
 /** Null for anything but a PDF. */
-async function textOfPdf(artifact: string, { artifacts, signal }: ToolContext): Promise<Awaited<ReturnType<typeof pdfLines>> | null> {
+async function textOfPdf(pdf: RecentPdf, artifact: string, { artifacts, signal }: ToolContext): Promise<PdfLines | null> {
   if (knownMediaType(artifacts.read(artifact, { offset: 0, length: 16 })) !== 'application/pdf') return null;
-  return pdfLines(artifacts.read(artifact), signal);
+  return pdf.lines(artifacts.read(artifact), signal);
 }

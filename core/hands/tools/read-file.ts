@@ -11,11 +11,12 @@ import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { fileBytesMax, isBinary, readBytes } from './text-file.ts';
-import { pdfLines } from './web-page.ts';
+import type { RecentPdf } from './recent-pdf.ts';
 
 export interface ReadFileDeps {
   readonly paths: CheckedPaths;
   readonly outputBytesMax: number;
+  readonly pdf: RecentPdf;
 }
 
 const NOTE_BYTES_MAX = 200;
@@ -51,7 +52,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
       const mediaType = knownMediaType(bytes);
       const about = `${args.path} is a ${kindOf(mediaType)} (${formatBytes(bytes.length)}`;
       if (mediaType === 'application/pdf') {
-        const { text, problem } = await pdfLines(bytes, context.signal);
+        const { text, problem } = await deps.pdf.lines(bytes, context.signal);
         return problem === null ? selectLines(Buffer.from(text), args, shown) : { forModel: `${about}). ${problem}` };
       }
       if (mediaType !== null) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);
