@@ -24,7 +24,8 @@ test('a command is undone that names files by a pattern, by links or by whole fo
   onTestFinished(() => home.dispose());
   const inside = (name: string): string => join(home.workspace, name);
   mkdirSync(inside('folder/below'), { recursive: true });
-  for (const name of ['a.sh', 'b (1).sh', 'keep.txt', 'folder/c.sh', 'folder/below/d', 'x1.log', 'x2.log']) writeFileSync(inside(name), name);
+  for (const name of ['a.sh', 'b (1).sh', 'keep.txt', 'folder/c.sh', 'folder/below/d', 'x1.log', 'x2.log'])
+    writeFileSync(inside(name), name);
   chmodSync(inside('a.sh'), 0o750);
   chmodSync(inside('folder/below'), 0o700);
   symlinkSync('a.sh', inside('link'));
