@@ -228,13 +228,6 @@ test('the panic stop accepts and approves nothing until it is released', async (
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('after closing, operations are refused and followers end', async () => {
-  const following = take(claw.events({ after: 'latest' }), 1);
-  await claw.close();
-  await expect(claw.op('session.list', {})).rejects.toMatchObject({ code: 'shutting_down' });
-  expect(await following).toEqual([]);
-});
-
 test('a denied direct call says why to the program that made it', async () => {
   const running = claw.op('tool.run', { tool: 'write_file', args: { path: 'no.md', content: 'x' } });
   const asked = async (): Promise<string | undefined> => (await claw.op('approval.list', {})).approvals.at(-1)?.approvalId;
@@ -252,4 +245,11 @@ test('arguments that JSON cannot express are refused', async () => {
     for (const name of ['tool.run', 'policy.explain'] as const)
       await expect(claw.op(name, { tool: 'calc', args })).rejects.toMatchObject({ code: 'invalid_params' });
   }
+});
+
+test('after closing, operations are refused and followers end', async () => {
+  const following = take(claw.events({ after: 'latest' }), 1);
+  await claw.close();
+  await expect(claw.op('session.list', {})).rejects.toMatchObject({ code: 'shutting_down' });
+  expect(await following).toEqual([]);
 });
