@@ -2,13 +2,14 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
+import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 const home = new TestHome();
 let claw: TrayClaw;
 
 beforeAll(async () => {
-  claw = await home.open({ config: { models: { default: 'demo/offline' } } });
+  claw = await home.open({ config: { models: { default: 'demo/offline' } }, channels: [new LoopbackChannel()] });
 });
 afterAll(() => home.dispose());
 
