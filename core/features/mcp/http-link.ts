@@ -1,7 +1,11 @@
 // Requests to a server on the web. Only its own origin receives its headers, other addresses (those of a sign-in) are sent another way,
 // which checks them, and every answer is limited in size. Redirects are not followed.
 
-import type { StreamableHTTPClientTransportOptions, Transport } from '@modelcontextprotocol/client';
+import type {
+  StreamableHTTPClientTransport as OfficialLink,
+  StreamableHTTPClientTransportOptions,
+  Transport,
+} from '@modelcontextprotocol/client';
 import { isLoopbackHost } from '../../base/loopback.ts';
 
 /** Sends to an address that the server named. */
@@ -56,7 +60,7 @@ function bound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
 export async function httpLinkOpener(url: URL, options: StreamableHTTPClientTransportOptions): Promise<() => Transport> {
   const { SdkError, SdkErrorCode, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
   class HttpLink extends StreamableHTTPClientTransport {
-    override send(...[message, given]: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
+    override send(...[message, given]: Parameters<OfficialLink['send']>): Promise<void> {
       if (Array.isArray(message) || !('method' in message && 'id' in message)) return super.send(message, given);
       return new Promise((_, reject) => {
         const onRequestStreamEnd = (): void => {
