@@ -189,7 +189,7 @@ test('the time in which the machine slept does not count for a subagent, the tim
     { user: 'Quick', answer: { text: 'quick' } },
     { user: 'start', results: 0, answer: { calls: [call('spawn', { task: 'Slow' })] } },
     { user: 'start', results: 1, answer: { calls: [call('sleep', {})] } },
-    // The deadlines are looked at with every call.
+    // Every call checks the deadlines.
     { user: 'start', results: 2, answer: { calls: [help('Quick')] } },
     { answer: { text: 'end' } },
   ]);

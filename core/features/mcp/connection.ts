@@ -207,7 +207,7 @@ function messagesOf(cause: unknown, depth = 0): string[] {
   return [own, ...more];
 }
 
-/** What an answer with an error status says. The client's own message names the method of HTTP and the body as it came. */
+/** Returns the status and the words of an error response. The client's own message names the method of HTTP and the whole body. */
 function httpAnswer(cause: Error & { readonly status?: unknown; readonly data?: unknown }): string | null {
   if (typeof cause.status !== 'number') return null;
   const text = valueAt(cause.data, 'text');

@@ -66,7 +66,7 @@ export class Agenda {
     return this.#deps.schedules.closeTask(taskId, how, this.#agentOf(place));
   }
 
-  /** What a follow-up would be. Fails with the errors of `followUp`. */
+  /** Returns the time and the depth of a follow-up without creating it. Fails with the errors of `followUp`. */
   previewFollowUp(when: FollowUp['when'], { turnId }: Pick<Place, 'turnId'>): { readonly spec: ScheduleSpecInput; readonly depth: number } {
     const { book, clock, schedules } = this.#deps;
     const nowMs = clock.nowMs();

@@ -109,7 +109,7 @@ export class MemoryRows {
   /** Covers memories of every scope and state. */
   readonly texts: SearchedTexts;
 
-  /** What a memory says and from where, and that it is kept, decide what later turns are told. */
+  /** The text, the sources and the state of a memory decide which facts later turns get. */
   readonly permits: readonly PermittingRows[] = [
     {
       ...aboutMemory,
