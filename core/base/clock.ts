@@ -15,6 +15,25 @@ export const systemClock: Clock = {
 /** Smaller corrections of the machine's clock are ignored. */
 export const clockStepMs = 60_000;
 
+/** Notices that the machine slept: its clock went on, and the monotonic one did not. */
+export class SleepWatch {
+  readonly #clock: Clock;
+  #last: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns for how long the machine slept since the last call, or by how much its clock was set ahead; 0 at the first call. */
+  sleptMs(): number {
+    const last = this.#last;
+    this.#last = { nowMs: this.#clock.nowMs(), monotonicMs: this.#clock.monotonicMs() };
+    if (last === null) return 0;
+    const sleptMs = Math.round(this.#last.nowMs - last.nowMs - (this.#last.monotonicMs - last.monotonicMs));
+    return sleptMs > clockStepMs ? sleptMs : 0;
+  }
+}
+
 /**
  * Returns whether a stored period of time is over. One that begins in the future is over as well: it was stored while the clock was ahead,
  * and would otherwise last until that time comes.

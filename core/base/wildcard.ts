@@ -59,7 +59,8 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   };
 }
 
-function globNameMatcher(pattern: string): (name: string) => boolean {
+/** Matches a name as `globMatcher` does, without braces. */
+export function globNameMatcher(pattern: string): (name: string) => boolean {
   const steps = [...pattern.matchAll(/\\(.)|\[([!^]?)(\]?[^\]]*)\]|([^])/gu)].map(([, escaped, not, set, letter = '']): Step<string> => {
     if (set !== undefined) {
       const holds = letterSet(set);
@@ -79,8 +80,8 @@ function letterSet(set: string): (letter: string) => boolean {
   return (letter) => ranges.some(([first, last]) => first <= letter && letter <= last);
 }
 
-/** Expands the braces of a pattern. A brace without a comma or an end is an ordinary letter. */
-function withoutBraces(pattern: string): string[] {
+/** Expands the braces of a pattern; more than 256 give none. A brace without a comma or an end is an ordinary letter. */
+export function withoutBraces(pattern: string): string[] {
   const found = new Set([pattern]);
   for (const one of found) {
     const parts = firstBraces(one);

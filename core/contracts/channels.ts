@@ -218,6 +218,8 @@ export interface ChatService {
   readonly answers: 'buttons' | 'codes';
   /** Whether a stranger who writes gets one line per hour. False if the answer would go to an address that anyone can forge. */
   readonly answersStrangers: boolean;
+  /** True if texts are shown as they are, without formatting: then questions come without the escapes of Markdown. */
+  readonly isPlain?: boolean;
   /** The id of its health check; defaults to `channel-NAME`. */
   readonly checkId?: string;
   /** If its apps send a text that is too long as several messages: how long a part is that others may follow. */

@@ -86,7 +86,7 @@ export const gateOps = defineOps({
   'outcome.list': {
     params: none,
     result: z.object({ outcomes: z.array(unknownOutcomeSchema) }),
-    about: 'list the calls that were cut off by a crash',
+    about: 'list the calls with an unknown outcome',
     shows: {
       each: 'outcomes',
       columns: { CALL: 'callId', TOOL: 'tool', WHEN: 'atMs', WHY: 'reason', ARGUMENTS: 'args' },
@@ -97,7 +97,7 @@ export const gateOps = defineOps({
   'outcome.settle': {
     params: z.strictObject({ callId: id, answer: z.enum(['done', 'retry', 'abandon']) }),
     result: z.object({ callId: z.string(), turnId: z.string().nullable() }),
-    about: 'record the outcome of a call that was cut off by a crash',
+    about: 'record the outcome of a call whose outcome is unknown',
     shows: 'Settled: {callId} ({answer})',
     forPerson: true,
     live: true,

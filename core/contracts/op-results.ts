@@ -145,6 +145,8 @@ export const unknownOutcomeSchema = z.object({
   sessionId: z.string(),
   turnId: z.string().nullable(),
   atMs: z.number().int(),
+  /** The tool itself said so; the call can then not be run again. */
+  reported: z.boolean(),
 });
 
 export const artifactInfoSchema = artifactRefSchema.extend({

@@ -59,7 +59,7 @@ const catalogue = {
   'trayclaw-helper': {
     about: 'The instructions for a subagent, after its task.',
     fills: ['caller'],
-    text: 'You are a helper of the agent {{caller}}. It sees nothing but your last message: put all it needs in there.',
+    text: 'You are a subagent of the agent {{caller}}. It sees nothing but your last message: put all it needs in there.',
   },
 } as const satisfies Readonly<Record<string, OwnPrompt>>;
 

@@ -14,6 +14,8 @@ export const lostCallSchema = z.object({
   reason: z.string(),
   /** The newest part of the output of the call; absent if none was kept. */
   output: z.string().optional(),
+  /** The tool itself said so: the call has a result, its turn continues, and the call is not run again. */
+  reported: z.literal(true).optional(),
 });
 
 /**

@@ -44,6 +44,7 @@ export const feature = {
       rules: { groups: given.groups, allowFrom: [] },
       answers: 'codes',
       answersStrangers: true,
+      isPlain: true,
       // Clients send a long text as several lines, which they cut near the limit of the server.
       splitTexts: { least: 300, full: 512 },
       run: (desk, signal) => new IrcRun({ given, clock, logger, desk }).serve(signal),
@@ -151,7 +152,6 @@ class IrcRun {
     if (nick === '' || lower(nick) === lower(this.#nick) || text.startsWith('\x01')) return;
     const isGroup = /^[#&]/.test(target);
     const named = new RegExp(`^${this.#nick.replaceAll(/[^\w]/g, '\\$&')}[:,]?\\s+`, 'i');
-    this.#messages += 1;
     const message = {
       channel: 'irc',
       chatId: isGroup ? lower(target) : lower(nick),
@@ -159,7 +159,7 @@ class IrcRun {
       senderId: lower(from),
       senderName: nick,
       // IRC repeats nothing and numbers nothing: the count of this connection is enough.
-      dedupeKey: `irc:${this.#begunMs}:${this.#messages}`,
+      dedupeKey: `irc:${this.#begunMs}:${++this.#messages}`,
       text: plain(isGroup ? text.replace(named, '') : text),
       attachments: [],
       mentioned: isGroup && named.test(text),

@@ -7,6 +7,9 @@ import { chat } from './i18n/english/chat.ts';
 test.each([
   ['It runs code straight from the network. It talks to the network.', 'Runs code straight from the network, and talks to the network', ''],
   ['It deletes folders. It talks to the network.', 'Deletes build, and talks to the network', 'It deletes folders.'],
+  ['It deletes folders and everything in them.', 'Deletes build and everything inside', ''],
+  ['It deletes files; they do not go to a bin.', 'Deletes a.txt', 'Nothing goes to a bin.'],
+  ['It deletes files; they do not go to a bin.', 'Force-pushes', 'It deletes files; they do not go to a bin.'],
   ['It can change files.', undefined, 'It can change files.'],
 ])('of "%s" below "%s" is left "%s"', (risk, headline, left) => {
   expect(notYetSaid(risk, headline)).toBe(left);

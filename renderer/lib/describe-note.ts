@@ -33,7 +33,7 @@ export function describeNote(fact: NoteFact, { words, format }: Wording): string
       return notes.unpriced(fact.about.model, fact.about.scopes);
     case 'budget': {
       const { scope, unit, limit, spent, needed } = fact.about;
-      const show = (value: number): string => (unit === 'usd' ? format.usdExact(value) : format.tokens(value));
+      const show = (value: number): string => (unit === 'usd' ? format.usd(value) : format.tokens(value));
       if (needed === undefined) return notes.usedUp(scope, show(spent), show(limit));
       return notes.tooSmall(scope, show(spent), show(limit), show(needed));
     }

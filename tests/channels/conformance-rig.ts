@@ -40,6 +40,8 @@ export interface ChannelBench {
   stop(): Promise<void>;
   /** True if it answers unknown people. */
   readonly answersStrangers?: boolean;
+  /** True if it shows texts without formatting. */
+  readonly isPlain?: boolean;
   /** False if messages written while the program was away are lost. */
   readonly keepsMessages?: boolean;
   /** True if the service drops a repeated send. */
@@ -50,7 +52,7 @@ const rules: readonly Rule[] = [
   {
     user: 'write the file',
     results: 0,
-    answer: { calls: [{ tool: 'write_file', args: { path: 'asked.md', content: 'from the chat' } }] },
+    answer: { calls: [{ tool: 'write_file', args: { path: 'asked-for.md', content: 'from the chat' } }] },
   },
   { user: 'write the file', answer: { text: 'That is settled.' } },
   {

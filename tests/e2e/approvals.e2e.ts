@@ -60,6 +60,8 @@ test('a wider scope is chosen by keyboard, listed with its use, and revoked', as
   await grants.getByText(/used 2 times/).waitFor();
   await grants.getByRole('button', { name: 'Past calls: any tool or command that only changes files under notes/' }).click();
   await page.getByRole('list', { name: 'Past calls it covers' }).getByText('write notes/c.md').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('list', { name: 'Past calls it covers' }).count()).toBe(0);
   await grants.getByRole('button', { name: 'Revoke: any tool or command that only changes files under notes/' }).click();
   await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);

@@ -145,7 +145,7 @@ test('a turn that exceeded the budget gets more in its card and continues', asyn
   });
   await window.send('What is in my notes?');
   const alert = window.page.getByRole('alert');
-  await alert.getByText('The budget of this day is used up: $10.0020 of $10.0000.').waitFor();
+  await alert.getByText('The budget of this day is used up: $10.00 of $10.00.').waitFor();
   // The buttons replace the instructions, and a second try would fail in the same way.
   expect(await alert.innerText()).not.toMatch(/trayclaw budget|config\.yaml/);
   expect(await alert.getByRole('button', { name: 'Try again' }).count()).toBe(0);

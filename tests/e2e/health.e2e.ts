@@ -115,6 +115,8 @@ test('a backup is created and verified, and the restore command is exact', async
   await list.getByRole('button', { name: /^Restore trayclaw/ }).press('Enter');
   await command.waitFor();
   expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => command.count()).toBe(0);
   expect(window.incidents).toEqual([]);
 });
 

@@ -15,6 +15,7 @@ beforeAll(async () => {
   await allow(claw, 'sub/b.md', { kind: 'once' });
   await claw.op('grant.revoke', { grantId: await allow(claw, 'other/c.md', { kind: 'always' }) });
   await allow(claw, 'a.md', { kind: 'always' });
+  await claw.op('memory.add', { text: 'Ada likes tea.' });
   await claw.close();
 });
 afterAll(() => home.dispose());
@@ -41,7 +42,9 @@ async function auditAfter(change: string, back: string): Promise<unknown> {
   run(back);
   return [
     ok,
-    faults.map(({ kind, detail, hint }) => `${kind}: ${detail.replace(/(?:grt|apr)_\w+/, 'ID')} ${hint.replace(/(?:grt|apr)_\w+/, 'ID')}`),
+    faults.map(
+      ({ kind, detail, hint }) => `${kind}: ${detail.replace(/(?:grt|apr|mem)_\w+/, 'ID')} ${hint.replace(/(?:grt|apr|mem)_\w+/, 'ID')}`,
+    ),
   ];
 }
 
@@ -104,6 +107,25 @@ test.each([
     `INSERT INTO project_accepted VALUES ('/w', 'f')`,
     'DELETE FROM project_accepted',
     told('The acceptance of the instructions in /w', 'trayclaw folders withdraw /w'),
+  ],
+  [
+    'a memory that says something else',
+    `UPDATE memories SET text = 'Ada likes Mallory.'`,
+    `UPDATE memories SET text = 'Ada likes tea.'`,
+    told('The memory ID', 'trayclaw memory forget ID'),
+  ],
+  [
+    'a memory that hides its sources',
+    `UPDATE memories SET untrusted = '[{"kind":"web","where":"x"}]'`,
+    `UPDATE memories SET untrusted = '[]'`,
+    told('The memory ID', 'trayclaw memory forget ID'),
+  ],
+  [
+    'a memory that is kept',
+    `INSERT INTO memories (memory_id, state, kind, scope, text, text_key, importance, pinned, created_at_ms, used_at_ms, origin, untrusted)
+     VALUES ('mem_x', 'kept', 'fact', 'shared', 'x', 'x', 1, 1, 1, 1, '{}', '[]')`,
+    `DELETE FROM memories WHERE memory_id = 'mem_x'`,
+    told('The memory ID', 'trayclaw memory forget ID'),
   ],
   [
     'a person',

@@ -24,7 +24,8 @@ test('a command is undone that names files by a pattern, by links or by whole fo
   onTestFinished(() => home.dispose());
   const inside = (name: string): string => join(home.workspace, name);
   mkdirSync(inside('folder/below'), { recursive: true });
-  for (const name of ['a.sh', 'b (1).sh', 'keep.txt', 'folder/c.sh', 'folder/below/d']) writeFileSync(inside(name), name);
+  for (const name of ['a.sh', 'b (1).sh', 'keep.txt', 'folder/c.sh', 'folder/below/d', 'x1.log', 'x2.log'])
+    writeFileSync(inside(name), name);
   chmodSync(inside('a.sh'), 0o750);
   chmodSync(inside('folder/below'), 0o700);
   symlinkSync('a.sh', inside('link'));
@@ -36,6 +37,9 @@ test('a command is undone that names files by a pattern, by links or by whole fo
     'rm *.sh',
     'rm folder/?.sh',
     'rm -r f*',
+    'rm */?.sh folder/*/d',
+    'rm {a,keep}.* x[0-9].log',
+    'rm -r {folder/below,x{1,2}.log}',
     'mv folder moved',
     'cp -r folder copy',
     'rm link dangling to-folder',

@@ -78,7 +78,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'tool.spawned': 'be14c12d19e1c44b',
   'tool.finished': '8f15532351d5e694',
   'taint.marked': 'fdb75f24098102bb',
-  'tool.outcome_unknown': 'c8167d27457cb831',
+  'tool.outcome_unknown': '4805ca7eb8442d4d',
   'tool.outcome_settled': 'f615932c54be6aa4',
   'checkpoint.taken': 'a7441d3b74416433',
   'checkpoint.closed': 'e822355fb0baaf8b',

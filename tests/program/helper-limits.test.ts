@@ -1,6 +1,8 @@
 // The limits on subagents in the whole program: depth, number, time, cost, and their end with their caller.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import * as z from 'zod';
+import { defineTool } from '../../core/index.ts';
 import type { Rule } from '../doubles/scripted-model.ts';
 import { until } from '../until.ts';
 import { bodies, call, eventsOf, Gate, help, HelperRig } from './helper-rig.ts';
@@ -162,6 +164,45 @@ test('a subagent that takes too long is ended, and its caller learns the reason'
       .map(({ forModel }) => forModel)
       .at(-1),
   ).toContain('its time was over');
+});
+
+test('the time in which the machine slept does not count for a subagent, the time after it does', async () => {
+  const gate = new Gate();
+  let sleptMs = 0;
+  const clock = { nowMs: () => Date.now() + sleptMs, monotonicMs: () => performance.now() };
+  const sleep = defineTool({
+    name: 'sleep',
+    description: 'The machine sleeps for a day.',
+    input: z.strictObject({}),
+    class: 'read',
+    idempotency: () => 'idempotent',
+    facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
+    summarize: () => 'sleep',
+    run: () => {
+      sleptMs += 86_400_000;
+      return Promise.resolve({ forModel: 'slept' });
+    },
+  });
+  rig.model.script([
+    { user: 'Slow', results: 0, answer: { calls: [call('wait_here', { who: 'slow' })] } },
+    { user: 'Slow', answer: { text: 'slow, and done' } },
+    { user: 'Quick', answer: { text: 'quick' } },
+    { user: 'start', results: 0, answer: { calls: [call('spawn', { task: 'Slow' })] } },
+    { user: 'start', results: 1, answer: { calls: [call('sleep', {})] } },
+    // Every call checks the deadlines.
+    { user: 'start', results: 2, answer: { calls: [help('Quick')] } },
+    { answer: { text: 'end' } },
+  ]);
+  const claw = await rig.home.open({
+    config: { helpers: { minutes: 5 }, ...rig.model.config('openai') },
+    tools: [gate.tool(), sleep],
+    clock,
+  });
+  expect((await claw.ask('start')).text).toBe('end');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  gate.open();
+  await until(async () => bodies(await eventsOf(claw), 'a2a.finished').length === 2, 'both ended');
+  expect(bodies(await eventsOf(claw), 'a2a.finished').map(({ status }) => status)).toEqual(['done', 'done']);
 });
 
 test('a call beyond the limit is refused while others wait; a person ends one', async () => {

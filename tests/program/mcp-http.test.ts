@@ -15,6 +15,10 @@ class HttpServerDouble {
   forgetsAlways = false;
   /** The connection ends in the middle of each call. */
   cutsCalls = false;
+  /** Each call gets a stream of events that ends after its first progress. */
+  endsStreams = false;
+  /** The status and body of the answer to each call. */
+  refusesCalls: readonly [number, string] | null = null;
   #server: Server | null = null;
 
   get begun(): number {
@@ -54,6 +58,14 @@ class HttpServerDouble {
     if (id === undefined) return void response.writeHead(202).end();
     const result = this.#resultOf(method);
     if (method === 'tools/call' && this.cutsCalls) return void request.socket.destroy();
+    if (method === 'tools/call' && this.refusesCalls !== null) {
+      response.writeHead(this.refusesCalls[0], { 'content-type': 'text/plain' });
+      return void response.end(this.refusesCalls[1]);
+    }
+    if (method === 'tools/call' && this.endsStreams) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return void response.end(': working\n\n');
+    }
     const begins = method === 'initialize' ? { 'mcp-session-id': `s${this.#begun}` } : {};
     response.writeHead(200, { 'content-type': 'application/json', ...begins });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
@@ -103,10 +115,34 @@ test('a call whose connection was lost has an unknown outcome; one that was not 
     outcome: 'unknown',
     forModel: expect.stringMatching(/may have done .* Look before/) as string,
   });
+  const { outcomes } = await rig.claw.op('outcome.list', {});
+  expect(outcomes).toMatchObject([{ tool: 'web__look', args: '{}', reported: true }]);
+  const [{ callId } = { callId: '' }] = outcomes;
+  await expect(rig.claw.op('outcome.settle', { callId, answer: 'retry' })).rejects.toMatchObject({ code: 'turn_not_running' });
+  await rig.claw.op('outcome.settle', { callId, answer: 'done' });
+  expect((await rig.claw.op('outcome.list', {})).outcomes).toEqual([]);
   double.stop();
   const { outcome, forModel } = await rig.call('web__look', {});
   expect([outcome, forModel]).toEqual(['error', expect.stringMatching(/^Nothing answers at http.*\nStart the server/) as string]);
   expect(double.calls).toBe(1);
+});
+
+test('a stream of events that ends in mid-call is an unknown outcome at once', async () => {
+  const { double, rig } = await open();
+  double.endsStreams = true;
+  expect(await rig.call('web__look', {})).toMatchObject({
+    outcome: 'unknown',
+    forModel: expect.stringMatching(/may have done .* Look before/) as string,
+  });
+});
+
+test('a refused call says what the server said, without words of the client', async () => {
+  const { double, rig } = await open();
+  double.refusesCalls = [503, 'Try later'];
+  const failed = 'The MCP server web failed: it answered with HTTP';
+  expect(await rig.call('web__look', {})).toMatchObject({ outcome: 'error', forModel: `${failed} 503: Try later.` });
+  double.refusesCalls = [500, '{"error":{"message":"No disk left."}}'];
+  expect(await rig.call('web__look', {})).toMatchObject({ outcome: 'error', forModel: `${failed} 500: No disk left.` });
 });
 
 test('the error about a server that is not running names its address and the next step', async () => {

@@ -204,7 +204,8 @@ test('what a token may not use does not exist for it', async () => {
   expect(data.map(({ id }) => id)).toEqual(['trayclaw/main']);
   const before = rig.model.requests.length;
   for (const model of ['trayclaw', pass]) expect((await chat({ ...say('Hi'), model }, headers)).status).toBe(404);
-  expect((await rig.send('/v1/embeddings', { model: 'trayclaw', input: 'x' }, headers)).status).toBe(404);
+  const unscoped = await rig.send('/v1/embeddings', { model: 'trayclaw', input: 'x' }, headers);
+  expect([unscoped.status, (await errorOf(unscoped)).message]).toEqual([404, expect.stringContaining('--scope embeddings') as string]);
   expect(rig.model.requests.length).toBe(before);
 });
 

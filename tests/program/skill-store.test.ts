@@ -222,6 +222,7 @@ test('the lock file brings the same skills to another machine without a network'
     writeFileSync(at('lock.json'), lock.replaceAll(/"sha256": "[0-9a-f]{64}"/g, `"sha256": "${'0'.repeat(64)}"`));
     rmSync(join(other.path, 'skill-cache'), { recursive: true });
     await expect(there.op('skill.plan', { lock: at('lock.json') })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(there.op('skill.plan', { lock: other.path })).rejects.toMatchObject({ code: 'invalid_params' });
   } finally {
     await other.dispose();
   }

@@ -60,7 +60,8 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'tool.finished':
       return finishCall(state, event.body);
     case 'tool.outcome_unknown':
-      return changeCall(state, event.body.callId, { status: 'unknown' });
+      // A call whose tool said so has its result, and the turn continues.
+      return event.body.reported === true ? state : changeCall(state, event.body.callId, { status: 'unknown' });
     case 'tool.outcome_settled':
       return event.body.answer === 'retry' ? changeCall(state, event.body.callId, { status: 'allowed', retried: true }) : state;
     case 'verification.finished':

@@ -1,6 +1,7 @@
 // The error of a turn that is over budget: states the limit as text, and as data the increase that a person may be offered. Pure.
 
 import { counted } from '../../base/counted.ts';
+import { formatUsd } from '../../base/format-usd.ts';
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 
@@ -9,13 +10,13 @@ export type OverBudget = EventBodies['budget.exceeded'];
 /** The `data` of the error contains scope, unit, limit, spent, and `suggested`: a sensible increase of the limit. */
 export function overBudgetError(over: OverBudget): ErrorBody {
   const { scope, unit, limit, spent, needed } = over;
-  const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : counted(amount, 'token'));
+  const show = (amount: number): string => (unit === 'usd' ? formatUsd(amount) : counted(amount, 'token'));
   const message =
     scope === 'call'
       ? `One model call may cost ${show(limit)}; this one would cost at least ${show(needed ?? 0)}. Raise budget.perCall${unit === 'usd' ? 'Usd' : 'Tokens'}, or begin a shorter conversation.`
       : needed === undefined
         ? `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`
-        : `The next call would cost at least ${show(needed)}; of this ${scope}'s budget of ${show(limit)}, ${show(limit - spent)} is left.`;
+        : `The next call would cost at least ${show(needed)}; of this ${scope}'s budget of ${show(limit)}, ${show(Math.max(0, limit - spent))} is left.`;
   return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
 }
 

@@ -195,6 +195,7 @@ function listOutcomes(deps: Deps): Awaited<ReturnType<OpHandlers['outcome.list']
         sessionId: call.sessionId,
         turnId: call.turnId,
         atMs: event?.atMs ?? 0,
+        reported: call.finishedSeq !== null,
       };
     });
 }
@@ -208,9 +209,11 @@ function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: C
   const call = deps.log.index.openCalls().find((item) => item.callId === params.callId && item.state === 'unknown');
   if (call === undefined) throw new AppError('not_found', `No call ${params.callId} waits for an answer about its outcome.`);
   const status = call.turnId === null ? null : (deps.log.index.turn(call.turnId)?.status ?? null);
-  const isOpen = status === 'waiting' || status === 'running';
+  const isReported = call.finishedSeq !== null;
+  const isOpen = !isReported && (status === 'waiting' || status === 'running');
   if (params.answer === 'retry' && !isOpen) {
-    throw new AppError('turn_not_running', 'The turn this call belonged to has ended, so it cannot be run again.', {
+    const why = isReported ? 'The agent was told that the outcome is unknown' : 'The turn this call belonged to has ended';
+    throw new AppError('turn_not_running', `${why}, so it cannot be run again.`, {
       hint: 'Answer done or abandon, and ask for the work again.',
     });
   }
@@ -221,7 +224,7 @@ function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: C
     body: { callId: call.callId, answer: params.answer, by: caller.actor },
   };
   const drafts: AnyDraft[] = [settled];
-  if (params.answer !== 'retry') drafts.push(settledResult(call, params.answer));
+  if (params.answer !== 'retry' && !isReported) drafts.push(settledResult(call, params.answer));
   deps.turns.appendToTurn(call.sessionId, call.turnId ?? '', drafts);
   if (call.turnId !== null && isOpen) deps.turns.continueTurn(call.turnId);
   return { callId: call.callId, turnId: call.turnId };

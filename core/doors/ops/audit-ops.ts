@@ -13,6 +13,7 @@ import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { acceptGaps } from '../../store/session/session.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
+import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
 import { auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
@@ -91,7 +92,7 @@ interface ExplainedPlace {
 function explainIn(deps: Deps, params: OpParsed<'policy.explain'>, { workspace, caller }: ExplainedPlace): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
-  const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
+  const parsed = deps.tools.parse(params.tool, argsText(given));
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));

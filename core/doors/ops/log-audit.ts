@@ -25,7 +25,9 @@ export async function auditLog(log: SessionLog): Promise<Audit> {
 
 function unexplained(log: SessionLog): NonNullable<Audit['faults']> {
   const rows = log.permits.flatMap((given) => unexplainedRows(log.storage.db, given));
-  return rows.map(({ what, key, undo }) => ({
+  // Several parts of one row may differ.
+  const named = [...new Map(rows.map((row) => [`${row.what} ${row.key}`, row])).values()];
+  return named.map(({ what, key, undo }) => ({
     kind: 'permission',
     detail: `${what} ${key} is not in the log as it is in the database.`,
     hint: `Take it back, unless you changed the database yourself: ${undo}`,

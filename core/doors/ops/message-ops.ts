@@ -5,6 +5,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { ServedCaller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
+import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';
@@ -72,7 +73,7 @@ async function runTool(
   params: OpParsed<'tool.run'>,
   caller: ServedCaller,
 ): ReturnType<OpHandlers['tool.run']> extends infer R ? Promise<Awaited<R>> : never {
-  const checked = deps.tools.parse(params.tool, typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {}));
+  const checked = deps.tools.parse(params.tool, argsText(params.args));
   if (!checked.ok) throw checked.error;
   if (checked.value.tool.isInternal === true) throw new AppError('unknown_tool', `There is no tool called ${params.tool}.`);
   const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);

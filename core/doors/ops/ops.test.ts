@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrayClaw, type TrayClaw } from '../../index.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
+import { until } from '../../../tests/until.ts';
 
 let home: string;
 let claw: TrayClaw;
@@ -225,6 +226,25 @@ test('the panic stop accepts and approves nothing until it is released', async (
   expect(await claw.op('approval.decide', { approvalId, decision: 'deny' })).toMatchObject({ state: 'denied' });
   expect(await claw.op('turn.wait', { turnId: waiting.turnId })).toMatchObject({ status: 'done' });
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
+test('a denied direct call says why to the program that made it', async () => {
+  const running = claw.op('tool.run', { tool: 'write_file', args: { path: 'no.md', content: 'x' } });
+  const asked = async (): Promise<string | undefined> => (await claw.op('approval.list', {})).approvals.at(-1)?.approvalId;
+  await until(async () => (await asked()) !== undefined, 'it is asked');
+  await claw.op('approval.decide', { approvalId: (await asked()) ?? '', decision: 'deny', reason: 'not today' });
+  const { outcome, forModel, forUser } = await running;
+  expect([outcome, forModel]).toEqual(['denied', expect.stringContaining('not today')]);
+  expect(forUser).toBe(forModel);
+});
+
+test('arguments that JSON cannot express are refused', async () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  for (const args of [5n, cyclic, () => 1]) {
+    for (const name of ['tool.run', 'policy.explain'] as const)
+      await expect(claw.op(name, { tool: 'calc', args })).rejects.toMatchObject({ code: 'invalid_params' });
+  }
 });
 
 test('after closing, operations are refused and followers end', async () => {

@@ -65,7 +65,7 @@ function callOf(call: CallView): TurnCall {
     reason: error === null ? (decision?.reason ?? null) : (error.hint ?? null),
     outcome: state,
     forUser: endedAtMs === null ? notDone(call) : call.forUser,
-    forModel,
+    forModel: endedAtMs === null ? notDone(call) : forModel,
     tookMs,
     artifacts: [...artifacts],
   };

@@ -65,7 +65,8 @@ const noPaths = {
   },
 };
 
-function refusalFor({ action, secret }: BrowserArgs): string | null {
+function refusalFor({ action, secret, values }: BrowserArgs): string | null {
+  if (action === 'select' && values?.length !== 1) return 'With the driver pinchtab one value is chosen at a time.';
   if (secret !== undefined) return 'Passwords are typed with the driver chromium only, which sees where they go.';
   return without.has(action) ? `With the driver pinchtab there is no ${action}; the driver chromium has it.` : null;
 }
@@ -181,8 +182,7 @@ function actionsOf(args: BrowserArgs): readonly Readonly<Record<string, unknown>
     case 'type':
       return [{ kind: 'fill', ...ref, text: args.text ?? '' }, ...(args.submit === true ? [{ kind: 'press', ...ref, key: 'Enter' }] : [])];
     case 'select':
-      if (args.values?.length !== 1) throw new AppError('tool_failed', 'With the driver pinchtab one value is chosen at a time.');
-      return [{ kind: 'select', ...ref, value: args.values[0] }];
+      return [{ kind: 'select', ...ref, value: args.values?.[0] ?? '' }];
     case 'press':
       return [{ kind: 'press', ...ref, key: args.key ?? '' }];
     case 'scroll':

@@ -11,7 +11,7 @@ import { freshMs, Questions, runCommand } from '../../runtime/chats/chats.ts';
 import { until } from '../../../tests/until.ts';
 import { approvalOf, benchNames, openBench } from '../../../tests/rigs/core/features/channels/channel-bench.ts';
 
-function open() {
+function open(more: { readonly isPlain?: boolean } = {}) {
   const bench = openBench(onTestFinished);
   const approvals = new Map<string, Approval>([['apr_1', approvalOf('apr_1')]]);
   const changes = new Map<string, string>();
@@ -46,6 +46,7 @@ function open() {
   let drawn = 0;
   const questions = new Questions({
     ...bench,
+    ...more,
     names: benchNames,
     logger: silentLogger,
     approvals: {
@@ -180,6 +181,21 @@ test('offers and grants fifteen minutes only if the grant would cover something'
   questions.askOpen();
   await questions.press({ ...ada, data: data(1, 2) });
   expect(decided[0]).toMatchObject(['approval.decide', { scope: { kind: 'minutes', minutes: 15 } }, {}]);
+});
+
+test('a service without formatting gets questions without escapes, and blocks of code as they are', () => {
+  const question = { server: 'my-notes', message: String.raw`echo \> "\*"` };
+  const texts = [false, true].map((isPlain) => {
+    const { questions, servers, queued } = open({ isPlain });
+    servers.open.push(asked({}, question));
+    questions.askOpen();
+    return queued.at(-1)?.text.split('\n') ?? [];
+  });
+  expect(texts.map(([title]) => title)).toEqual([
+    String.raw`**The MCP server my\-notes asks you something**`,
+    '**The MCP server my-notes asks you something**',
+  ]);
+  expect(texts.map((lines) => lines[2])).toEqual([question.message, question.message]);
 });
 
 const asked = (properties: object, more: Partial<McpQuestion> = {}): McpQuestion => ({

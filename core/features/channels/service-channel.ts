@@ -173,7 +173,14 @@ export class ServiceChannel {
 
   #join(link: ChannelLink, claw: Joined['claw']): { dispose(): Promise<void> } {
     const { service, rows, log } = this.#deps;
-    const questions = new Questions({ ...this.#deps, claw, store: rows, names: this.#names, answers: service.answers });
+    const questions = new Questions({
+      ...this.#deps,
+      claw,
+      store: rows,
+      names: this.#names,
+      answers: service.answers,
+      isPlain: service.isPlain,
+    });
     // A service without an account cannot ask or show anything.
     const stopFollowing = service.isOff === true ? () => undefined : log.onCommitted((events) => this.#follow(events));
     const leave = this.#life.join({ link, claw, questions, hasAnsweredLeft: false });

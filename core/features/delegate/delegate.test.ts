@@ -52,8 +52,8 @@ test('explains a 402 without paying; paying is a call of class spend', async () 
   expect([double.paid, double.seen.at(-1)?.payment]).toEqual([1, 'proof']);
 });
 
-test('paying without a proof fails before anything is sent', async () => {
-  await expect(run(toolOf(), { objective: 'x', pay: true })).rejects.toMatchObject({ code: 'tool_failed' });
+test('paying without a proof fails before a person is asked', () => {
+  expect(() => facts(toolOf(), { objective: 'x', pay: true })).toThrow('There is no proof of payment');
   expect(double.seen).toEqual([]);
 });
 

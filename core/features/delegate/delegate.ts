@@ -22,7 +22,7 @@ export const delegate = defineBuiltInFeature({
 });
 
 interface Delegated {
-  readonly router: Pick<CortensorRouter, 'host' | 'sessionId' | 'payment' | 'result'>;
+  readonly router: Pick<CortensorRouter, 'host' | 'sessionId' | 'hasPayment' | 'payment' | 'result'>;
   readonly timeoutMs: number;
 }
 
@@ -62,7 +62,11 @@ function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDefinition
     timeoutMs: TIMEOUT_MS,
     idempotency: () => 'unsafe',
     facts: ({ provider, pay }) => {
-      const { host } = routerOf(provider).router;
+      const { host, hasPayment } = routerOf(provider).router;
+      if (pay && !hasPayment)
+        throw new AppError('invalid_arguments', 'There is no proof of payment for this router.', {
+          hint: 'Put a reference into the provider: payment.',
+        });
       const risks = pay ? [`It pays ${host} with the proof of payment in config.yaml.`] : [];
       return { class: pay ? 'spend' : 'network', paths: [], command: null, hosts: [host], risks };
     },
@@ -70,10 +74,6 @@ function createDelegate(routers: ReadonlyMap<string, Delegated>): ToolDefinition
     async run(args, { signal }) {
       const { router, timeoutMs } = routerOf(args.provider);
       const payment = args.pay ? await router.payment() : null;
-      if (args.pay && payment === null)
-        throw new AppError('tool_failed', 'There is no proof of payment for this router.', {
-          hint: 'Put a reference into the provider: payment.',
-        });
       const path = `/api/${args.version}/delegate`;
       const request = { method: 'POST' as const, path, body: bodyOf(args, router.sessionId), timeoutMs };
       const answer = await router.result({ ...request, ...(payment === null ? {} : { payment }) }, signal);

@@ -40,6 +40,7 @@ function createEmailService(settings: EmailConfig, limits: Config['attachments']
     }),
     answers: 'codes',
     answersStrangers: false,
+    isPlain: true,
     run: (desk, signal) => serve({ settings, limits, ...spine, desk }, signal),
   };
 }

@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import type { ChannelPort, ChatDesk, OutboundPart, SendOutcome } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EmailConfig } from '../../contracts/features/email.ts';
-import { withoutEscapes } from './mail-text.ts';
 import { sentNote } from './read-mail.ts';
 import { unreachableWords, type MailAddress } from './unreachable.ts';
 
@@ -125,7 +124,7 @@ async function write(deps: MailPortDeps, part: OutboundPart, messageId: string):
     ...(inReplyTo === undefined ? {} : { inReplyTo, references: [...new Set(references)] }),
     // RFC 3834: asks other programs not to answer.
     headers: { 'Auto-Submitted': item.kind === 'reply' ? 'auto-replied' : 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
-    text: item.kind === 'question' ? withoutEscapes(text) : text,
+    text,
     attachments,
     // The model's text must not make the library read files or URLs.
     disableFileAccess: true,

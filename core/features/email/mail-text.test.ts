@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitQuoted, textOfHtml, withoutEscapes } from './mail-text.ts';
+import { splitQuoted, textOfHtml } from './mail-text.ts';
 
 test.each([
   ['lines with a mark', 'yes ABC\n\n> no ABC\n> what?\n', 'yes ABC', 'no ABC\nwhat?'],
@@ -59,9 +59,4 @@ test('converts the names of letters and marks', () => {
   expect(textOfHtml('&Uuml;ber 5&nbsp;&euro; &ndash; f&uuml;r &bdquo;Zo&euml;&ldquo; &iexcl;S&iacute;! &yuml; &AMP; &unknown;')).toBe(
     'Über 5 € – für „Zoë“ ¡Sí! ÿ & &unknown;',
   );
-});
-
-test('a question loses its escapes, and a block of code keeps every character', () => {
-  const question = '**Wants to run echo hi \\> a\\-b**\n```\necho \\> "\\*" \\\\\n```\ncovers: run \\`echo\\`, C:\\\\x and \\q';
-  expect(withoutEscapes(question)).toBe('**Wants to run echo hi > a-b**\n```\necho \\> "\\*" \\\\\n```\ncovers: run `echo`, C:\\x and \\q');
 });

@@ -90,13 +90,3 @@ export function textOfHtml(html: string): string {
 function characterOf(code: number): string {
   return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '' : String.fromCodePoint(code);
 }
-
-/** The text of a question in Markdown as plain text: the marks of escapes are removed, except in blocks of code, which are literal. */
-export function withoutEscapes(text: string): string {
-  let inBlock = false;
-  const lines = text.split('\n').map((line) => {
-    if (line.startsWith('```')) inBlock = !inBlock;
-    return inBlock ? line : line.replaceAll(/\\([\\`*_~[\]#>-])/g, '$1');
-  });
-  return lines.join('\n');
-}

@@ -1,7 +1,7 @@
 // The queue of subagents: a turn of one agent calls another agent, waits or continues, and receives the result once. All state is in the
 // log, so the queue resumes after a crash at any point. Runs no turn and decides no permission.
 
-import { isOver } from '../../base/clock.ts';
+import { isOver, SleepWatch } from '../../base/clock.ts';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -26,12 +26,16 @@ export class HelperQueue {
   readonly #waiting = new Map<string, Deferred<HelperJob>[]>();
   readonly #timers = new Set<() => void>();
   readonly #stopListening: () => void;
+  readonly #sleep: SleepWatch;
+  /** Sleeps of the machine while subagents were open. They do not count against the time of a subagent. */
+  #sleeps: { readonly endMs: number; readonly ms: number }[] = [];
   #deadline: (() => void) | null = null;
   #todo: AnyEvent[] = [];
   #closed = false;
 
   constructor(deps: HelperDeps) {
     this.#deps = deps;
+    this.#sleep = new SleepWatch(deps.clock);
     this.#stopListening = deps.log.onCommitted((events) => this.#hear(events));
   }
 
@@ -45,6 +49,8 @@ export class HelperQueue {
     if (known !== null) return known;
     if (this.#closed) throw new AppError('shutting_down', 'TrayClaw is closing.');
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    // A sleep before the call is none of the new subagent.
+    this.#noteSleep();
     const body = planCall(this.#deps, from, wanted);
     if (!this.#hasRoom(body) && rows.waiting() >= limits.queued) {
       throw new AppError('queue_full', `${limits.queued} subagent calls are already waiting.`, { hint: 'Wait for some to end.' });
@@ -186,11 +192,11 @@ export class HelperQueue {
 
   /** Ends the job if its turn has ended. */
   #lookAt(job: HelperJob): void {
-    const { log, limits, clock } = this.#deps;
+    const { log, limits } = this.#deps;
     if (job.state !== 'running' || job.helperTurnId === null || job.helperSessionId === null) return;
     const end = log.reads.turnEnd(job.helperSessionId, job.helperTurnId);
     if (end === null) return;
-    const mayTry = job.cancelledBy === null && job.attempt <= limits.retries && !isOverdue(job, clock.nowMs());
+    const mayTry = job.cancelledBy === null && job.attempt <= limits.retries && !this.#isOverdue(job);
     if (end.status === 'failed' && passing.includes(end.error?.code) && mayTry) this.#planRetry(job, end);
     else this.#finish(job, endOf(end, { outOfTime: job.cancelledBy === outOfTime, spent: this.#spentBefore(job) }));
   }
@@ -306,17 +312,34 @@ export class HelperQueue {
   #armDeadline(): void {
     this.#deadline?.();
     this.#deadline = null;
-    const atMs = this.#closed ? null : this.#deps.rows.nextDeadlineMs();
-    if (atMs === null) return;
-    const leftMs = Math.max(0, atMs - this.#deps.clock.nowMs());
+    const timed = this.#closed ? [] : this.#deps.rows.open().filter(({ cancelledBy }) => cancelledBy === null);
+    if (timed.length === 0) {
+      this.#sleeps = [];
+      return;
+    }
+    this.#noteSleep();
+    const leftMs = Math.max(0, Math.min(...timed.map((job) => this.#deadlineOf(job))) - this.#deps.clock.nowMs());
     this.#deadline = this.#deps.later(Math.min(leftMs, LOOK_AGAIN_MS), () => {
-      const nowMs = this.#deps.clock.nowMs();
+      this.#noteSleep();
       for (const job of this.#deps.rows.open()) {
-        if (isOverdue(job, nowMs) && job.cancelledBy === null)
+        if (job.cancelledBy === null && this.#isOverdue(job))
           this.#attempt(job, () => this.#cancel(job, outOfTime, "The subagent's time is up."));
       }
       this.#armDeadline();
     });
+  }
+
+  #noteSleep(): void {
+    const ms = this.#sleep.sleptMs();
+    if (ms > 0) this.#sleeps.push({ endMs: this.#deps.clock.nowMs(), ms });
+  }
+
+  #deadlineOf({ createdAtMs, deadlineMs }: HelperJob): number {
+    return this.#sleeps.reduce((atMs, { endMs, ms }) => (createdAtMs < endMs ? atMs + ms : atMs), deadlineMs);
+  }
+
+  #isOverdue(job: HelperJob): boolean {
+    return isOver({ fromMs: job.createdAtMs, untilMs: this.#deadlineOf(job) }, this.#deps.clock.nowMs());
   }
 
   #after(waitMs: number, action: () => void): void {
@@ -349,7 +372,3 @@ export class HelperQueue {
 const heardTypes: ReadonlySet<string> = new Set(['turn.finished', 'turn.cancel_requested', 'panic.engaged', 'panic.released']);
 const stoppedEnds: ReadonlySet<HelperEnd> = new Set(['cancelled', 'stopped']);
 const nothingDone = { text: '', usage: noUsage, costUsd: 0 } as const;
-
-function isOverdue({ createdAtMs, deadlineMs }: HelperJob, nowMs: number): boolean {
-  return isOver({ fromMs: createdAtMs, untilMs: deadlineMs }, nowMs);
-}

@@ -78,7 +78,6 @@ const statements = {
   undelivered: `SELECT ${columns} FROM a2a_jobs WHERE state = 'finished' AND mode = 'background' AND delivered = 0 AND status NOT IN ('cancelled', 'stopped') ORDER BY finished_at_ms`,
   working: `SELECT count(*) AS n, coalesce(sum(depth = @depth), 0) AS level, coalesce(sum(turn_id = @turnId), 0) AS ofTurn
      FROM a2a_jobs WHERE state IN ('running', 'retrying')`,
-  nextDeadline: "SELECT min(deadline_ms) AS atMs FROM a2a_jobs WHERE state <> 'finished' AND cancelled_by IS NULL",
   turnsOf: 'SELECT turn_id AS turnId FROM a2a_turns WHERE job_id = ? ORDER BY turn_id',
   turnsBelow: `WITH RECURSIVE below (turn_id) AS (
        SELECT turn_id FROM a2a_turns WHERE parent_turn_id = ? UNION SELECT t.turn_id FROM a2a_turns t JOIN below b ON t.parent_turn_id = b.turn_id
@@ -160,10 +159,6 @@ export class HelperRows {
 
   waiting(): number {
     return (this.#sql.row("SELECT count(*) AS n FROM a2a_jobs WHERE state = 'queued'") as { n: number }).n;
-  }
-
-  nextDeadlineMs(): number | null {
-    return (this.#sql.row(statements.nextDeadline) as { atMs: number | null }).atMs;
   }
 
   /** The turns of all attempts. */

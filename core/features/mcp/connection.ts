@@ -2,6 +2,7 @@
 // from then on. Never runs the server's schemas on data, because the server is not trusted.
 
 import type { CallToolResult, Client, ElicitRequest, ElicitResult, Progress, Task, Tool, Transport } from '@modelcontextprotocol/client';
+import { parseJson, valueAt } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { McpEra } from '../../contracts/features/mcp.ts';
 
@@ -203,8 +204,18 @@ export function failureOf(server: string, cause: unknown): AppError {
 function messagesOf(cause: unknown, depth = 0): string[] {
   if (!(cause instanceof Error)) return [String(cause)];
   const inner = depth < CAUSE_DEPTH_MAX && cause.cause instanceof Error ? messagesOf(cause.cause, depth + 1) : [];
-  const more = inner.filter((message) => message !== '' && !cause.message.includes(message));
-  return [cause.message, ...more];
+  const own = httpAnswer(cause) ?? cause.message;
+  const more = inner.filter((message) => message !== '' && !own.includes(message));
+  return [own, ...more];
+}
+
+/** Returns the status and the words of an error response. The client's own message names the method of HTTP and the whole body. */
+function httpAnswer(cause: Error & { readonly status?: unknown; readonly data?: unknown }): string | null {
+  if (typeof cause.status !== 'number') return null;
+  const text = valueAt(cause.data, 'text');
+  const said = parseJson(String(text));
+  const words = said.ok ? (valueAt(said.value, 'error.message') ?? valueAt(said.value, 'message')) : text;
+  return `it answered with HTTP ${cause.status}${typeof words === 'string' && words !== '' ? `: ${words}` : ''}`;
 }
 
 function sentence(text: string): string {

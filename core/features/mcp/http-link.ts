@@ -1,6 +1,11 @@
 // Requests to a server on the web. Only its own origin receives its headers, other addresses (those of a sign-in) are sent another way,
 // which checks them, and every answer is limited in size. Redirects are not followed.
 
+import type {
+  StreamableHTTPClientTransport as OfficialLink,
+  StreamableHTTPClientTransportOptions,
+  Transport,
+} from '@modelcontextprotocol/client';
 import { isLoopbackHost } from '../../base/loopback.ts';
 
 /** Sends to an address that the server named. */
@@ -49,4 +54,22 @@ function bound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
       else controller.enqueue(piece);
     },
   });
+}
+
+/** The official client leaves a request waiting if the stream of its answer ends without it; here that request fails. */
+export async function httpLinkOpener(url: URL, options: StreamableHTTPClientTransportOptions): Promise<() => Transport> {
+  const { SdkError, SdkErrorCode, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  class HttpLink extends StreamableHTTPClientTransport {
+    override send(...[message, given]: Parameters<OfficialLink['send']>): Promise<void> {
+      if (Array.isArray(message) || !('method' in message && 'id' in message)) return super.send(message, given);
+      return new Promise((_, reject) => {
+        const onRequestStreamEnd = (): void => {
+          given?.onRequestStreamEnd?.();
+          reject(new SdkError(SdkErrorCode.ConnectionClosed, 'it ended its answer before the result'));
+        };
+        super.send(message, { ...given, onRequestStreamEnd }).catch(reject);
+      });
+    }
+  }
+  return () => new HttpLink(url, options);
 }

@@ -13,7 +13,7 @@ import { allOver, CallLimit } from './call-limit.ts';
 import { callFailure, startFailure } from './start-failure.ts';
 import { connectServer, failureOf, isSessionGone, wantsSignIn, type McpConnection, type ToolCall } from './connection.ts';
 import { definitionHash, givesOf, runsOf, type CodeFile } from './definition.ts';
-import { boundedFetch, type SendElsewhere } from './http-link.ts';
+import { boundedFetch, httpLinkOpener, type SendElsewhere } from './http-link.ts';
 import { questionMs, type Questions } from './questions.ts';
 import type { Approved } from './rows.ts';
 import type { SignIn } from './sign-in.ts';
@@ -289,12 +289,11 @@ export class McpServer {
       };
       return { open, ending: () => link?.ending ?? '' };
     }
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const address = new URL(url);
     const send = boundedFetch({ url: address, headers: values, fetch: this.#deps.fetch, sendElsewhere: this.#deps.sendElsewhere });
     const signIn = await this.#deps.signInOf(this.name, address).provider();
     const options = { fetch: send, ...(signIn === null ? {} : { authProvider: signIn }) };
-    return { open: () => new StreamableHTTPClientTransport(address, options), ending: () => 'the connection was closed' };
+    return { open: await httpLinkOpener(address, options), ending: () => 'the connection was closed' };
   }
 
   async #resolved(values: Readonly<Record<string, string>>): Promise<Record<string, string>> {

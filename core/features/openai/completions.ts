@@ -106,7 +106,6 @@ export class Completions {
   }
 }
 
-export function unknownModel(id: string): AppError {
-  const hint = 'The list of models has those that this API key may use.';
+export function unknownModel(id: string, hint = 'The list of models has those that this API key may use.'): AppError {
   return new AppError('model_unknown', `There is no model ${JSON.stringify(id.slice(0, 100))}.`, { data: { param: 'model' }, hint });
 }

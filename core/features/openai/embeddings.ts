@@ -21,6 +21,8 @@ const bodySchema = z.looseObject({
   dimensions: z.number().int().min(1).nullish(),
 });
 
+/** For an API key without the scope. */
+export const embeddingsScope = 'This API key does not have the scope embeddings: trayclaw doors token create --scope embeddings';
 export const embeddingsModel = 'trayclaw/embeddings';
 
 export interface EmbeddingsAsked {

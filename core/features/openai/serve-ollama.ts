@@ -6,7 +6,7 @@ import type { DoorReply, DoorRequest } from '../../contracts/door-route.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Asked } from './asked.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type Visit } from './completions.ts';
-import { embeddingsModel, vectorsOf } from './embeddings.ts';
+import { embeddingsModel, embeddingsScope, vectorsOf } from './embeddings.ts';
 import { managingPaths, type AnsweringPath } from './paths.ts';
 import { ollamaWriter, sendLoaded, sendOllamaError } from './ollama-replies.ts';
 import { modelIn, readOllamaChat, readOllamaGenerate } from './read-ollama.ts';
@@ -126,7 +126,7 @@ export class OllamaDoor {
     texts: readonly string[],
     dimensions: number | null,
   ): ReturnType<typeof vectorsOf> {
-    if (!caller.may('embeddings')) throw unknownModel(model);
+    if (!caller.may('embeddings')) throw unknownModel(model, embeddingsScope);
     const signal = AbortSignal.any([request.gone, caller.revoked]);
     return await vectorsOf(this.#deps.embeddings(), { model: modelIn(model), texts, isBase64: false, dimensions }, signal);
   }

@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnswerWriter, Asked } from './asked.ts';
 import { chatWriter, type ReplyHead } from './chat-replies.ts';
 import { passPrefix, unknownModel, type Completions, type OpenAiDeps, type SendError, type Visit } from './completions.ts';
-import { embeddingsOf, readEmbeddings } from './embeddings.ts';
+import { embeddingsOf, embeddingsScope, readEmbeddings } from './embeddings.ts';
 import { GivenItems } from './given-items.ts';
 import type { OpenAiPath } from './paths.ts';
 import { readChat } from './read-chat.ts';
@@ -93,7 +93,7 @@ export class OpenAiDoor {
 
   async #embed({ request, reply, caller }: Visit): Promise<void> {
     const asked = readEmbeddings(await request.json());
-    if (!caller.may('embeddings')) throw unknownModel(asked.model);
+    if (!caller.may('embeddings')) throw unknownModel(asked.model, embeddingsScope);
     const signal = AbortSignal.any([request.gone, caller.revoked]);
     reply.send(200, await embeddingsOf(this.#deps.embeddings(), asked, { count: this.#deps.asking.count, signal }));
   }

@@ -27,3 +27,14 @@ test('a prompt is saved, completed by name, sent with further text, and removed'
   await claw.op('saved.remove', { name: 'weekly-report' });
   await expect(claw.op('saved.remove', { name: 'weekly-report' })).rejects.toMatchObject({ code: 'not_found' });
 });
+
+test('a prompt is not saved under a secret', async () => {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  home.env['LAB_KEY'] = 'weekly-report-secret-7';
+  const lab = { kind: 'openai-compatible' as const, baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'env:LAB_KEY' };
+  const claw = await home.open({ config: { providers: { lab } } });
+  const put = claw.op('saved.put', { name: 'weekly-report-secret-7', text: 'x' });
+  await expect(put).rejects.toMatchObject({ code: 'invalid_params' });
+  expect((await claw.op('saved.list', {})).prompts).toEqual([]);
+});

@@ -40,11 +40,13 @@ export const saved = defineBuiltInFeature({
   name: 'saved',
   migrations,
   rows: ({ db }) => new SavedRows(db),
-  create: ({ log }: Pick<Spine, 'log'>, rows: SavedRows) => {
+  create: ({ log, redactDeep }: Pick<Spine, 'log' | 'redactDeep'>, rows: SavedRows) => {
     const find = (name: string): SavedPrompt | undefined => rows.list().find((prompt) => prompt.name === name);
     const handlers: Pick<OpHandlers, 'saved.list' | 'saved.put' | 'saved.remove'> = {
       'saved.list': () => ({ prompts: rows.list() }),
       'saved.put': ({ name, text }, { actor }) => {
+        // The log would keep it under another name.
+        if (redactDeep(name) !== name) throw new AppError('invalid_params', 'name: is a secret, or holds one. Choose another.');
         if (find(name) === undefined && rows.list().length >= PROMPTS_MAX)
           throw new AppError('queue_full', `There are ${PROMPTS_MAX} saved prompts already; remove one first.`);
         log.append(systemSessionId, [{ type: 'saved.written', body: { name, text, by: actor } }], true);

@@ -127,10 +127,16 @@ test('a repeated call returns the same task; tasks are limited and keep their ta
 });
 
 test('a wrong time is a failure of the call, and a limit of the agent a refusal', () => {
-  const { agenda, turn } = open();
+  const { agenda, clock, turn } = open();
   const tool = createAgendaTools(agenda).find(({ name }) => name === 'schedule');
   const factsOf = (more: object) => tool?.facts({ action: 'repeat', prompt: 'x', ...more }, turn('trn_1') as never);
   expect(() => factsOf({ cron: '99 * * * *' })).toThrow('is not a time');
   expect(() => factsOf({})).toThrow('either cron or everyMinutes');
   expect(factsOf({ cron: '* * * * *' })?.refused).toContain('every five minutes');
+  const once = (at: string) => factsOf({ action: 'follow_up', at, zone: 'UTC' });
+  expect(() => once('2020-01-01T00:00')).toThrow('never reached');
+  expect(() => once('2030-02-30T00:00')).toThrow('There is no day');
+  const minute = new Date(Math.ceil(clock.nowMs() / 60_000) * 60_000).toISOString().slice(0, 16);
+  expect(once(minute)?.refused).toContain('less than a minute');
+  expect(once('2030-01-01T00:00')?.refused).toBeUndefined();
 });

@@ -65,18 +65,27 @@ export class Agenda {
     return this.#deps.schedules.closeTask(taskId, how, this.#agentOf(place));
   }
 
+  /** Returns the time and the depth of a follow-up without creating it. Fails with the errors of `followUp`. */
+  previewFollowUp(when: FollowUp['when'], { turnId }: Pick<Place, 'turnId'>): { readonly spec: ScheduleSpecInput; readonly depth: number } {
+    const { book, clock, schedules } = this.#deps;
+    const nowMs = clock.nowMs();
+    const depth = (book.ofTurn(turnId)?.depth ?? 0) + 1;
+    if (depth > DEPTH_MAX) throw refuse(`A follow-up may plan another ${DEPTH_MAX - 1} times in a row, and this would be one more.`);
+    if (this.#plannedWithinDay(nowMs) >= PER_DAY) throw refuse(`There were ${PER_DAY} follow-ups within a day already.`);
+    const spec: ScheduleSpecInput =
+      'inMinutes' in when ? { kind: 'at', atMs: nowMs + when.inMinutes * MINUTE_MS } : { kind: 'at', ...when };
+    const [dueMs = 0] = schedules.preview(spec, 1);
+    if (dueMs < nowMs + MINUTE_MS) throw new AppError('denied', 'That is less than a minute away.');
+    return { spec, depth };
+  }
+
   /** Fails with denied if the follow-up is too deep, too soon or too frequent, and with the errors of creating a schedule. */
   followUp({ prompt, when }: FollowUp, place: Place): { scheduleId: string; dueMs: number } {
-    const { book, clock, schedules } = this.#deps;
+    const { book, schedules } = this.#deps;
     const scheduleId = `sch_${place.idempotencyKey}`;
     const known = book.find(scheduleId)?.schedule;
     if (known !== undefined) return { scheduleId, dueMs: dueOf(known) };
-    const nowMs = clock.nowMs();
-    const depth = (book.ofTurn(place.turnId)?.depth ?? 0) + 1;
-    if (depth > DEPTH_MAX) throw refuse(`A follow-up may plan another ${DEPTH_MAX - 1} times in a row, and this would be one more.`);
-    if (this.#plannedWithinDay(nowMs) >= PER_DAY) throw refuse(`There were ${PER_DAY} follow-ups within a day already.`);
-    const spec =
-      'inMinutes' in when ? ({ kind: 'at', atMs: nowMs + when.inMinutes * MINUTE_MS } as const) : ({ kind: 'at', ...when } as const);
+    const { spec, depth } = this.previewFollowUp(when, place);
     const view = schedules.create(
       {
         name: prompt.slice(0, NAME_MAX),
@@ -86,7 +95,7 @@ export class Agenda {
         bounds: this.#boundsOf(place),
         agentId: this.#startOf(place)?.agentId,
       },
-      { ...this.#originOf(place), depth, scheduleId, soonestMs: nowMs + MINUTE_MS },
+      { ...this.#originOf(place), depth, scheduleId },
     );
     return { scheduleId, dueMs: dueOf(view) };
   }

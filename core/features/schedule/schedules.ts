@@ -32,8 +32,6 @@ export interface Origin {
   readonly untrusted?: readonly TaintSource[];
   readonly outsider?: Outsider;
   readonly scheduleId?: string;
-  /** The earliest allowed time. */
-  readonly soonestMs?: number;
 }
 
 export interface SchedulesDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
@@ -82,9 +80,6 @@ export class Schedules {
     this.#deps.assertAgent(agentId);
     const nowMs = clock.nowMs();
     const spec = dueTimes.settle(wish.spec, nowMs);
-    if (origin.soonestMs !== undefined && (dueTimes.nextAfter(spec, nowMs) ?? 0) < origin.soonestMs) {
-      throw new AppError('denied', 'That is less than a minute away.');
-    }
     const schedule: Schedule = {
       scheduleId: origin.scheduleId ?? ids.next('sch'),
       name: wish.name,

@@ -108,7 +108,7 @@ function createSchedule(agenda: Agenda): ToolDefinition {
     timeoutMs: 5_000,
     facts: (args, context) => {
       if (args.action === 'repeat') return recurringFacts(agenda, args, context);
-      return args.action === 'follow_up' ? plannedFacts(args) : ownNotes;
+      return args.action === 'follow_up' ? plannedFacts(agenda, args, context) : ownNotes;
     },
     summarize: (args) => {
       if (args.action === 'repeat') return `ask itself again and again, ${rhythmWords(args)}: ${shownPath(args.prompt)}`;
@@ -140,8 +140,23 @@ function createSchedule(agenda: Agenda): ToolDefinition {
 type FollowUpArgs = Extract<ScheduleArgs, { action: 'follow_up' }>;
 
 /** The planned turn runs unattended, so planning it needs an approval, whatever the turn will do. */
-function plannedFacts(args: FollowUpArgs): CallFacts {
-  return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start on its own ${timeWords(args)}.`] };
+function plannedFacts(agenda: Agenda, args: FollowUpArgs, { turnId = '' }: FactContext): CallFacts {
+  return unlessDenied(() => {
+    agenda.previewFollowUp(timeOf(args), { turnId });
+    return [`TrayClaw will start on its own ${timeWords(args)}.`];
+  });
+}
+
+/** A limit of the agent is a refusal. Other errors, such as a time that has passed, are failures of the call, and no person is asked. */
+function unlessDenied(risksOf: () => readonly string[]): CallFacts {
+  const facts: CallFacts = { class: 'write', paths: [], command: null, hosts: [] };
+  try {
+    return { ...facts, risks: [...risksOf()] };
+  } catch (cause) {
+    const { code, message } = toAppError(cause);
+    if (code !== 'denied') throw cause;
+    return { ...facts, refused: message };
+  }
 }
 
 function timeWords({ at, zone, inMinutes }: FollowUpArgs): string {
@@ -175,22 +190,13 @@ function rhythmWords({ cron, everyMinutes, zone }: RepeatArgs): string {
 
 /** Shows the person, before the approval, when the job will start and what it may do. */
 function recurringFacts(agenda: Agenda, args: RepeatArgs, { sessionId = '', turnId = '' }: FactContext): CallFacts {
-  const facts: CallFacts = { class: 'write', paths: [], command: null, hosts: [] };
-  try {
+  return unlessDenied(() => {
     const { nextMs, bounds } = agenda.previewRecurring(jobOf(args), { sessionId, turnId });
     const begins = `TrayClaw will start on its own, ${rhythmWords(args)}, until you remove it. Next: ${nextMs.map(moment).join(', ')}.`;
     const money = bounds.usd === null ? 'no limit of money' : `at most ${bounds.usd} US dollars`;
     const tools = bounds.tools === null ? 'any tool' : `only ${bounds.tools.join(', ')}`;
-    return {
-      ...facts,
-      risks: [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`],
-    };
-  } catch (cause) {
-    const { code, message } = toAppError(cause);
-    // A limit of the agent is a refusal. Other errors, such as a wrong cron line, are failures of the call.
-    if (code !== 'denied') throw cause;
-    return { ...facts, refused: message };
-  }
+    return [begins, `Each time: ${money}; ${tools}; your grants do not count, and it asks you about calls that are not free.`];
+  });
 }
 
 function moment(atMs: number): string {

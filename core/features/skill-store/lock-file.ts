@@ -20,6 +20,7 @@ import { parseJson } from '../../base/json.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError, noPath } from '../../contracts/errors.ts';
+import { unreadable } from '../../contracts/unreadable-file.ts';
 import { lockEntrySchema, type LockEntry } from '../../contracts/features/skill-store.ts';
 import { makeZip } from './make-zip.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
@@ -57,11 +58,19 @@ export function readLock(path: string): readonly LockEntry[] {
   const unusable = (why: string) =>
     new AppError('invalid_params', `${path} is no lock file of skills: ${why}.`, { hint: 'Nothing was changed.' });
   if (statSync(path).size > LOCK_BYTES_MAX) throw unusable('it is larger than 20 MB');
-  const json = parseJson(readFileSync(path, 'utf8'));
+  const json = parseJson(textOf(path));
   const parsed = json.ok ? lockSchema.safeParse(json.value) : null;
   if (parsed?.success !== true)
     throw unusable(parsed === null ? 'it is no JSON' : (parsed.error.issues[0]?.path.join('.') ?? 'another form'));
   return parsed.data.skills;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
 }
 
 export class PackageCache {

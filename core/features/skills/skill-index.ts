@@ -1,6 +1,7 @@
 // Finds the skills that match a message: an in-memory index with BM25 scores over weighted fields. Bounded; knows words, but neither trust
 // nor requirements.
 
+import { searchedParts } from '../../base/unspaced-scripts.ts';
 import { SKILLS_MAX } from './skill-folders.ts';
 
 export interface IndexedSkill {
@@ -133,10 +134,10 @@ function bestOf(found: readonly Scored[], limit: number, accepts: (name: string)
   return taken;
 }
 
-/** Drops stop words and stems the others. Returns at most `max` terms. */
+/** Drops stop words and stems the others; scripts without spaces give pairs of letters. Returns at most `max` terms. */
 export function termsOf(text: string, max = Number.POSITIVE_INFINITY, stems = new Map<string, string>()): string[] {
   const terms: string[] = [];
-  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+  for (const word of (text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).flatMap(searchedParts)) {
     if (word.length < 2 || word.length >= 40 || common.has(word)) continue;
     const known = stems.get(word) ?? stem(word);
     stems.set(word, known);

@@ -72,6 +72,23 @@ test('forms of a word match each other', () => {
   expect(termsOf('The THE a of and')).toEqual([]);
 });
 
+test('scripts without spaces and with marks match by pairs of letters and by whole words', () => {
+  const index = new SkillIndex([
+    { name: 'reports', description: '毎週の報告書を作成する', topics: '' },
+    { name: 'invoices', description: '整理发票并汇总金额', topics: '' },
+    { name: 'travel', description: 'วางแผนการเดินทาง', topics: '' },
+    { name: 'letters', description: 'पत्र लिखना', topics: '' },
+  ]);
+  const first = (query: string) => index.find(query, 5)[0]?.name;
+  expect(['今週の報告書をお願いします', '请帮我汇总这些发票', 'ช่วยวางแผนเดินทาง', 'एक पत्र'].map(first)).toEqual([
+    'reports',
+    'invoices',
+    'travel',
+    'letters',
+  ]);
+  expect(first('料理の作り方')).toBeUndefined();
+});
+
 test('thousands of skills and long questions stay bounded', () => {
   const index = new SkillIndex(
     Array.from({ length: 10_001 }, (_, at) => ({ name: `s${at}`, description: `word${at} shared`, topics: 'shared '.repeat(1_000) })),

@@ -2,6 +2,7 @@
 // restore the earlier content.
 
 import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import type { SFTPWrapper, Stats } from 'ssh2';
 import { AppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, ToolContext, ToolResult } from '../../contracts/tools.ts';
@@ -53,6 +54,10 @@ export async function writeRemote(sftp: SFTPWrapper, args: RemoteWrite, context:
   try {
     await (args.remove === true ? done((end) => sftp.unlink(path, end)) : replaced(sftp, path, after));
   } catch (cause) {
+    if (before === null && (cause as { code?: unknown }).code === NO_SUCH_FILE)
+      throw new AppError('tool_failed', `There is no folder ${posix.dirname(path)} on ${host}; nothing was written.`, {
+        hint: 'Make it first, with ssh_exec and mkdir -p.',
+      });
     const text = failedText(args, cause, kept);
     return { forModel: text, isError: true, artifacts, ...(context.signal.aborted ? { endedBy: 'unknown' as const } : {}) };
   }

@@ -279,6 +279,9 @@ test('a remote write keeps the old content and can be undone unless it changed s
   expect(await say('ssh_write', undo)).toMatch(/^Wrote 7 bytes/);
   expect([readFileSync(path, 'utf8'), spawnSync('stat', ['-c', '%a', path]).stdout.toString().trim()]).toEqual(['before\n', '640']);
   expect(await say('ssh_write', undo)).toMatch(/was changed since; nothing was written/);
+  expect(await say('ssh_write', { host: 'box', path: `${path}-none/x`, content: 'x' })).toMatch(
+    /^There is no folder \S+-none on box; nothing was written\. Make it first/,
+  );
   const made = undoOf(await say('ssh_write', { host: 'box', path: `${path}.new`, content: 'x' }));
   expect(await say('ssh_write', made)).toContain(`Removed ${path}.new on box. To undo: `);
   expect(await say('ssh_read', { host: 'box', path: `${path}.new` })).toMatch(/There is no file/);

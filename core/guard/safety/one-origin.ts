@@ -28,7 +28,7 @@ export class OneOriginCheck {
     const decision = this.url(given);
     if (decision.decision === 'deny') return { ...decision, addresses: [] };
     const host = new URL(decision.url).hostname.replace(/^\[|\]$/g, '');
-    const addresses = await resolver.resolve(host, signal);
+    const addresses = await resolver.resolve(host, signal).catch(() => []);
     const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
     if (addresses.length === 0) return { ...deny(`${host} does not resolve to an address.`), isUnresolved: true };
     return addresses.some(isMetadataAddress) ? deny(`${host} leads to a metadata service.`) : { ...decision, addresses };

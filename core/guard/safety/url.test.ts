@@ -227,6 +227,8 @@ test('one configured origin opens only itself', async () => {
   }
   expect((await one.resolvedUrl('http://localhost:8888/', resolve('127.0.0.1', '169.254.169.254'), signal)).decision).toBe('deny');
   expect((await one.resolvedUrl('http://localhost:8888/', resolve(), signal)).decision).toBe('deny');
+  const failing: NameResolver = { resolve: () => Promise.reject(new Error('getaddrinfo ENOTFOUND localhost')) };
+  expect(await one.resolvedUrl('http://localhost:8888/', failing, signal)).toMatchObject({ decision: 'deny', isUnresolved: true });
 });
 
 test('a lookup returns checked addresses; a private one, none, or an abort denies all', async () => {

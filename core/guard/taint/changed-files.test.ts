@@ -46,9 +46,13 @@ test('of a .git, only what git fetched counts', async () => {
   put('own/.git/FETCH_HEAD', 'clone/.git/HEAD', 'tree/.git/worktrees/x/HEAD', 'idle/.git/FETCH_HEAD', 'idle/.git/objects/pack/a');
   mkdirSync(join(root, 'x'));
   writeFileSync(join(root, 'x/.git'), `gitdir: ${join(root, 'tree/.git/worktrees/x')}\n`);
+  // All checkouts of a repository have the objects that came with a fetch in one of them.
+  writeFileSync(join(root, 'tree/.git/worktrees/x/commondir'), '../..\n');
+  put('tree/.git/worktrees/y/HEAD');
+  for (const name of ['x', 'y']) writeFileSync(join(root, `tree/.git/worktrees/${name}/gitdir`), `${join(root, name, '.git')}\n`);
   await start();
   put('own/.git/FETCH_HEAD', 'clone/.git/objects/pack/b', 'tree/.git/worktrees/x/FETCH_HEAD', 'idle/.git/objects/ab/c', 'idle/.git/HEAD');
-  expect(await look()).toEqual(['clone/.git/', 'own/.git/', 'x/.git']);
+  expect(await look()).toEqual(['clone/.git/', 'own/.git/', 'tree/.git/', 'x/.git', 'y/.git']);
 });
 
 test('a pipe named .git is not waited for', async () => {

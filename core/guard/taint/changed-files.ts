@@ -3,7 +3,8 @@
 
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import { pointerTarget } from '../../base/git-places.ts';
 
 export interface ChangeQuery {
@@ -50,7 +51,8 @@ export async function changedSince({ folders, sinceMs, moved, entriesMax = ENTRI
   let room = entriesMax;
   for (const [at, folder] of queue.entries()) {
     const names = await namesIn(folder.path);
-    for (const place of await fetchedInto(folder.path, names, isNew)) changed.set(place, folder.root);
+    for (const place of await fetchedInto(folder.path, names, isNew))
+      changed.set(place, isInside(place, folder.root) ? folder.root : dirname(place));
     room -= names?.length ?? 0;
     // Nearer folders come first. The remaining folders are deep and too many to check, so they count as a whole.
     if (room < 0) {
@@ -68,17 +70,34 @@ function namesIn(folder: string): Promise<string[] | null> {
   return readdir(folder).catch(() => null);
 }
 
-/** Returns the `.git` as a mark if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a clone brings a pack. */
+/**
+ * Returns the `.git` of each checkout of a repository as marks if git fetched into it: a fetch lists in FETCH_HEAD what it brought, and a
+ * clone brings a pack. All checkouts have the same objects.
+ */
 async function fetchedInto(folder: string, names: readonly string[] | null, isNew: (stats: Stats) => boolean): Promise<string[]> {
   if (names?.includes('.git') !== true) return [];
   const git = join(folder, '.git');
-  // Reading a pipe of this name would wait for ever.
-  const isPointer = (await lstat(git).catch(() => null))?.isFile() === true;
-  const text = isPointer ? await readFile(git, 'utf8').catch(() => null) : null;
-  const own = text === null ? git : pointerTarget(git, text);
+  const own = await pointedTo(git);
   const signs = own === null ? [] : await statsOf(own, ['FETCH_HEAD', join('objects', 'pack')]);
-  if (!signs.some(({ stats }) => isNew(stats))) return [];
-  return [text === null ? git + sep : git];
+  if (own === null || !signs.some(({ stats }) => isNew(stats))) return [];
+  const common = await pointedTo(join(own, 'commondir')).then((path) => (path?.endsWith('commondir') === false ? path : own));
+  const linked = ((await namesIn(join(common, 'worktrees'))) ?? []).slice(0, NAMED_MAX);
+  const others = linked.map(async (name) => (await textOf(join(common, 'worktrees', name, 'gitdir'))) ?? '');
+  const places = [...(own === git ? [] : [git]), common, ...(await Promise.all(others)).map((text) => join(text.trim()))];
+  const marks = places.filter((path) => isAbsolute(path) && path.endsWith(`${sep}.git`));
+  return [...new Set(marks.map((path) => (path === common ? path + sep : path)))];
+}
+
+/** Returns where a pointer of git leads, the path itself if it is no file, and null if git would not follow it. */
+async function pointedTo(path: string): Promise<string | null> {
+  const text = await textOf(path);
+  return text === null ? path : pointerTarget(path, text);
+}
+
+/** Null for anything but a plain file: reading a pipe would wait for ever. */
+async function textOf(path: string): Promise<string | null> {
+  const isPlain = (await lstat(path).catch(() => null))?.isFile() === true;
+  return isPlain ? readFile(path, 'utf8').catch(() => null) : null;
 }
 
 async function statsOf(folder: string, names: readonly string[]): Promise<Entry[]> {

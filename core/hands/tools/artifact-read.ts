@@ -7,7 +7,7 @@ import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
 import { isBinary } from './text-file.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
-import { documentLines } from './web-page.ts';
+import type { RecentDocument } from './recent-document.ts';
 
 const NOTE_BYTES_MAX = 200;
 
@@ -17,7 +17,7 @@ const input = z.strictObject({
   length: z.number().int().min(1).max(1_000_000).optional().describe('How many bytes to read; bounded by what fits one result.'),
 });
 
-export function createArtifactRead(deps: { readonly outputBytesMax: number }): ToolDefinition {
+export function createArtifactRead(deps: { readonly outputBytesMax: number; readonly documents: RecentDocument }): ToolDefinition {
   return defineTool({
     name: 'artifact_read',
     description:
@@ -32,7 +32,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
     summarize: (args) => `read artifact ${shownPath(args.artifact)}`,
     async run(args, context) {
       const length = Math.min(args.length ?? Number.POSITIVE_INFINITY, deps.outputBytesMax - NOTE_BYTES_MAX);
-      const document = await readDocument(args.artifact, context);
+      const document = await readDocument(deps.documents, args.artifact, context);
       if (typeof document?.problem === 'string') return { forModel: `This artifact is ${document.name}. ${document.problem}` };
       const bytes =
         document === null
@@ -57,11 +57,12 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
 
 /** Null for anything but a document. */
 async function readDocument(
+  recent: RecentDocument,
   artifact: string,
   { artifacts, signal }: ToolContext,
 ): Promise<{ readonly name: string; readonly text: string; readonly problem: string | null } | null> {
   if (!mayBeDocument(artifacts.read(artifact, { offset: 0, length: 16 }))) return null;
   const bytes = artifacts.read(artifact);
   const name = documentNames.get(knownMediaType(bytes) ?? '');
-  return name === undefined ? null : { name, ...(await documentLines(bytes, signal)) };
+  return name === undefined ? null : { name, ...(await recent.lines(bytes, signal)) };
 }

@@ -18,6 +18,7 @@ import { createMessage, type MessagePort } from './message.ts';
 import { PathFacts } from './path-facts.ts';
 import type { ProcessTrees } from './process-trees.ts';
 import { createReadFile } from './read-file.ts';
+import { RecentDocument } from './recent-document.ts';
 import { createSessionSearch } from './session-search.ts';
 import { findShell } from './shell-command.ts';
 import { createWebTools, type WebDeps } from './web-tools.ts';
@@ -41,8 +42,9 @@ export interface BuiltInToolDeps extends Omit<ExecDeps, 'trees' | 'shell'> {
 export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
   const { outputBytesMax } = deps;
   const paths = new CheckedPaths(new PathFacts({ files: deps.files ?? realPathFileSystem, userHome: deps.userHome }));
+  const documents = new RecentDocument();
   return [
-    createReadFile({ paths, outputBytesMax }),
+    createReadFile({ paths, outputBytesMax, documents }),
     createWriteFile({ paths }),
     createEditFile({ paths }),
     createAppendFile({ paths }),
@@ -51,7 +53,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
     createGrep({ paths }),
     createCalc(),
     createSessionSearch(),
-    createArtifactRead({ outputBytesMax }),
+    createArtifactRead({ outputBytesMax, documents }),
     createMergeCopy({ paths }),
     createExec({
       ...deps,

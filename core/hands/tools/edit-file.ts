@@ -6,16 +6,21 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { contentHash, writeAtomically } from './atomic-write.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
-import { editText } from './text-edit.ts';
+import { editText, whyNoEdit } from './text-edit.ts';
 import { decodeExactly, readBytes, readTextIfThere } from './text-file.ts';
 import { temporarySuffix } from './write-file.ts';
 
-const input = z.strictObject({
-  path: pathArgument,
-  old: z.string().describe('The exact text to replace, with its white space; it must be in the file once unless replaceAll is set.'),
-  new: z.string().describe('The text to put in its place.'),
-  replaceAll: z.boolean().optional().describe('Replace every occurrence.'),
-});
+const input = z
+  .strictObject({
+    path: pathArgument,
+    old: z.string().describe('The exact text to replace, with its white space; it must be in the file once unless replaceAll is set.'),
+    new: z.string().describe('The text to put in its place.'),
+    replaceAll: z.boolean().optional().describe('Replace every occurrence.'),
+  })
+  .superRefine((args, check) => {
+    const message = whyNoEdit(args);
+    if (message !== null) check.addIssue({ code: 'custom', message });
+  });
 
 export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
   // The result of each edit, keyed by the call's own argument object, for its verification.

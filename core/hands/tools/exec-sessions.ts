@@ -74,16 +74,11 @@ export class ExecSessions {
     }
   }
 
-  /** The command of a session, for the gate; null if there is none. */
-  shown(id: string): Pick<ExecSession, 'command' | 'cwd'> | null {
-    return this.#sessions.get(id) ?? null;
-  }
-
-  /** Returns a session of this conversation. Fails with `not_found`. */
-  get(id: string, owner: string): ExecSession {
+  /** Returns a session of this conversation, or without an owner of any. Fails with `not_found`. */
+  get(id: string, owner: string | undefined): ExecSession {
     this.#sweep();
     const session = this.#sessions.get(id);
-    if (session?.owner === owner) return session;
+    if (session !== undefined && (owner === undefined || session.owner === owner)) return session;
     throw new AppError('not_found', `There is no background command ${JSON.stringify(id.slice(0, 80))} in this conversation.`, {
       hint: 'Use the action list to see those there are; they are forgotten half an hour after their end.',
     });

@@ -133,19 +133,17 @@ function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessio
   // Only commands of the same conversation can be ended, so nothing is affected that this conversation did not start.
   if (isReading(args.action) || args.action === 'kill') return { class: 'read', paths: [], command: null, hosts: [] };
   if (args.action === 'run') return facts.of(args, callOf(args), context);
-  const session = sessions.shown(args.sessionId ?? '');
+  const session = sessions.get(args.sessionId ?? '', context.sessionId);
   const risks = [
-    session === null
-      ? 'There is no such background command any more, so nothing will be sent.'
-      : `It types into ${session.command}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
+    `It types into ${session.command}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
   ];
   return {
     class: 'exec',
     paths: [],
-    command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace },
+    command: { line: args.data ?? '', cwd: session.cwd },
     hosts: [],
     risks,
-    input: { id: args.sessionId ?? '', command: session?.command ?? '' },
+    input: { id: args.sessionId ?? '', command: session.command },
   };
 }
 

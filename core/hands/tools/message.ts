@@ -35,14 +35,16 @@ const FILES_MAX = 10;
 const FILES_BYTES_MAX = 50_000_000;
 const artifactId = /^[0-9a-f]{64}$/;
 
-const input = z.strictObject({
-  content: z.string().max(50_000).default('').describe('What to say. Markdown.'),
-  channel: z.string().min(1).max(200).optional().describe('The channel, such as telegram. Default: that of this conversation.'),
-  chat_id: z.string().min(1).max(200).optional().describe('A chat of that channel. Default: the one this conversation belongs to.'),
-  thread_id: z.string().min(1).max(200).optional(),
-  reply_to: z.string().min(1).max(200).optional().describe('The id of a message of that chat to answer.'),
-  files: z.array(pathArgument).max(FILES_MAX).default([]).describe('Paths of files, or ids of artifacts (SHA-256), to send along.'),
-});
+const input = z
+  .strictObject({
+    content: z.string().max(50_000).default('').describe('What to say. Markdown.'),
+    channel: z.string().min(1).max(200).optional().describe('The channel, such as telegram. Default: that of this conversation.'),
+    chat_id: z.string().min(1).max(200).optional().describe('A chat of that channel. Default: the one this conversation belongs to.'),
+    thread_id: z.string().min(1).max(200).optional(),
+    reply_to: z.string().min(1).max(200).optional().describe('The id of a message of that chat to answer.'),
+    files: z.array(pathArgument).max(FILES_MAX).default([]).describe('Paths of files, or ids of artifacts (SHA-256), to send along.'),
+  })
+  .refine(({ content, files }) => content.trim() !== '' || files.length > 0, 'give content or files: there is nothing to send');
 type Args = z.infer<typeof input>;
 
 /** Key objects for the single paths of a call, because facts are keyed by object. */
@@ -67,9 +69,6 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
       const to = recipientOf(deps.port, args, context);
       const title = to === null ? null : deps.port.titleOf(to);
       if (to === null || title === null) throw new AppError('tool_failed', unknownChat(args));
-      if (args.content.trim() === '' && args.files.length === 0) {
-        throw new AppError('tool_failed', 'There is nothing to send: give content or files.');
-      }
       const files = await keepFiles(deps, keys, args, context);
       const outboundId = deps.port.queue({
         to,
@@ -88,6 +87,7 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
 }
 
 function factsOf({ paths, port }: MessageDeps, keys: PathKeys, args: Args, context: FactContext): CallFacts {
+  for (const file of args.files) if (artifactId.test(file)) describeArtifact(port, file);
   const files = args.files.filter((file) => !artifactId.test(file));
   const own = files.map(() => ({}));
   keys.set(args, own);
@@ -167,10 +167,14 @@ async function keepFiles({ paths, port }: MessageDeps, keys: PathKeys, args: Arg
 /** Reads the artifact once, so that its untrusted sources also mark this conversation. */
 function findArtifact(port: MessagePort, id: string, context: ToolContext): ArtifactRef {
   context.artifacts.read(id, { offset: 0, length: 1 });
+  const { sha256, name, mediaType, sizeBytes } = describeArtifact(port, id);
+  return { sha256, name, mediaType, sizeBytes };
+}
+
+function describeArtifact(port: MessagePort, id: string): ArtifactRef {
   const found = port.describeArtifact(id);
   if (found === null) throw new AppError('artifact_missing', `There is no artifact ${id}.`);
-  const { sha256, name, mediaType, sizeBytes } = found;
-  return { sha256, name, mediaType, sizeBytes };
+  return found;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -11,11 +11,12 @@ import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { fileBytesMax, isBinary, readBytes } from './text-file.ts';
-import { documentLines } from './web-page.ts';
+import type { RecentDocument } from './recent-document.ts';
 
 export interface ReadFileDeps {
   readonly paths: CheckedPaths;
   readonly outputBytesMax: number;
+  readonly documents: RecentDocument;
 }
 
 const NOTE_BYTES_MAX = 200;
@@ -54,7 +55,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
       const isPicture = pictureTypes.has(mediaType);
       const about = `${args.path} is ${document ?? (isPicture ? 'a picture' : 'a binary file')} (${formatBytes(bytes.length)}`;
       if (document !== undefined) {
-        const { text, problem } = await documentLines(bytes, context.signal);
+        const { text, problem } = await deps.documents.lines(bytes, context.signal);
         return problem === null ? selectLines(Buffer.from(text), args, shown) : { forModel: `${about}). ${problem}` };
       }
       if (isPicture) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);

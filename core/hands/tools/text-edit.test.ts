@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editText } from './text-edit.ts';
+import { editText, whyNoEdit } from './text-edit.ts';
 
 const once = (text: string, old: string, replacement: string) => editText(text, { old, new: replacement, replaceAll: false });
 const problem = (text: string, old: string, replacement = 'new') => {
@@ -32,8 +32,9 @@ test('points to the nearest line', () => {
     '"old" is not in the file. The nearest is line 2: "  return 1;" (it differs in white space only).',
   );
   expect(problem(text, 'qqqq')).toBe('"old" is not in the file; read the file and copy the text exactly.');
-  expect(problem(text, '')).toMatch(/^"old" is empty/);
-  expect(problem(text, 'x', 'x')).toMatch(/nothing to change/);
+  expect(whyNoEdit({ old: '', new: 'x' })).toMatch(/^"old" is empty/);
+  expect(whyNoEdit({ old: 'x', new: 'x' })).toMatch(/nothing to change/);
+  expect(whyNoEdit({ old: 'x', new: 'y' })).toBeNull();
 });
 
 test('an edit changes exactly one place, whatever the texts contain', () => {

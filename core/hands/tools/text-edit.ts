@@ -19,10 +19,14 @@ const LINES_LISTED_MAX = 10;
 const LINES_SEARCHED_MAX = 50_000;
 const LINE_CHARS_SHOWN_MAX = 200;
 
-/** Fails with a message that says how to make the text match. */
+/** Why an edit changes no text, whatever the file contains; null if it may change one. */
+export function whyNoEdit({ old, new: put }: Pick<TextEdit, 'old' | 'new'>): string | null {
+  if (old === '') return '"old" is empty; use write_file to set a whole file or append_file to add at its end';
+  return old === put ? '"old" and "new" are the same, so there is nothing to change' : null;
+}
+
+/** Fails with a message that says how to make the text match. `whyNoEdit` must be null. */
 export function editText(text: string, edit: TextEdit): Result<EditedText, string> {
-  if (edit.old === '') return err('"old" is empty; use write_file to set a whole file or append_file to add at its end.');
-  if (edit.old === edit.new) return err('"old" and "new" are the same, so there is nothing to change.');
   const adapted = adaptLineEnds(text, edit);
   const found = positionsOf(text, adapted.old);
   const first = found[0];

@@ -59,6 +59,10 @@ export class CortensorRouter {
     return new URL(this.#config.baseUrl ?? portalUrl).hostname;
   }
 
+  get hasPayment(): boolean {
+    return this.#config.payment !== undefined;
+  }
+
   /** The payment proof from config.yaml, for calls whose payment the person approves; null if there is none. */
   async payment(): Promise<string | null> {
     return this.#config.payment === undefined ? null : (await this.#secrets.resolve(this.#config.payment)).trim();

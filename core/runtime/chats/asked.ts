@@ -142,6 +142,16 @@ export function plain(text: string): string {
   return (shown.length > PLAIN_MAX ? `${shown.slice(0, PLAIN_MAX - 1)}…` : shown).replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`);
 }
 
+/** The text of a question for a service without formatting. The escapes are removed, except in blocks of code, which are literal. */
+export function withoutEscapes(text: string): string {
+  let inBlock = false;
+  const lines = text.split('\n').map((line) => {
+    if (line.startsWith('```')) inBlock = !inBlock;
+    return inBlock ? line : line.replaceAll(/\\([\\`*_~[\]#>-])/g, '$1');
+  });
+  return lines.join('\n');
+}
+
 /** Some services end a block at any three backticks, however long its fence is. */
 function fenced(text: string): string {
   const shown = text.replaceAll(/`{3,}/g, (run) => String.raw`\u{60}`.repeat(run.length));

@@ -14,7 +14,17 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import { fieldsOf, quickAnswers } from '../../contracts/question-fields.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { askedApproval, askedQuestion, declineKey, forgottenQuestion, MINUTES, plain, withChange, type Asked } from './asked.ts';
+import {
+  askedApproval,
+  askedQuestion,
+  declineKey,
+  forgottenQuestion,
+  MINUTES,
+  plain,
+  withChange,
+  withoutEscapes,
+  type Asked,
+} from './asked.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { callerOf } from './caller.ts';
 import { readAnswer } from './read-answer.ts';
@@ -26,6 +36,8 @@ export interface QuestionDeps {
   readonly names: ServiceNames;
   /** `codes` if a button press does not prove who pressed it: the answer must then contain a code that was sent with the question. */
   readonly answers?: 'buttons' | 'codes';
+  /** True if the service shows texts without formatting. */
+  readonly isPlain?: boolean | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
@@ -109,7 +121,7 @@ export class Questions {
   }
 
   #askOne(asked: Asked, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
-    const { log, queue, keep, nonce: draw, names, answers = 'buttons' } = this.#deps;
+    const { log, queue, keep, nonce: draw, names, answers = 'buttons', isPlain = false } = this.#deps;
     const { askId, sessionId, text, rest, choices } = asked;
     const nonce = draw();
     const files = rest === null ? [] : [keep(rest, 'call.txt', sessionId)];
@@ -118,7 +130,7 @@ export class Questions {
       const outboundId = queue({
         to: { channel: names.channel, chatId },
         kind: 'question',
-        text: `${text}${answers === 'codes' ? codeWords(nonce, asked) : commandWords(asked)}`,
+        text: `${isPlain ? withoutEscapes(text) : text}${answers === 'codes' ? codeWords(nonce, asked) : commandWords(asked)}`,
         files,
         ...(answers === 'codes' ? {} : { buttons }),
         idempotencyKey: `${names.channel}-question:${askId}:${userId}:${asks + 1}`,

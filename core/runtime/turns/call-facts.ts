@@ -5,6 +5,7 @@ import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
+import { configApprovalId } from '../../contracts/policy.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
 import { withheldFrom } from './outsider-view.ts';
@@ -47,6 +48,13 @@ export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): Ap
   // The operation for direct calls refuses these names, so a direct call of an internal tool comes from the program itself.
   const isProgram = state.kind === 'tool' || state.modelCalls === 0;
   return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);
+}
+
+/** Returns whether a person approved the grant. A command of config.yaml was not shown for approval at its first use. */
+export function isOfPerson({ deps }: RunningTurn, grantId: string | null): boolean {
+  if (grantId === null) return false;
+  const grant = deps.policy.grant(grantId);
+  return grant !== null && grant.approvalId !== configApprovalId;
 }
 
 function asksForTrust({ name }: ParsedCall['tool']): boolean {

@@ -4,14 +4,13 @@
 import { canonicalJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
-import { configApprovalId } from '../../contracts/policy.ts';
 import { noTaint, type CallFacts, type FactContext, type ToolContext } from '../../contracts/tools.ts';
 import { hasRunOut } from '../../guard/policy/policy.ts';
 import type { Copies, FindCopies } from '../../guard/taint/taint.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
-import { contextOf, factsOf, parseOnce } from './call-facts.ts';
+import { contextOf, factsOf, isOfPerson, parseOnce } from './call-facts.ts';
 import { assertMayRead, maySee } from './outsider-view.ts';
 import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, LastOutputPort, LateCopiesPort, ParsedCall } from './ports.ts';
@@ -303,6 +302,11 @@ function finish(runner: RunningTurn, call: CallState, { parsed, facts, result }:
     },
     'observe',
   );
+  // As after a crash, a person is asked whether it happened.
+  if (result.outcome === 'unknown' && call.idempotency === 'unsafe') {
+    const reason = 'The tool could not tell whether this call took effect.';
+    runner.emit('tool.outcome_unknown', { callId: call.callId, tool: call.tool, args: parsed.argsJson, reason, reported: true }, 'observe');
+  }
   tellHooks(runner, 'after_tool', () => ({
     tool: {
       callId: call.callId,
@@ -365,13 +369,6 @@ function createContext(runner: RunningTurn, call: CallState, { context, output, 
       return hits.slice(0, limit);
     },
   };
-}
-
-/** Returns whether a person approved the grant. A command of config.yaml was not shown for approval at its first use. */
-function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
-  if (grantId === null) return false;
-  const grant = runner.deps.policy.grant(grantId);
-  return grant !== null && grant.approvalId !== configApprovalId;
 }
 
 export async function performVerify(runner: RunningTurn, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {

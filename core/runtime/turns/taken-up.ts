@@ -47,7 +47,9 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
 }
 
 function refuseUnknownOutcome(log: SessionLog, turnIds: readonly string[]): void {
-  const call = log.index.openCalls().find(({ state, turnId }) => state === 'unknown' && turnId !== null && turnIds.includes(turnId));
+  const call = log.index
+    .openCalls()
+    .find((one) => one.state === 'unknown' && one.finishedSeq === null && one.turnId !== null && turnIds.includes(one.turnId));
   if (call === undefined) return;
   const hint = 'Say what happened first: trayclaw outcomes list';
   throw new AppError('conflict', `The call ${call.callId} of turn ${call.turnId} has an unknown outcome.`, { hint });

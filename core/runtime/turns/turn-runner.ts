@@ -2,7 +2,7 @@
 // leaves the process. Knows nothing about queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
-import { clockStepMs } from '../../base/clock.ts';
+import { SleepWatch } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
@@ -59,8 +59,7 @@ export class TurnRunner implements RunningTurn {
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
-  /** When the last step began, by both clocks. */
-  #looked: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
+  #sleep: SleepWatch;
   /** Resolves when the message of the turn is on disk. */
   #onDisk: Promise<void> | null = null;
 
@@ -68,6 +67,7 @@ export class TurnRunner implements RunningTurn {
     this.deps = deps;
     this.place = place;
     this.transcript = transcript;
+    this.#sleep = new SleepWatch(deps.clock);
     this.governed = deps.governor?.follow(place) ?? null;
   }
 
@@ -241,7 +241,7 @@ export class TurnRunner implements RunningTurn {
 
   /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
-    this.#looked = null;
+    this.#sleep = new SleepWatch(this.deps.clock);
     for (;;) {
       if (this.#halted) return 'halt';
       const intent = decide(this.#state);
@@ -263,12 +263,8 @@ export class TurnRunner implements RunningTurn {
 
   /** The time in which the machine slept, or by which its clock was set ahead, does not count against the time limit of the turn. */
   #hasSlept(): boolean {
-    const { clock } = this.deps;
-    const last = this.#looked;
-    this.#looked = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
-    if (last === null) return false;
-    const restedMs = Math.round(this.#looked.nowMs - last.nowMs - (this.#looked.monotonicMs - last.monotonicMs));
-    if (restedMs <= clockStepMs) return false;
+    const restedMs = this.#sleep.sleptMs();
+    if (restedMs === 0) return false;
     this.emit('turn.resumed', { reason: 'The machine slept, or its clock was set ahead.', restedMs });
     return true;
   }

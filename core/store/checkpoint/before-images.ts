@@ -1,9 +1,9 @@
 // Records the state of a call's paths before it writes, and again afterwards: small files at once, large files in pieces. Stores content
 // through its port. Decides nothing about approvals and restores nothing.
 
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, parse, sep } from 'node:path';
 import { setImmediate as giveWay } from 'node:timers/promises';
-import { nameMatcher } from '../../base/wildcard.ts';
+import { globNameMatcher, withoutBraces } from '../../base/wildcard.ts';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
@@ -188,21 +188,38 @@ export class BeforeImages {
   /** Returns everything below a folder, or everything that a pattern of a shell names now; null if there is too much. */
   #within(path: string, { kind }: Glance): string[] | null {
     if (kind === 'folder') return this.#inside(path);
-    return kind === 'absent' && /[*?]/.test(basename(path)) ? this.#namedBy(path) : [];
+    return kind === 'absent' && /[*?[{]/.test(path) ? this.#namedBy(path) : [];
   }
 
   #namedBy(pattern: string): string[] | null {
-    const folder = dirname(pattern);
-    if (this.#look.glance(folder).kind !== 'folder') return [];
-    const like = nameMatcher(basename(pattern));
     const named: string[] = [];
-    for (const name of this.#look.names(folder).filter(like)) {
-      const path = join(folder, name);
-      const inside = this.#look.glance(path).kind === 'folder' ? this.#inside(path) : [];
-      if (inside === null || named.length + inside.length >= this.#limits.folderEntriesMax) return null;
-      named.push(path, ...inside);
+    for (const one of withoutBraces(pattern)) {
+      for (const path of this.#matching(one)) {
+        const inside = this.#glanceIfPossible(path)?.kind === 'folder' ? this.#inside(path) : [];
+        if (inside === null || named.length + inside.length >= this.#limits.folderEntriesMax) return null;
+        named.push(path, ...inside);
+      }
     }
     return named;
+  }
+
+  /** Returns what a pattern without braces matches, at most one more than may be kept. Follows no links. */
+  #matching(pattern: string): string[] {
+    const { root } = parse(pattern);
+    let found = [root];
+    for (const segment of pattern.slice(root.length).split(sep)) {
+      const isLike = segment === '**' || !/[*?[]/.test(segment) ? null : globNameMatcher(segment);
+      const next: string[] = [];
+      for (const folder of found) {
+        if (next.length > this.#limits.folderEntriesMax) break;
+        if (segment === '**') next.push(folder, ...(this.#inside(folder) ?? []));
+        else if (isLike === null) next.push(join(folder, segment));
+        else if (this.#glanceIfPossible(folder)?.kind === 'folder')
+          next.push(...this.#look.names(folder).flatMap((name) => (isLike(name) ? [join(folder, name)] : [])));
+      }
+      found = next;
+    }
+    return found.filter((path) => (this.#glanceIfPossible(path)?.kind ?? 'absent') !== 'absent');
   }
 
   #whySkipped(glance: Glance, bytesSoFar: number): string | null {

@@ -96,4 +96,7 @@ test('warns of valid settings that have no effect', async () => {
   const ofAgent = await loadConfig(homeWith(), { agents: { scout: { model: 'nowhere/m' } }, models: { default: 'demo/offline' } });
   expect(ofAgent.warnings).toEqual(['agents.scout.model names the provider "nowhere", which is not under providers.']);
   expect((await loadConfig(homeWith(), { models: { default: 'ollama/m' } })).warnings).toEqual([]);
+  const rule = { when: { agents: ['scout', 'skout', 'sk*', 'main'] }, then: 'deny' as const };
+  const ruled = await loadConfig(homeWith(), { agents: { scout: {} }, policy: { rules: [rule] } });
+  expect(ruled.warnings).toEqual(['policy.rules, rule 1: there is no agent "skout".']);
 });

@@ -61,6 +61,12 @@ function warningsOf(config: Config, names: readonly FoundName[]): string[] {
     if (kind !== 'model' || isRouteRef(name) || Object.hasOwn(config.providers, provider) || wellKnown.has(provider)) continue;
     warnings.push(`${place} names the provider "${provider}", which is not under providers.`);
   }
+  const agents = new Set(agentIdsOf(config));
+  for (const [at, { when }] of config.policy.rules.entries()) {
+    for (const agent of when.agents ?? []) {
+      if (!agent.endsWith('*') && !agents.has(agent)) warnings.push(`policy.rules, rule ${at + 1}: there is no agent "${agent}".`);
+    }
+  }
   return warnings;
 }
 

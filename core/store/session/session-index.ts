@@ -51,6 +51,8 @@ export interface OpenCall {
   readonly state: 'requested' | 'unknown';
   readonly idempotency: Idempotency;
   readonly requestedSeq: number;
+  /** Not null if the call has its result: its tool could not tell whether it took effect. */
+  readonly finishedSeq: number | null;
   readonly pid: number | null;
   readonly startTime: string | null;
 }
@@ -73,7 +75,7 @@ const owned = Object.values(ownChannels)
 const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel NOT IN (${owned}) OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
-  'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
+  'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, finished_seq AS finishedSeq, pid, start_time AS startTime';
 
 const statements = {
   putSession: `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, workspace, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
@@ -256,10 +258,10 @@ export class SessionIndex {
         this.#finishCall(event.body.callId, event.seq);
         return;
       case 'tool.outcome_unknown':
-        this.#sql.run("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL", event.body.callId);
+        this.#sql.run("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ?", event.body.callId);
         return;
       case 'tool.outcome_settled':
-        this.#sql.run("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL", event.body.callId);
+        this.#sql.run("UPDATE tool_calls SET state = 'settled' WHERE call_id = ?", event.body.callId);
         return;
       default:
         return;

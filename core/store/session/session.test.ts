@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { wholeBounds } from '../../contracts/turn-bounds.ts';
 import { answered, created, ended, finished, LogBench, requested, said, started } from '../../../tests/rigs/log-bench.ts';
@@ -206,6 +206,17 @@ test('a fork is a separate session up to any event, and can be forked again', as
   expect(() => log.fork({ sessionId: 'a', atSessionSeq: 99 }, { sessionId: 'h', title: 'H', agentId: 'main', channel: 'cli' })).toThrow(
     expect.objectContaining({ code: 'not_found' }) as Error,
   );
+});
+
+test('a long fork is copied in batches, in order and with a whole chain', async () => {
+  const { log } = bench;
+  log.append('a', [created('A'), ...Array.from({ length: 400 }, (_, at) => said(String(at)))]);
+  const applied = vi.spyOn(log.index, 'apply');
+  log.fork({ sessionId: 'a', atSessionSeq: 390 }, { sessionId: 'f', title: 'F', agentId: 'main', channel: 'cli' });
+  expect(applied.mock.calls.length).toBeLessThan(10);
+  expect(texts([...log.reads.iterateSession('f')])).toEqual(['session.created', ...Array.from({ length: 389 }, (_, at) => String(at))]);
+  expect(log.index.session('f')?.lastText).toBe('388');
+  expect(await bench.verify()).toMatchObject({ ok: true });
 });
 
 test('a removed session leaves only a record of the end of its chain', async () => {

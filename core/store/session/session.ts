@@ -58,6 +58,8 @@ interface Head {
 /** The maximum number of events inserted by one statement. */
 const ROWS_AT_ONCE = 8;
 const HEADS_KEPT = 512;
+/** A multiple of the rows of one statement. Each batch updates the rows of its session and turns once. */
+const COPIED_AT_ONCE = 128;
 
 export class SessionLog {
   readonly reads: SessionReads;
@@ -269,7 +271,6 @@ export class SessionLog {
     const ended = from.endedOnly === true ? this.reads.endedTurns(from.sessionId, from.atSessionSeq) : null;
     const configured = this.#configuredDraft(from.sessionId, to.agentId);
     const workspace = this.index.session(from.sessionId)?.workspace ?? null;
-    const places = new CopiedPlaces();
     this.transact(() => {
       this.append(to.sessionId, [
         {
@@ -284,13 +285,24 @@ export class SessionLog {
         },
         ...configured,
       ]);
-      for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
-        if (notCopied.has(event.type) || (ended !== null && event.turnId !== null && !ended.has(event.turnId))) continue;
-        const [copy] = this.#appendInside(to.sessionId, [places.moved(draftOf(event))], true);
-        places.note(event.sessionSeq, copy?.sessionSeq ?? 0);
-      }
+      this.#copy(from, to.sessionId, ended);
     }, true);
     this.#heads.delete(to.sessionId);
+  }
+
+  #copy(from: { sessionId: string; atSessionSeq: number }, to: string, ended: ReadonlySet<string> | null): void {
+    const places = new CopiedPlaces();
+    let place = this.#head(to).sessionSeq;
+    let drafts: AnyDraft[] = [];
+    for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
+      if (notCopied.has(event.type) || (ended !== null && event.turnId !== null && !ended.has(event.turnId))) continue;
+      drafts.push(places.moved(draftOf(event)));
+      places.note(event.sessionSeq, ++place);
+      if (drafts.length < COPIED_AT_ONCE) continue;
+      this.#appendInside(to, drafts, true);
+      drafts = [];
+    }
+    if (drafts.length > 0) this.#appendInside(to, drafts, true);
   }
 
   /** A fork keeps the model of the original. */

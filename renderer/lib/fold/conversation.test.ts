@@ -270,7 +270,7 @@ test('a turn that continues another says so, and so does a limit that cannot hol
       'warn',
       'The US-dollar limit of the turn and the day cannot be enforced for lab/m: its price is unknown. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
     ],
-    ['warn', 'The budget of this day is too small to continue: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
+    ['warn', 'The budget of this day is too small to continue: $0.90 of $1.00; the next call needs at least $0.20.'],
   ]);
 });
 

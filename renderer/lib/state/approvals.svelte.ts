@@ -129,11 +129,11 @@ export class Approvals {
     else if (event.type === 'tool.requested') this.#used(event.body.grantId, event.atMs);
     else if (event.type === 'grant.spent') this.#spent(event.body.grantId, event.atMs);
     else if (event.type === 'tool.outcome_unknown') {
-      const { callId, tool, args, reason } = event.body;
+      const { callId, tool, args, reason, reported = false } = event.body;
       this.#forgetOutcome(callId);
       this.outcomes = [
         ...this.outcomes,
-        { callId, tool, args, reason, sessionId: event.sessionId, turnId: event.turnId, atMs: event.atMs },
+        { callId, tool, args, reason, sessionId: event.sessionId, turnId: event.turnId, atMs: event.atMs, reported },
       ];
     } else if (event.type === 'tool.outcome_settled') this.#forgetOutcome(event.body.callId);
   }

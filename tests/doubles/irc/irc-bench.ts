@@ -141,6 +141,7 @@ export async function startIrcBench(feature: Plugin, settings: object = {}): Pro
     plugins: { settings: { irc: { host: '127.0.0.1', port: server.port, tls: false, nick: 'agent', ...settings } } },
     program: { features: [feature] },
     keepsMessages: false,
+    isPlain: true,
     person: async (name) => {
       const person = await new IrcPerson(server.port, name).connect();
       people.push(person);

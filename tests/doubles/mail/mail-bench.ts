@@ -39,6 +39,7 @@ export class MailBench {
       channels: this.channels,
       environment: { TEST_MAIL_PASSWORD: 'right-password' },
       answersStrangers: false,
+      isPlain: true,
       person: (name) => this.person(name),
       cut: () => this.server.cutImap(),
       stop: () => this.server.stop(),

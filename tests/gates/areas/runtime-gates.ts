@@ -239,7 +239,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/attended-config',
     prevents: 'the first use of a command of config.yaml counts as a yes of a person',
-    file: 'core/runtime/turns/perform-execute.ts',
+    file: 'core/runtime/turns/call-facts.ts',
     text: 'return grant !== null && grant.approvalId !== configApprovalId;',
     instead: 'return grant !== null;',
     suites: ['core/runtime/turns/turns-policy.test.ts'],

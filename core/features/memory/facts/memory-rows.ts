@@ -8,6 +8,7 @@ import type { EventBodies, EventOf } from '../../../contracts/events.ts';
 import { memoryOriginSchema, type MemoryState } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../../contracts/tools.ts';
+import type { PermittingRows } from '../../../store/session/session.ts';
 import { HeldRows, Statements, type SqlDatabase, wordIndexForm, sqlMigrations, type Migration } from '../../../store/storage/storage.ts';
 import { SearchedTexts } from '../recall/searched-texts.ts';
 
@@ -92,6 +93,13 @@ const statements = {
   dropVector: 'DELETE FROM embedding_vectors WHERE text_hash = ?',
 };
 
+const aboutMemory = {
+  what: 'The memory',
+  key: 'memory_id',
+  keyInBody: "coalesce(json_extract(body, '$.memory.memoryId'), json_extract(body, '$.memoryId'))",
+  undo: 'trayclaw memory forget KEY',
+} as const;
+
 const untrustedSchema = z.array(taintSourceSchema);
 
 export class MemoryRows {
@@ -100,6 +108,25 @@ export class MemoryRows {
   readonly #held: HeldRows;
   /** Covers memories of every scope and state. */
   readonly texts: SearchedTexts;
+
+  /** The text, the sources and the state of a memory decide which facts later turns get. */
+  readonly permits: readonly PermittingRows[] = [
+    {
+      ...aboutMemory,
+      rows: 'memories',
+      value: 'json_array(kind, scope, text, json(untrusted))',
+      events: ['memory.remembered', 'memory.rejected', 'memory.forgotten'],
+      valueInBody: `iif(json_extract(body, '$.memory') IS NULL, NULL, json_array(json_extract(body, '$.memory.kind'),
+        json_extract(body, '$.memory.scope'), json_extract(body, '$.memory.text'), json(json_extract(body, '$.memory.untrusted'))))`,
+    },
+    {
+      ...aboutMemory,
+      rows: "(SELECT * FROM memories WHERE state = 'kept')",
+      value: 'state',
+      events: ['memory.remembered', 'memory.promoted', 'memory.rejected', 'memory.forgotten'],
+      valueInBody: "iif(type = 'memory.promoted', 'kept', json_extract(body, '$.state'))",
+    },
+  ];
 
   readonly apply = byType({
     'memory.remembered': (event) => this.#remember(event),
