@@ -52,6 +52,14 @@ export const readerGates: readonly Gate[] = [
     suites: ['core/guard/command/rewritten-line.test.ts'],
   },
   {
+    name: 'command/pattern-folders',
+    prevents: 'a pattern shows the names of a folder outside the workspace as words of a command that only prints',
+    file: 'core/guard/command/command.ts',
+    text: 'paths: withoutRepeats([...shown, ...inPlace.paths])',
+    instead: 'paths: inPlace.paths',
+    suites: ['core/guard/command/pattern-words.test.ts'],
+  },
+  {
     name: 'command/rewritten-reads',
     prevents: 'a line with a loop or a variable is run in another form than the one a person approves',
     file: 'core/guard/command/command.ts',
