@@ -107,7 +107,11 @@ test.each([
   ['for f in /etc/host*; do echo "$f"; done', '/etc/'],
   ['echo out*/x', 'outer/'],
 ])('a pattern that shows the names of a folder outside reads that folder: %s', (line, folder) => {
-  expect(look(line).paths.filter(({ insideWorkspace }) => !insideWorkspace).map(({ given }) => given)).toContain(folder);
+  expect(
+    look(line)
+      .paths.filter(({ insideWorkspace }) => !insideWorkspace)
+      .map(({ given }) => given),
+  ).toContain(folder);
 });
 
 test.each([

@@ -52,6 +52,22 @@ export const readerGates: readonly Gate[] = [
     suites: ['core/guard/command/rewritten-line.test.ts'],
   },
   {
+    name: 'command/git-only',
+    prevents: 'git deletes files or applies a patch under the name of a command that only shows what it would do',
+    file: 'core/guard/command/git-form.ts',
+    text: 'if (needed !== undefined && !given.has(...needed)) return false;',
+    instead: '',
+    suites: ['core/guard/command/git-form.test.ts'],
+  },
+  {
+    name: 'command/question-words',
+    prevents: 'one word with blanks counts as several known ones',
+    file: 'core/guard/command/question-table.ts',
+    text: 'args.some((word) => /\\s/.test(word))',
+    instead: 'false',
+    suites: ['core/guard/command/question-table.test.ts'],
+  },
+  {
     name: 'command/pattern-folders',
     prevents: 'a pattern shows the names of a folder outside the workspace as words of a command that only prints',
     file: 'core/guard/command/command.ts',
