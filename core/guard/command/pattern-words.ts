@@ -18,7 +18,7 @@ const edge = /^[ \t;|&]?$/;
 export type OnListed = (folder: string) => void;
 
 /** Returns null if the line has no patterns, or has patterns that shells may expand differently. */
-export function expandPatterns(line: string, cwd: string, onListed: OnListed = () => undefined): string | null {
+export function expandPatterns(line: string, cwd: string, onListed?: OnListed): string | null {
   if (line.includes('\\')) return null;
   let expanded = '';
   let from = 0;
@@ -53,7 +53,7 @@ function wordEdge(line: string, at: number, step: 1 | -1): number {
  * Returns the matching names, or the pattern itself if nothing matches, as in the shell. Returns null where shells differ and for too many
  * names.
  */
-function namesLike(pattern: string, cwd: string, onListed: OnListed): readonly string[] | null {
+function namesLike(pattern: string, cwd: string, onListed: OnListed = () => undefined): readonly string[] | null {
   const segments = pattern.split('/');
   // `.*` may match `..`, and `**` may match all folders below.
   if (segments.some((segment) => /^\..*[*?]|\*\*/.test(segment))) return null;

@@ -111,7 +111,7 @@ const shows =
   /^(?:-(?:br|brief|4|6|j|json|c|color|d|details|s|stats|o|h)|--(?:no-pager|user|system|full|all|plain|no-legend|(?:type|state)=\S+))$/;
 /** The first words of package managers that change nothing. */
 const looksAtPackages = /^(?:list|ls|show|search|info|policy|depends|rdepends|deps|uses|outdated|installed|query|-[qQ]\w*)$/;
-const asksPackages = (args: readonly string[]): boolean => looksAtPackages.test(args.find((word) => !/^--/.test(word)) ?? '');
+const asksPackages = (args: readonly string[]): boolean => looksAtPackages.test(args.find((word) => !word.startsWith('--')) ?? '');
 const showsSettings = (args: readonly string[]): boolean =>
   args.some((word) => /^(?:-l|--list|--get(?:-\w+)*|list|get)$/.test(word)) && !args.some((word) => /^--(?:add|unset|replace)/.test(word));
 
