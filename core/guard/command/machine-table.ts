@@ -1,6 +1,6 @@
 // The part of the table of known commands that shows something of the machine: its names, users, memory, disks, clock and limits.
 
-import type { Reader } from './command-table.ts';
+import type { Reader } from './reader-form.ts';
 
 export const machineReaders: Readonly<Record<string, Reader>> = {
   which: { reads: 'shows which program a name means', operands: 'program names', flags: '-a' },

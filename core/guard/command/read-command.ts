@@ -2,7 +2,8 @@
 
 import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
-import { readers, type Operands } from './command-table.ts';
+import { readers } from './command-table.ts';
+import type { Operands } from './reader-form.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
