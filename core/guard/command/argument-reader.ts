@@ -1,7 +1,7 @@
 // Parses the arguments of a program by a list of its known flags: short flags in bundles, long flags by their full name. Arguments with an
 // unlisted flag, an abbreviation or a missing value are not understood.
 
-import type { ShortFlags } from './command-table.ts';
+import type { ShortFlags } from './reader-form.ts';
 
 export interface FlagTable {
   readonly flags: ReadonlyMap<string, FlagForm>;

@@ -3,50 +3,8 @@
 // (rg --pre), follow links into other folders (grep -R, ls -L) or read file names from files are omitted; a command with a flag that is not
 // listed here needs approval.
 
-/** The meaning of operands. read-command.ts defines how each kind is read. */
-export type Operands =
-  | 'files'
-  | 'text'
-  | 'none'
-  | 'at most one file'
-  | 'test expression'
-  | 'archive members'
-  | 'compressed files'
-  | 'files, no line number'
-  | 'files, no folders'
-  | 'files, no lists'
-  | 'folders listed'
-  | 'folders walked'
-  | 'program names'
-  | 'date format'
-  | 'print format'
-  | 'pattern, then files'
-  | 'pattern, then files without hidden ones'
-  | 'find expression'
-  | 'sed script'
-  | 'awk program'
-  | 'jq filter, then files'
-  | 'command for any words'
-  | 'time limit, then command'
-  | 'variable names';
-
-/** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */
-export type ShortFlags = 'bundled' | 'one a word' | 'values apart';
-
-/** A program that only reads. */
-export interface Reader {
-  /** For example "lists files". Shown to the person. */
-  readonly reads: string;
-  /** Defaults to `files`. */
-  readonly operands?: Operands;
-  /** In the notation of `flagTable`. Absent if flags and operands form one language. */
-  readonly flags?: string;
-  readonly shortFlags?: ShortFlags;
-  /** One of these flags must be given. Without it, the program writes. */
-  readonly only?: readonly string[];
-  /** Programs that it may start, found on the search path. */
-  readonly starts?: readonly string[];
-}
+import { machineReaders } from './machine-table.ts';
+import type { Reader } from './reader-form.ts';
 
 /** A command that runs code defined by the project. */
 export interface ProjectTool {
@@ -119,12 +77,16 @@ export const readers: Readonly<Record<string, Reader>> = {
       --header-numbering=STYLE, -i N, --line-increment=N, -l N, --join-blank-lines=N, -n FORM, --number-format=FORM, -p, --no-renumber,
       -s TEXT, --number-separator=TEXT, -v N, --starting-line-number=N, -w N, --number-width=N`,
   },
+  shuf: {
+    reads: 'puts lines in a random order',
+    flags: '-e, --echo, -i RANGE, --input-range=RANGE, -n N, --head-count=N, -r, --repeat, -z, --zero-terminated',
+  },
   sort: {
     reads: 'sorts lines',
     flags: `-b, --ignore-leading-blanks, -d, --dictionary-order, -f, --ignore-case, -g, --general-numeric-sort, -i, --ignore-nonprinting,
       -M, --month-sort, -h, --human-numeric-sort, -n, --numeric-sort, -R, --random-sort, -r, --reverse, --sort=WORD, -V, --version-sort,
       -c, --check[=WORD], -C, -k KEY, --key=KEY, -m, --merge, -s, --stable, -t SEP, --field-separator=SEP, -u, --unique, -z,
-      --zero-terminated, --debug`,
+      --zero-terminated, --parallel=N, --debug`,
   },
   uniq: {
     reads: 'leaves out repeated lines',
@@ -145,6 +107,8 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   fold: { reads: 'breaks long lines', flags: '-b, --bytes, -s, --spaces, -w N, --width=N' },
   expand: { reads: 'replaces tabs by blanks', flags: '-i, --initial, -t LIST, --tabs=LIST' },
+  unexpand: { reads: 'replaces blanks by tabs', flags: '-a, --all, --first-only, -t LIST, --tabs=LIST' },
+  pr: { reads: 'prints files in pages', flags: '-a, -d, -h TEXT, -l N, -m, --merge, -n, -t, --omit-header, -w N' },
   column: { reads: 'prints lines in columns', flags: '-t, --table, -s TEXT, --separator=TEXT' },
   cmp: {
     reads: 'compares two files',
@@ -179,6 +143,19 @@ export const readers: Readonly<Record<string, Reader>> = {
     operands: 'files, no lists',
     flags: '-a, --all, -f, --print-file-name, -n N, --bytes=N, -t RADIX, --radix=RADIX, -e FORM, --encoding=FORM, -w',
   },
+  nm: {
+    reads: 'lists the symbols of programs',
+    operands: 'files, no lists',
+    flags: `-A, -a, -C, --demangle, -D, --dynamic, -g, --extern-only, -n, --numeric-sort, -P, -p, -r, -S, --print-size, -u,
+      --undefined-only, --defined-only`,
+  },
+  readelf: {
+    reads: 'shows the parts of programs',
+    operands: 'files, no lists',
+    flags: `-a, -h, --file-header, -l, --program-headers, --segments, -S, --section-headers, --sections, -e, --headers, -s, --syms,
+      --symbols, --dyn-syms, -n, --notes, -r, --relocs, -d, --dynamic, -V, --version-info, -A, -I, -W, --wide`,
+  },
+  size: { reads: 'shows the sizes of programs', operands: 'files, no lists', flags: '-A, -B, -d, -o, -x, -t' },
   xxd: {
     reads: 'prints the bytes of files',
     // A second operand is the output file, and -r writes.
@@ -195,6 +172,9 @@ export const readers: Readonly<Record<string, Reader>> = {
   zcat: { reads: 'unpacks files to its output', operands: 'compressed files', flags: '', starts: ['gzip'] },
   gzip: gunzip,
   gunzip,
+  bzcat: { reads: 'unpacks files to its output', flags: '' },
+  xzcat: { reads: 'unpacks files to its output', flags: '' },
+  zstdcat: { reads: 'unpacks files to its output', flags: '' },
   tar: {
     reads: 'lists the files of an archive',
     // A member is a name in the archive. An archive whose name has a colon is on another machine.
@@ -203,8 +183,14 @@ export const readers: Readonly<Record<string, Reader>> = {
     only: ['-t', '--list'],
     starts: decompressors,
   },
-  unzip: { reads: 'lists the files of an archive', operands: 'archive members', flags: '-l, -v, -q', only: ['-l', '-v'] },
+  unzip: {
+    reads: 'reads an archive',
+    operands: 'archive members',
+    flags: '-l, -v, -p, -t, -q, -Z, -1',
+    only: ['-l', '-v', '-p', '-t', '-Z'],
+  },
   zipinfo: { reads: 'lists the files of an archive', operands: 'archive members', flags: '-1, -2, -s, -m, -l, -v, -h, -t, -z' },
+  base32: { reads: 'encodes or decodes files', operands: 'at most one file', flags: '-d, --decode, -i, --ignore-garbage, -w N, --wrap=N' },
   base64: { reads: 'encodes or decodes files', operands: 'at most one file', flags: '-d, --decode, -i, --ignore-garbage, -w N, --wrap=N' },
   seq: { reads: 'prints numbers', operands: 'text', flags: '-s TEXT, --separator=TEXT, -w, --equal-width, -f FORMAT, --format=FORMAT' },
   md5sum: checksums,
@@ -215,12 +201,15 @@ export const readers: Readonly<Record<string, Reader>> = {
   sha512sum: checksums,
   b2sum: { ...checksums, flags: `${checksums.flags}, -l N, --length=N` },
   cksum: { ...checksums, flags: '' },
+  sum: { ...checksums, flags: '-r, -s, --sysv' },
   basename: { reads: 'prints the last part of names', operands: 'text', flags: '-a, --multiple, -s SUFFIX, --suffix=SUFFIX, -z, --zero' },
   dirname: { reads: 'prints the folders of names', operands: 'text', flags: '-z, --zero' },
   pwd: { reads: 'prints the folder it runs in', operands: 'none', flags: '-L, -P' },
   test: testReader,
   '[': testReader,
   expr: { reads: 'computes', operands: 'text', flags: '' },
+  bc: { reads: 'computes', flags: '-l, --mathlib, -q, --quiet, -s, --standard, -w, --warn' },
+  sleep: { reads: 'waits', operands: 'text', flags: '' },
   factor: { reads: 'computes', operands: 'text', flags: '' },
   numfmt: {
     reads: 'prints numbers',
@@ -277,44 +266,7 @@ export const readers: Readonly<Record<string, Reader>> = {
     flags: `-f, --canonicalize, -e, --canonicalize-existing, -m, --canonicalize-missing, -n, --no-newline, -q, --quiet, -s, --silent, -v,
       --verbose, -z, --zero`,
   },
-  which: { reads: 'shows which program a name means', operands: 'program names', flags: '-a' },
-  uname: {
-    reads: 'shows the name of the system',
-    operands: 'none',
-    flags: `-a, --all, -s, --kernel-name, -n, --nodename, -r, --kernel-release, -v, --kernel-version, -m, --machine, -p, --processor, -i,
-      --hardware-platform, -o, --operating-system`,
-  },
-  id: {
-    reads: 'shows users and groups',
-    operands: 'text',
-    flags: '-g, --group, -G, --groups, -n, --name, -r, --real, -u, --user, -z, --zero',
-  },
-  groups: { reads: 'shows users and groups', operands: 'text', flags: '' },
-  arch: { reads: 'shows the name of the system', operands: 'none', flags: '' },
-  // An operand would set the name.
-  hostname: { reads: 'shows the name of the system', operands: 'none', flags: '-a, -A, -d, -f, --fqdn, -i, -I, -s, --short, -y' },
-  free: {
-    reads: 'shows the memory in use',
-    operands: 'none',
-    flags: '-b, --bytes, -k, --kibi, -m, --mebi, -g, --gibi, -h, --human, --si, -l, --lohi, -t, --total, -w, --wide',
-  },
-  lscpu: { reads: 'shows the processors', operands: 'none', flags: '-a, --all, -b, --online, -e, -J, --json, -p, -x, --hex' },
-  lsblk: {
-    reads: 'shows disks',
-    operands: 'none',
-    flags:
-      '-a, --all, -b, --bytes, -d, --nodeps, -f, --fs, -J, --json, -l, --list, -m, --perms, -n, --noheadings, -o LIST, -p, --paths, -t',
-  },
-  whoami: { reads: 'shows the user', operands: 'none', flags: '' },
-  nproc: { reads: 'shows the number of processors', operands: 'none', flags: '--all, --ignore=N' },
-  uptime: { reads: 'shows how long the machine runs', operands: 'none', flags: '-p, --pretty, -s, --since' },
-  date: {
-    reads: 'shows the time',
-    // Any other operand sets the clock.
-    operands: 'date format',
-    flags: `-d TEXT, --date=TEXT, -I[FORM], --iso-8601[=FORM], -R, --rfc-email, --rfc-3339=FORM, -r FILE, --reference=FILE, -u, --utc,
-      --universal, --debug`,
-  },
+  ...machineReaders,
   grep,
   egrep: grep,
   fgrep: grep,
@@ -340,7 +292,8 @@ export const readers: Readonly<Record<string, Reader>> = {
     reads: 'reads JSON',
     operands: 'jq filter, then files',
     flags: `-c, --compact-output, -r, --raw-output, -R, --raw-input, -s, --slurp, -n, --null-input, -e, --exit-status, -S, --sort-keys,
-      -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --stream, --seq`,
+      -a, --ascii-output, -j, --join-output, -M, --monochrome-output, -C, --color-output, --tab, --indent N,
+      --stream, --seq`,
   },
   xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
   timeout: { reads: 'runs a command for a limited time', operands: 'time limit, then command' },

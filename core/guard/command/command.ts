@@ -9,7 +9,7 @@ import { inputsOf, outputsOf, readJoinedLine } from './joined-line.ts';
 import { LineChanges } from './line-changes.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './protected-walk.ts';
-import { lookAtPlain, type PlainSubject } from './plain-command.ts';
+import { isOpen, lookAtPlain, type PlainSubject } from './plain-command.ts';
 import { expandPatterns } from './pattern-words.ts';
 import { rewriteLine, type LinePlace } from './rewritten-line.ts';
 import { readPlainLine } from './plain-line.ts';
@@ -106,9 +106,14 @@ export class CommandAnalyst {
    * any other line, and if an earlier change of the line could change those values.
    */
   #expanded(request: CommandRequest, places: CommandPlaces): CommandAnalysis | null {
-    const line = this.#platform === 'win32' ? null : lineToRun(request.line, request);
+    const listed = new Set<string>();
+    const place = { ...request, onListed: (folder: string) => listed.add(folder) };
+    const line = this.#platform === 'win32' ? null : lineToRun(request.line, place);
     if (line === null) return null;
-    const analysis = this.#inFolder({ ...request, line }, places, 1) ?? this.#analyse({ ...request, line }, places);
+    const inPlace = this.#inFolder({ ...request, line }, places, 1) ?? this.#analyse({ ...request, line }, places);
+    // The names of a folder are in the words of the line, whatever its commands do with them.
+    const shown = [...listed].map((folder) => places.fact(folder, request.cwd, 'read')).filter((folder) => !isOpen(folder));
+    const analysis = { ...inPlace, paths: withoutRepeats([...shown, ...inPlace.paths]) };
     if (readsOf(analysis.fact) !== null) return { ...analysis, fact: { ...analysis.fact, line: request.line } };
     const writes = (analysis.fact.joined ?? analysis.fact.plain)?.writes;
     // A person who is asked sees the line that runs.
@@ -161,7 +166,7 @@ export class CommandAnalyst {
 /** Returns the line that runs in place of one with patterns, variables or a loop. Returns null if there is none. */
 export function lineToRun(line: string, place: LinePlace): string | null {
   const rewritten = rewriteLine(line, place) ?? line;
-  const expanded = expandPatterns(rewritten, place.cwd) ?? rewritten;
+  const expanded = expandPatterns(rewritten, place.cwd, place.onListed) ?? rewritten;
   return expanded === line ? null : expanded;
 }
 

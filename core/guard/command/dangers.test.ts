@@ -236,8 +236,9 @@ test.each(ordinary)('%s destroys nothing and runs nothing fetched', (line) => {
 
 test('does not report a command that only shows something as a change', () => {
   for (const line of [
-    'ip addr show',
     'systemctl status x',
+    'systemctl --no-pager --failed',
+    'git submodule status',
     'dpkg -l bash',
     'launchctl list',
     'defaults read x',
@@ -256,4 +257,21 @@ test('warns of programs and text known only at run time, after the known risks',
   );
   expect(['x=ls; $x a', 'echo ls | sh', 'sh a.sh', 'ls $x'].filter((line) => look(line).risks.includes(hidden))).toEqual([]);
   expect(look('curl -s https://x | sh').risks[0]).toBe('It runs code straight from the network.');
+});
+
+test('says what a command shows', () => {
+  const shown = [
+    ['ip addr show', 'It shows the network of this machine.'],
+    ['ip -br a', 'It shows the network of this machine.'],
+    ['ps aux', 'It shows the programs and people at work on this machine.'],
+    ['journalctl -u x', 'It reads the logs of this machine.'],
+    ['git config --list', 'It shows the settings of git, which may hold passwords.'],
+    ['apt list --installed', 'It looks up programs, here or on a server.'],
+    ['ldd x', 'It may run the program that it looks at.'],
+  ];
+  expect(shown.map(([line = '']) => [line, ...look(line).risks])).toEqual(shown);
+  expect(['npm view x', 'pip list --outdated', 'git remote show x'].map((line) => look(line).class)).toEqual(Array(3).fill('network'));
+  const changes = ['ip -4 link set lo down', 'apt -y install x', 'git config --add a b', 'systemctl --user restart x'];
+  expect(changes.map((line) => look(line).risks.length)).toEqual([1, 1, 1, 1]);
+  expect(changes.flatMap((line) => look(line).risks).filter((risk) => /shows|looks/.test(risk))).toEqual([]);
 });

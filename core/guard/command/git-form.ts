@@ -49,7 +49,8 @@ export function readGit(args: readonly string[]): GitForm | null {
   return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
 }
 
-function takesOperands({ operand, operandsAfter }: GitLook, given: GivenArguments): boolean {
+function takesOperands({ operand, operandsAfter, only: needed }: GitLook, given: GivenArguments): boolean {
+  if (needed !== undefined && !given.has(...needed)) return false;
   const [only = '', ...others] = given.operands;
   if (operand !== undefined) return others.length === 0 && operand.test(only);
   return operandsAfter === undefined || given.operands.length === 0 || given.has(...operandsAfter);
@@ -67,7 +68,7 @@ function grepped(given: GivenArguments, limits: readonly string[]): { readonly p
 /** Takes the words before the command: the folders that git enters, and `--no-pager`, which changes nothing here. */
 function withoutPlace(args: readonly string[]): { readonly folders: readonly string[]; readonly words: readonly string[] } {
   const [first, folder = '', ...rest] = args;
-  if (first === '--no-pager') return withoutPlace(args.slice(1));
+  if (first === '--no-pager' || first === '-P') return withoutPlace(args.slice(1));
   if (first !== '-C' || folder === '') return { folders: [], words: args };
   const { folders, words } = withoutPlace(rest);
   return { folders: [folder, ...folders], words };

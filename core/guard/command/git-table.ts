@@ -8,6 +8,8 @@ export interface GitLook {
   readonly flags: string;
   /** Operands are accepted only with one of these flags. Without it, an operand would create something. */
   readonly operandsAfter?: readonly string[];
+  /** One of these flags must be given. Without it, the command changes something. */
+  readonly only?: readonly string[];
   /** There must be exactly one operand, of this form. */
   readonly operand?: RegExp;
 }
@@ -42,6 +44,10 @@ const historyFlags = `--oneline, --graph, --decorate[=FORM], --no-decorate, --al
   --reverse, --follow, --date=FORM, --format=FORMAT, --pretty[=FORMAT], --abbrev-commit, --no-abbrev-commit, --topo-order, --date-order,
   --cherry-pick, --left-right, --boundary, --name-only, --name-status, --full-history, --simplify-merges, --no-notes`;
 
+/** Names and numbers of a comparison, not the content. */
+const rawFlags = `-r, -t, -m, -M, -z, --root, --no-commit-id, --raw, --name-only, --name-status, --stat, --numstat, --shortstat, --summary,
+  --quiet, --exit-code, --cached, --no-renames, --diff-filter=LETTERS, --abbrev[=N]`;
+
 export const gitLooks: Readonly<Record<string, GitLook>> = {
   status: {
     shows: 'names',
@@ -68,8 +74,8 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
   },
   tag: {
     shows: 'names',
-    operandsAfter: ['-l', '--list'],
-    flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --column[=FORM], -i, --ignore-case',
+    operandsAfter: ['-l', '--list', '--contains', '--merged', '--no-merged', '--points-at'],
+    flags: '-l, --list, -n[NUM], --sort=KEY, --contains, --merged, --no-merged, --points-at, --column[=FORM], -i, --ignore-case',
   },
   'for-each-ref': {
     shows: 'names',
@@ -84,7 +90,8 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
   },
   'rev-parse': {
     shows: 'names',
-    flags: '--abbrev-ref, --short[=N], --verify, -q, --quiet, --show-toplevel, --show-prefix, --is-inside-work-tree, --git-dir',
+    flags:
+      '--abbrev-ref, --short[=N], --verify, -q, --quiet, --show-toplevel, --show-prefix, --is-inside-work-tree, --git-dir, --absolute-git-dir, --git-common-dir, --show-cdup, --is-bare-repository, --symbolic-full-name',
   },
   'ls-files': {
     shows: 'names',
@@ -93,19 +100,37 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
   },
   describe: { shows: 'names', flags: '--tags, --all, --long, --always, --abbrev=N, --match=GLOB, --exact-match' },
   remote: { shows: 'names', operandsAfter: [], flags: '-v, --verbose' },
+  'remote show': { shows: 'names', operandsAfter: [], flags: '' },
   'remote get-url': { shows: 'names', flags: '--push, --all' },
   'stash list': { shows: 'names', operandsAfter: [], flags: '--oneline, -n N, --max-count=N, -NUM, --date=FORM, --format=FORMAT' },
   'worktree list': { shows: 'names', operandsAfter: [], flags: '-v, --verbose, --porcelain, -z' },
   // An operand may be a command that deletes entries.
   reflog: { shows: 'names', operandsAfter: [], flags: '--oneline, -n N, --max-count=N, -NUM, --date=FORM, --all' },
+  'reflog show': { shows: 'names', operandsAfter: [], flags: '--oneline, -n N, --max-count=N, -NUM, --date=FORM' },
+  // A second operand would set it.
+  'symbolic-ref': { shows: 'names', operand: /^[A-Za-z][\w/.-]*$/, flags: '--short, -q, --quiet' },
   shortlog: { shows: 'names', flags: '-n, --numbered, -s, --summary, -e, --email, -c, --committer, --no-merges, --all, --since=DATE' },
   'rev-list': {
     shows: 'names',
     flags: `--count, --all, --branches, --tags, --remotes, -n N, --max-count=N, -NUM, --skip=N, --since=DATE, --until=DATE,
-      --author=TEXT, --merges, --no-merges, --first-parent, --reverse, --left-right, --oneline, --abbrev-commit`,
+      --author=TEXT, --merges, --no-merges, --max-parents=N, --first-parent, --reverse, --left-right, --oneline,
+      --abbrev-commit`,
   },
   'merge-base': { shows: 'names', flags: '-a, --all, --is-ancestor, --independent, --octopus' },
   'ls-tree': { shows: 'names', flags: '-r, -d, -t, -l, --long, -z, --name-only, --name-status, --full-name, --full-tree, --abbrev[=N]' },
+  'diff-tree': { shows: 'names', flags: rawFlags },
+  'diff-index': { shows: 'names', flags: rawFlags },
+  'diff-files': { shows: 'names', flags: rawFlags },
+  'name-rev': { shows: 'names', flags: '--name-only, --tags, --always, --refs=GLOB' },
+  cherry: { shows: 'names', flags: '-v, --abbrev[=N]' },
+  'check-attr': { shows: 'names', flags: '-a, --all, --cached, -z' },
+  'check-ref-format': { shows: 'names', flags: '--branch, --normalize, --allow-onelevel' },
+  clean: { shows: 'names', only: ['-n', '--dry-run'], flags: '-n, --dry-run, -d, -x, -X' },
+  apply: {
+    shows: 'names',
+    only: ['--check', '--stat', '--numstat', '--summary'],
+    flags: '--check, --stat, --numstat, --summary, -v, -p N',
+  },
   'show-ref': { shows: 'names', flags: '--head, --heads, --tags, -d, --dereference, -s, --hash[=N], --abbrev[=N], --verify, -q, --quiet' },
   'cat-file': { shows: 'names', operandsAfter: ['-t', '-s', '-e'], flags: '-t, -s, -e' },
   'check-ignore': { shows: 'names', flags: '-q, --quiet, -v, --verbose, -n, --non-matching, --no-index' },

@@ -135,13 +135,7 @@ test('a program that shows its version reads nothing', () => {
   const reads = (line: string) => look(line).fact.plain?.reads;
   expect([reads('git --version'), reads('bash --version')]).toEqual(['shows its version', 'shows its version']);
   expect(look('git --version && ls').fact.joined?.reads).toBe('shows its version and lists files');
-  expect(['git --version x', 'git -v', 'git version', 'bash --version -c x', 'bash -c --version'].map(reads)).toEqual([
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
+  expect(['git --version x', 'git -v', 'bash --version -c x', 'bash -c --version'].map(reads)).toEqual([null, null, null, null]);
 });
 
 test('a version manager in the place of a program is not that program', () => {

@@ -28,6 +28,7 @@ beforeAll(() => {
   writeFileSync(join(workspace, 'odd', 'a\nb.log'), 'x\n');
   writeFileSync(join(workspace, 'lib', 'key.pem'), 'x\n');
   symlinkSync('/etc/hostname', join(workspace, 'src', 'out.link'));
+  symlinkSync('/etc', join(workspace, 'outer'));
   symlinkSync('nowhere', join(workspace, 'src', 'gone.link'));
   for (let index = 0; index < 501; index += 1) writeFileSync(join(workspace, 'many', `${index}.x`), '');
 });
@@ -98,6 +99,19 @@ test('a line that only reads the files its patterns match is known to read them'
 test('checks every matching file: protected files and targets of links', () => {
   expect(look('cat lib/*').paths.map(({ protectedBy }) => protectedBy)).toEqual([null, 'secret']);
   expect(look('cat src/*.link').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);
+});
+
+test.each([
+  ['echo ../*', '../'],
+  ["printf '%s' /et?/*", '/etc/'],
+  ['for f in /etc/host*; do echo "$f"; done', '/etc/'],
+  ['echo out*/x', 'outer/'],
+])('a pattern that shows the names of a folder outside reads that folder: %s', (line, folder) => {
+  expect(
+    look(line)
+      .paths.filter(({ insideWorkspace }) => !insideWorkspace)
+      .map(({ given }) => given),
+  ).toContain(folder);
 });
 
 test.each([

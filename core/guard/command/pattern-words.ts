@@ -14,8 +14,11 @@ const NAMES_MAX = 500;
 const bare = /^[A-Za-z0-9_./:=,@%+^*?-]$/;
 const edge = /^[ \t;|&]?$/;
 
+/** Gets each folder whose names a pattern shows, as the pattern names it. */
+export type OnListed = (folder: string) => void;
+
 /** Returns null if the line has no patterns, or has patterns that shells may expand differently. */
-export function expandPatterns(line: string, cwd: string): string | null {
+export function expandPatterns(line: string, cwd: string, onListed?: OnListed): string | null {
   if (line.includes('\\')) return null;
   let expanded = '';
   let from = 0;
@@ -29,7 +32,7 @@ export function expandPatterns(line: string, cwd: string): string | null {
       const begin = wordEdge(line, at, -1);
       const end = wordEdge(line, at, 1);
       const isWord = edge.test(line[begin] ?? '') && edge.test(line[end] ?? '');
-      const names = isWord ? namesLike(line.slice(begin + 1, end), cwd) : null;
+      const names = isWord ? namesLike(line.slice(begin + 1, end), cwd, onListed) : null;
       if (names === null) return null;
       expanded += line.slice(from, begin + 1) + names.map(quote).join(' ');
       from = end;
@@ -50,15 +53,19 @@ function wordEdge(line: string, at: number, step: 1 | -1): number {
  * Returns the matching names, or the pattern itself if nothing matches, as in the shell. Returns null where shells differ and for too many
  * names.
  */
-function namesLike(pattern: string, cwd: string): readonly string[] | null {
+function namesLike(pattern: string, cwd: string, onListed: OnListed = () => undefined): readonly string[] | null {
   const segments = pattern.split('/');
   // `.*` may match `..`, and `**` may match all folders below.
   if (segments.some((segment) => /^\..*[*?]|\*\*/.test(segment))) return null;
+  const first = segments.findIndex((segment) => /[*?]/.test(segment));
+  // Also of a folder that does not exist: the shell shows that.
+  onListed(segments.slice(0, first).map((segment) => `${segment}/`).join('') || '.'); // prettier-ignore
   let found: readonly string[] = [''];
   for (const [index, segment] of segments.entries()) {
     const isLast = index === segments.length - 1;
     const below: string[] = [];
     for (const prefix of found) {
+      if (index > first) onListed(prefix);
       const entries = /[*?]/.test(segment) ? entriesLike(resolve(cwd, prefix), segment) : [segment];
       if (entries === null || below.length + entries.length > NAMES_MAX) return null;
       below.push(...entries.map((name) => prefix + name));

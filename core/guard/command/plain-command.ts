@@ -12,6 +12,7 @@ import { linksAmong, lookAtRepository, quietGit, type RepositoryLook } from './g
 import { hasPlainNpm } from './package-tasks.ts';
 import { isItself, type FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
+import { environmentOfQuestion, readQuestion } from './question-table.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
 import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
@@ -93,7 +94,8 @@ function isUnprofiled(argv: readonly string[]): boolean {
 function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
   const { argv, cwd, find, earlier } = subject;
   const [program = '', ...args] = argv;
-  if (asksVersion(subject)) return { ...unknown, reads: 'shows its version' };
+  const shown = asked(subject);
+  if (shown !== null) return { ...unknown, reads: shown, environment: environmentOfQuestion(program) };
   if (program === 'git') return gitKnown(args, cwd, places);
   const task = readTask(argv, cwd);
   if (task !== null) {
@@ -117,21 +119,11 @@ function isMissingOrItself(name: string, found: FoundProgram | null): boolean {
   return found === null || (found.isTrusted && isItself(name, found));
 }
 
-/**
- * Programs that show their version without reading the project. Excludes programs that first fetch the version a project names, such as go,
- * cargo, pnpm and yarn.
- */
-const versioned: ReadonlyMap<string, RegExp> = new Map(
-  Object.entries({
-    'node npm': /^(?:--version|-v)$/,
-    'python python3': /^(?:--version|-V)$/,
-    'git make cmake gcc clang bash docker jq rg': /^--version$/,
-  }).flatMap(([names, flag]) => names.split(' ').map((name) => [name, flag] as const)),
-);
-
-function asksVersion({ argv: [name = '', flag = '', ...more], program, find, cwd }: PlainSubject): boolean {
-  if (more.length > 0 || versioned.get(name)?.test(flag) !== true || !isItself(name, program)) return false;
-  return name !== 'npm' || (isMissingOrItself('node', find('node')) && hasPlainNpm(cwd));
+function asked({ argv, program, find, cwd }: PlainSubject): string | null {
+  const [name = ''] = argv;
+  const reads = readQuestion(argv);
+  if (reads === null || !isItself(name, program)) return null;
+  return name !== 'npm' || (isMissingOrItself('node', find('node')) && hasPlainNpm(cwd)) ? reads : null;
 }
 
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {

@@ -44,7 +44,7 @@ export function findProgram(name: string, search: ProgramSearch, modeOf: ModeOf 
 }
 
 /** Programs that are many programs, and choose by the name they are called by. */
-const manyInOne = /^(?:busybox|toybox|coreutils|gzip|unzip|xz)(?:[-._].*)?$/;
+const manyInOne = /^(?:busybox|toybox|coreutils|gzip|bzip2|unzip|xz|zstd|kmod)(?:[-._].*)?$/;
 
 /**
  * Returns whether the file is the program of that name. A version manager (asdf, mise, Volta) takes the place of a program and starts, or

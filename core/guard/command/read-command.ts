@@ -2,7 +2,8 @@
 
 import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
-import { readers, type Operands } from './command-table.ts';
+import { readers } from './command-table.ts';
+import type { Operands } from './reader-form.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -49,7 +50,7 @@ export function readReader(program: string, args: readonly string[]): Reading | 
   const known = isReader(program) ? readers[program] : undefined;
   if (known === undefined) return null;
   const table = readerFlags.get(program);
-  const words = program === 'tar' ? withDash(args) : args;
+  const words = rewordings[program]?.(args) ?? args;
   const given = table === undefined ? wordsAlone(args) : readArguments(words, table);
   if (given === null || (known.only !== undefined && !given.has(...known.only))) return null;
   const meant = meanings[known.operands ?? 'files'](given, program === '[' ? withoutBracket(args) : args);
@@ -64,6 +65,14 @@ export function readReader(program: string, args: readonly string[]): Reading | 
 function withDash([first = '', ...rest]: readonly string[]): readonly string[] {
   return [/^[tvzjJ]+f?$/.test(first) ? `-${first}` : first, ...rest];
 }
+
+/** `--arg NAME TEXT` gives a variable; a name that is also one of jq is refused with the filter. */
+function withoutVariables(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((word, index) => /^--arg(?:json)?$/.test(word) && args.length > index + 2);
+  return at < 0 ? args : [...args.slice(0, at), ...withoutVariables(args.slice(at + 3))];
+}
+
+const rewordings: Readonly<Record<string, (args: readonly string[]) => readonly string[]>> = { tar: withDash, jq: withoutVariables };
 
 /** Returns no words if the bracket is not closed at the end. */
 function withoutBracket(args: readonly string[]): readonly string[] {
@@ -237,10 +246,10 @@ function endingsOf(patterns: readonly string[]): readonly string[] | null {
 const sedPattern = (mark: string): string =>
   String.raw`(?:[^${mark}\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\${mark}\n[]|\\[^\]\\${mark}\n[]|\[:[a-z]+:\])*\])*[${mark}]`;
 const sedText = (mark: string): string => String.raw`(?:[^${mark}\\\n]|\\[^\n])*[${mark}]`;
-const sedAddress = String.raw`(?:\d+|\$|/${sedPattern('/')})`;
-const sedReplacement = ['/', '|'].map((mark) => `[${mark}]${sedPattern(mark)}${sedText(mark)}`).join('|');
+const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/${sedPattern('/')})`;
+const sedReplacement = ['/', '|', '#', ',', '@'].map((mark) => `[${mark}]${sedPattern(mark)}${sedText(mark)}`).join('|');
 /** Flags of `s` other than these write or run something. */
-const sedOne = String.raw`(?:${sedAddress}(?:,${sedAddress})?)?(?:[pdq=]|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})`;
+const sedOne = String.raw`(?:${sedAddress}(?:,${sedAddress})? ?!?)?(?:[pdq=]|y/${sedText('/')}${sedText('/')}|s(?:${sedReplacement})(?:g|p|i|I|\d){0,4})`;
 /** sed commands that only print: lines by number or pattern, or the input with replacements. */
 const sedCommands = new RegExp(String.raw`^${sedOne}(?:; ?${sedOne})*;?$`);
 

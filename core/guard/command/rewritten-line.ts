@@ -9,7 +9,7 @@ import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection
 import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
 import { lexLiteral } from './literal-lexer.ts';
-import { expandPatterns } from './pattern-words.ts';
+import { expandPatterns, type OnListed } from './pattern-words.ts';
 import {
   type Carried,
   carriedBy,
@@ -29,6 +29,7 @@ export interface LinePlace {
   /** Real path of the folder the line runs in. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  readonly onListed?: OnListed;
 }
 
 type Values = Map<string, string>;
@@ -129,7 +130,7 @@ class Writer {
   #loop({ name, wordlist, body }: Extract<CommandNode, { type: 'For' }>, values: Values): string | null {
     if (wordlist === undefined || !loopVariable.test(name.value)) return null;
     const listed = all(wordlist.map((word) => this.#word(word, values)));
-    const words = listed === null ? null : lexLiteral(expandPatterns(listed, this.#place.cwd) ?? listed);
+    const words = listed === null ? null : lexLiteral(expandPatterns(listed, this.#place.cwd, this.#place.onListed) ?? listed);
     if (words?.ok !== true) return null;
     const rounds: (string | null)[] = [];
     for (const { text } of words.value) {

@@ -106,11 +106,21 @@ function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskR
   return { class: kind, programs: programs(names), sentence, ...(when === undefined ? {} : { when }) };
 }
 
+/** Flags that decide how something is shown. */
+const shows =
+  /^(?:-(?:br|brief|4|6|j|json|c|color|d|details|s|stats|o|h)|--(?:no-pager|user|system|full|all|plain|no-legend|(?:type|state)=\S+))$/;
+/** The first words of package managers that change nothing. */
+const looksAtPackages = /^(?:list|ls|show|search|info|policy|depends|rdepends|deps|uses|outdated|installed|query|-[qQ]\w*)$/;
+const asksPackages = (args: readonly string[]): boolean => looksAtPackages.test(args.find((word) => !word.startsWith('--')) ?? '');
+const showsSettings = (args: readonly string[]): boolean =>
+  args.some((word) => /^(?:-l|--list|--get(?:-\w+)*|list|get)$/.test(word)) && !args.some((word) => /^--(?:add|unset|replace)/.test(word));
+
 /** Returns false for commands that only show something: `systemctl status x`, `ip addr`, `defaults read`. */
 function changes(args: readonly string[]): boolean {
   const looks =
-    /^(?:status|is-[a-z]+|list[\w-]*|show|read|read-type|find|query|print|cat|info|help|get|addr|address|route|link|neigh|[ar]|-[LSlang])$/i;
-  return args.length > 0 && (!looks.test(args[0] ?? '') || /\b(?:add|del|delete|set|flush|change|replace|up|down)\b/.test(args.join(' ')));
+    /^(?:status|is-[a-z]+|list[\w-]*|--failed|show|read|read-type|find|query|print|cat|info|help|get|addr|address|route|link|neigh|[ar]|-[LSlang])$/i;
+  const words = args.slice(args.findIndex((argument) => !shows.test(argument)));
+  return args.length > 0 && (!looks.test(words[0] ?? '') || /\b(?:add|del|delete|set|flush|change|replace|up|down)\b/.test(args.join(' ')));
 }
 
 const DEED_OBJECTS_MAX = 3;
@@ -228,11 +238,11 @@ export const riskRules: readonly RiskRule[] = [
   network('ssh', 'It acts on another machine, and connects ports of it and of this computer.', forwardsPorts),
   network('ssh scp sftp sshfs mosh telnet', 'It acts on another machine.'),
   network('rsync', 'It copies to or from another machine.', (args) => args.some((argument) => /^[^-/][^/]*:/.test(argument))),
-  inCluster(network('kubectl', 'It reads from a cluster.', clusterIs('get', 'describe', 'logs', 'top', 'events', 'explain', 'api-resources', 'api-versions', 'cluster-info', 'version', 'rollout status', 'rollout history', 'auth can-i', 'diff'))),
-  inCluster(network('helm', 'It reads from a cluster.', clusterIs('list', 'ls', 'status', 'history', 'get'))),
+  inCluster(network('kubectl', 'It reads from a cluster.', clusterIs('get', 'describe', 'logs', 'top', 'events', 'explain', 'api-resources', 'api-versions', 'cluster-info', 'version', 'rollout status', 'rollout history', 'auth can-i', 'diff', 'config get-contexts', 'config current-context', 'config get-clusters'))),
+  inCluster(network('helm', 'It reads from a cluster.', clusterIs('list', 'ls', 'status', 'history', 'get', 'show', 'search', 'version', 'env', 'template', 'repo list'))),
   inCluster(network('kubectl', 'It runs a command in a cluster.', clusterIs('exec', 'run', 'debug', 'attach', 'cp'))),
   inCluster(network('kubectl helm', 'It changes a cluster.')),
-  network('ansible ansible-playbook ansible-galaxy terraform tofu pulumi aws gcloud az doctl heroku fly flyctl vercel netlify eksctl', 'It acts on machines or services elsewhere.'),
+  network('ansible ansible-playbook ansible-galaxy terraform tofu pulumi aws gcloud az doctl heroku fly flyctl vercel netlify eksctl', 'It acts on machines or services elsewhere.', (args) => !begins('version', 'validate', 'fmt')(args)),
   exec('docker podman', 'It looks at containers or images.', engineIs('ps', 'images', 'logs', 'inspect', 'version', 'info', 'top', 'port', 'diff', 'history', 'stats', 'events', 'container ls', 'container list', 'container inspect', 'container logs', 'image ls', 'image inspect', 'volume ls', 'volume inspect', 'network ls', 'network inspect', 'compose ps', 'compose logs', 'compose config')),
   exec('docker podman docker-compose nerdctl buildah vagrant virsh lxc multipass', 'It starts or changes containers or virtual machines, which can reach past this folder.'),
   exec('systemctl service launchctl sc rc-service update-rc.d loginctl', 'It changes what runs on this machine.', changes),
@@ -244,13 +254,21 @@ export const riskRules: readonly RiskRule[] = [
   network('npx bunx pnpx uvx pipx', 'It can fetch a package and runs it at once.'),
   network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run any code.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
   network('cargo go', 'It fetches and builds code of others.', begins('install', 'get', 'add')),
-  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm nix nix-env', 'It installs or removes programs on this machine.'),
+  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm nix nix-env', 'It installs or removes programs on this machine.', (args) => !asksPackages(args)),
+  exec('apt apt-cache aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm', 'It looks up programs, here or on a server.', asksPackages),
+  network('npm pnpm yarn bun', 'It asks the package server.', begins('view', 'info', 'show', 'v', 'outdated', 'audit', 'search', 'ping', 'whoami', 'doctor')),
+  network('pip pip3 cargo', 'It asks the package server.', (args) => begins('index', 'search', 'fetch', 'outdated', 'audit')(args) || (begins('list')(args) && hasFlag(args, 'ou', '--outdated', '--uptodate'))),
+  exec('ps pgrep pidof pstree top htop lsof w who last', 'It shows the programs and people at work on this machine.'),
+  exec('ss netstat arp ip ifconfig route', 'It shows the network of this machine.', (args) => args.length === 0 || !changes(args)),
+  exec('journalctl dmesg', 'It reads the logs of this machine.', (args) => !args.some((argument) => /^-(?:c|C)$|^--(?:clear|vacuum\S*|rotate|flush)$/.test(argument))),
+  exec('ldd', 'It may run the program that it looks at.'),
   network('dpkg', 'It installs or removes programs on this machine.', (args) => !listsPackages.test(args[0] ?? '')),
-  network('git', 'It talks to a server.', (args) => ['clone', 'fetch', 'pull', 'ls-remote', 'remote-update', 'submodule'].includes(gitWords(args)[0] ?? '')),
+  network('git', 'It talks to a server.', (args) => ['clone', 'fetch', 'pull', 'ls-remote'].includes(gitWords(args)[0] ?? '') || gitIs('submodule', begins('add', 'update'))(args) || gitIs('remote', (rest) => begins('update', 'prune')(rest) || (rest[0] === 'show' && rest.length > 1))(args)),
   network('curl wget http https xh aria2c fetch', 'It talks to the network.'),
   network('certutil bitsadmin', 'It talks to the network.', (args) => /https?:|\/transfer/i.test(args.join(' '))),
   network('nc ncat netcat socat ftp lftp ping dig nslookup host traceroute nmap whois rclone s3cmd', 'It talks to the network.'),
   network('invoke-webrequest invoke-restmethod iwr irm start-bitstransfer', 'It talks to the network.'),
   exec('chmod chown chgrp chattr setfacl icacls takeown', 'It changes who may read or change files.'),
-  exec('git', 'It sets what git runs.', gitIs('config')),
+  exec('git', 'It shows the settings of git, which may hold passwords.', gitIs('config', showsSettings)),
+  exec('git', 'It sets what git runs.', gitIs('config', (args) => !showsSettings(args))),
 ]; // prettier-ignore
