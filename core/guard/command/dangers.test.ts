@@ -271,7 +271,14 @@ test('says what a command shows', () => {
   ];
   expect(shown.map(([line = '']) => [line, ...look(line).risks])).toEqual(shown);
   expect(['npm view x', 'pip list --outdated', 'git remote show x'].map((line) => look(line).class)).toEqual(Array(3).fill('network'));
-  const changes = ['ip -4 link set lo down', 'apt -y install x', 'git config --add a b', 'systemctl --user restart x'];
-  expect(changes.map((line) => look(line).risks.length)).toEqual([1, 1, 1, 1]);
+  const changes = [
+    'ip -4 link set lo down',
+    'apt -y install x',
+    'apt-get -qq install x',
+    'rpm -i x',
+    'git config --add a b',
+    'systemctl --user restart x',
+  ];
+  expect(changes.map((line) => look(line).risks.length)).toEqual([1, 1, 1, 1, 1, 1]);
   expect(changes.flatMap((line) => look(line).risks).filter((risk) => /shows|looks/.test(risk))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 // Commands that only ask a program something, known by all their words: its version, its help, and what a package manager knows of the
-// installed packages. Excludes programs that first fetch the version a project names (go, rustup, pnpm, yarn), or read options for their
+// installed packages. Excludes programs that first fetch or start the version a project names (go, cargo, rustc, pnpm, yarn), or read options for their
 // own start from the project (mvn, gradle, ansible).
 
 import { isReader } from './read-command.ts';
@@ -37,7 +37,6 @@ const questions: ReadonlyMap<string, readonly Question[]> = new Map(
       ['docker vim psql mysql ffmpeg gh zsh fish', [version('--version')]],
       ['perl php ruby', [version('--version|-v')]],
       ['java javac', [version('--version|-version')]],
-      ['rustc cargo', [version('--version|-V')]],
       ['ssh tmux', [version('-V')]],
       ['openssl', [version('version')]],
       ['git', [version('version(?: --build-options)?')]],

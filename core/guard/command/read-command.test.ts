@@ -255,6 +255,7 @@ test.each([
   'unzip -Zo x',
   'jq --arg a b --slurpfile c d . x',
   'jq --arg a b env',
+  'jq . -- --arg a b',
   'lsmod x',
   'sleep --x',
   'tar -xf x',

@@ -66,10 +66,10 @@ function withDash([first = '', ...rest]: readonly string[]): readonly string[] {
   return [/^[tvzjJ]+f?$/.test(first) ? `-${first}` : first, ...rest];
 }
 
-/** `--arg NAME TEXT` gives a variable; a name that is also one of jq is refused with the filter. */
+/** `--arg NAME TEXT` gives a variable; a name that is also one of jq is refused with the filter. After `--` it names a file. */
 function withoutVariables(args: readonly string[]): readonly string[] {
-  const at = args.findIndex((word, index) => /^--arg(?:json)?$/.test(word) && args.length > index + 2);
-  return at < 0 ? args : [...args.slice(0, at), ...withoutVariables(args.slice(at + 3))];
+  const at = args.findIndex((word, index) => word === '--' || (/^--arg(?:json)?$/.test(word) && args.length > index + 2));
+  return at < 0 || args[at] === '--' ? args : [...args.slice(0, at), ...withoutVariables(args.slice(at + 3))];
 }
 
 const rewordings: Readonly<Record<string, (args: readonly string[]) => readonly string[]>> = { tar: withDash, jq: withoutVariables };

@@ -110,7 +110,7 @@ function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskR
 const shows =
   /^(?:-(?:br|brief|4|6|j|json|c|color|d|details|s|stats|o|h)|--(?:no-pager|user|system|full|all|plain|no-legend|(?:type|state)=\S+))$/;
 /** The first words of package managers that change nothing. */
-const looksAtPackages = /^(?:list|ls|show|search|info|policy|depends|rdepends|deps|uses|outdated|installed|query|-[qQ]\w*)$/;
+const looksAtPackages = /^(?:list|ls|show|search|info|policy|depends|rdepends|deps|uses|outdated|installed|query)$/;
 const asksPackages = (args: readonly string[]): boolean => looksAtPackages.test(args.find((word) => !word.startsWith('--')) ?? '');
 const showsSettings = (args: readonly string[]): boolean =>
   args.some((word) => /^(?:-l|--list|--get(?:-\w+)*|list|get)$/.test(word)) && !args.some((word) => /^--(?:add|unset|replace)/.test(word));
@@ -254,8 +254,10 @@ export const riskRules: readonly RiskRule[] = [
   network('npx bunx pnpx uvx pipx', 'It can fetch a package and runs it at once.'),
   network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run any code.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
   network('cargo go', 'It fetches and builds code of others.', begins('install', 'get', 'add')),
-  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm nix nix-env', 'It installs or removes programs on this machine.', (args) => !asksPackages(args)),
-  exec('apt apt-cache aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop rpm', 'It looks up programs, here or on a server.', asksPackages),
+  network('apt apt-get aptitude dnf yum zypper apk brew port snap flatpak winget choco scoop nix nix-env', 'It installs or removes programs on this machine.', (args) => !asksPackages(args)),
+  network('pacman rpm', 'It installs or removes programs on this machine.', (args) => !/^-[qQ]/.test(args[0] ?? '')),
+  exec('apt apt-cache aptitude dnf yum zypper apk brew port snap flatpak winget choco scoop', 'It looks up programs, here or on a server.', asksPackages),
+  exec('pacman rpm', 'It looks up programs, here or on a server.', (args) => /^-[qQ]/.test(args[0] ?? '')),
   network('npm pnpm yarn bun', 'It asks the package server.', begins('view', 'info', 'show', 'v', 'outdated', 'audit', 'search', 'ping', 'whoami', 'doctor')),
   network('pip pip3 cargo', 'It asks the package server.', (args) => begins('index', 'search', 'fetch', 'outdated', 'audit')(args) || (begins('list')(args) && hasFlag(args, 'ou', '--outdated', '--uptodate'))),
   exec('ps pgrep pidof pstree top htop lsof w who last', 'It shows the programs and people at work on this machine.'),
