@@ -108,7 +108,8 @@ export class MainWindow {
         experimentalFeatures: false,
         webviewTag: false,
         navigateOnDragDrop: false,
-        spellcheck: true,
+        // macOS has a spelling checker. On other systems Electron would load dictionaries from a server of Google.
+        spellcheck: process.platform === 'darwin',
       },
     });
     if (last?.maximized === true) window.maximize();

@@ -81,7 +81,7 @@ test('the settings of the window are pinned', () => {
     experimentalFeatures: false,
     webviewTag: false,
     navigateOnDragDrop: false,
-    spellcheck: true,
+    spellcheck: process.platform === 'darwin',
   });
 });
 
