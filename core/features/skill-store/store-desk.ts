@@ -304,7 +304,10 @@ export class StoreDesk {
   }
 
   #updatable(): string[] {
-    return this.#deps.rows.entries().filter((lock) => !lock.isPinned && this.#stateOf(lock) !== 'missing' && (lock.source.market !== null || lock.source.kind === 'git')).map(({ name }) => name); // prettier-ignore
+    return this.#deps.rows
+      .entries()
+      .filter((lock) => !lock.isPinned && this.#stateOf(lock) !== 'missing' && (lock.source.market !== null || lock.source.kind === 'git'))
+      .map(({ name }) => name);
   }
 
   async #offersOf({ name, source }: LockEntry, signal: AbortSignal): Promise<Offered> {

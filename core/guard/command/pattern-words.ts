@@ -59,7 +59,7 @@ function namesLike(pattern: string, cwd: string, onListed: OnListed = () => unde
   if (segments.some((segment) => /^\..*[*?]|\*\*/.test(segment))) return null;
   const first = segments.findIndex((segment) => /[*?]/.test(segment));
   // Also of a folder that does not exist: the shell shows that.
-  onListed(segments.slice(0, first).map((segment) => `${segment}/`).join('') || '.'); // prettier-ignore
+  onListed(first === 0 ? '.' : `${segments.slice(0, first).join('/')}/`);
   let found: readonly string[] = [''];
   for (const [index, segment] of segments.entries()) {
     const isLast = index === segments.length - 1;
