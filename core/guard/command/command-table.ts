@@ -209,7 +209,6 @@ export const readers: Readonly<Record<string, Reader>> = {
   '[': testReader,
   expr: { reads: 'computes', operands: 'text', flags: '' },
   bc: { reads: 'computes', flags: '-l, --mathlib, -q, --quiet, -s, --standard, -w, --warn' },
-  sleep: { reads: 'waits', operands: 'text', flags: '' },
   factor: { reads: 'computes', operands: 'text', flags: '' },
   numfmt: {
     reads: 'prints numbers',
