@@ -275,7 +275,7 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
 
 /** Arguments and options that the command line handles itself, so that they are not parameters. */
 const made: readonly string[] = [
-  ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
+  ...['tool', 'args', 'cwd', 'folder'].map((name) => `policy.explain ${name}`),
   'sandbox.explain folder',
   'checkpoint.review turnId',
   'checkpoint.review sessionId',

@@ -111,8 +111,8 @@ export const readerGates: readonly Gate[] = [
     name: 'command/npm-settings',
     prevents: 'npm writes where a project says, only to show its version',
     file: 'core/guard/command/plain-command.ts',
-    text: "(isMissingOrItself('node', find('node')) && hasPlainNpm(cwd));",
-    instead: "isMissingOrItself('node', find('node'));",
+    text: "(isMissingOrItself('node', find('node')) && hasPlainNpm(cwd)) ? reads : null;",
+    instead: "isMissingOrItself('node', find('node')) ? reads : null;",
     suites: ['core/guard/command/joined-line.test.ts'],
   },
   {
