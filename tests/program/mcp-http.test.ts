@@ -57,18 +57,23 @@ class HttpServerDouble {
     if (method === 'tools/call' && this.forgetsAlways) return fail(404, 'Session not found');
     if (id === undefined) return void response.writeHead(202).end();
     const result = this.#resultOf(method);
-    if (method === 'tools/call' && this.cutsCalls) return void request.socket.destroy();
-    if (method === 'tools/call' && this.refusesCalls !== null) {
-      response.writeHead(this.refusesCalls[0], { 'content-type': 'text/plain' });
-      return void response.end(this.refusesCalls[1]);
-    }
-    if (method === 'tools/call' && this.endsStreams) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      return void response.end(': working\n\n');
-    }
+    if (method === 'tools/call' && this.#spoils(request, response)) return;
     const begins = method === 'initialize' ? { 'mcp-session-id': `s${this.#begun}` } : {};
     response.writeHead(200, { 'content-type': 'application/json', ...begins });
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+
+  /** Ends a call in the way that the test asked for; false if it asked for none. */
+  #spoils(request: IncomingMessage, response: ServerResponse): boolean {
+    if (this.cutsCalls) request.socket.destroy();
+    else if (this.refusesCalls !== null) {
+      response.writeHead(this.refusesCalls[0], { 'content-type': 'text/plain' });
+      response.end(this.refusesCalls[1]);
+    } else if (this.endsStreams) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(': working\n\n');
+    } else return false;
+    return true;
   }
 
   #resultOf(method: string): object {

@@ -52,8 +52,9 @@ function requestOf({ requestId, model, route, error }: RequestView): NonNullable
 }
 
 function callOf(call: CallView): TurnCall {
-  const { callId, tool, args, state, decision, approval, error, endedAtMs, forModel, tookMs, artifacts } = call;
+  const { callId, tool, args, state, decision, approval, error, endedAtMs, tookMs, artifacts } = call;
   const answer = approval === null || approval.state === 'pending' ? null : approval.state;
+  const { forUser, forModel } = endedAtMs === null ? { forUser: notDone(call), forModel: notDone(call) } : call;
   return {
     callId,
     tool,
@@ -64,8 +65,8 @@ function callOf(call: CallView): TurnCall {
     ruleId: decision?.ruleId ?? null,
     reason: error === null ? (decision?.reason ?? null) : (error.hint ?? null),
     outcome: state,
-    forUser: endedAtMs === null ? notDone(call) : call.forUser,
-    forModel: endedAtMs === null ? notDone(call) : forModel,
+    forUser,
+    forModel,
     tookMs,
     artifacts: [...artifacts],
   };

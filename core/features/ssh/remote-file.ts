@@ -54,15 +54,20 @@ export async function writeRemote(sftp: SFTPWrapper, args: RemoteWrite, context:
   try {
     await (args.remove === true ? done((end) => sftp.unlink(path, end)) : replaced(sftp, path, after));
   } catch (cause) {
-    if (before === null && (cause as { code?: unknown }).code === NO_SUCH_FILE)
-      throw new AppError('tool_failed', `There is no folder ${posix.dirname(path)} on ${host}; nothing was written.`, {
-        hint: 'Make it first, with ssh_exec and mkdir -p.',
-      });
+    if (before === null) assertFolder(args, cause);
     const text = failedText(args, cause, kept);
     return { forModel: text, isError: true, artifacts, ...(context.signal.aborted ? { endedBy: 'unknown' as const } : {}) };
   }
   if (args.remove === true) return { forModel: `Removed ${path} on ${host}. To undo: ${undo(args, kept)}`, artifacts };
   return { forModel: `Wrote ${after.length} bytes to ${path} on ${host}. To undo: ${undo(args, kept, sha256(after))}`, artifacts };
+}
+
+/** Fails if that is the cause: a new file was to be written where there is no folder. */
+function assertFolder({ host, path }: RemoteWrite, cause: unknown): void {
+  if ((cause as { code?: unknown }).code !== NO_SUCH_FILE) return;
+  throw new AppError('tool_failed', `There is no folder ${posix.dirname(path)} on ${host}; nothing was written.`, {
+    hint: 'Make it first, with ssh_exec and mkdir -p.',
+  });
 }
 
 /** Writes in place, so that owner and permissions stay. */

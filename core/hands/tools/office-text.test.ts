@@ -52,7 +52,7 @@ describe('a file of a real program', () => {
   test.each([
     ['budget.xlsx', '=SUM(B2:B3)', '2026-02-28 13:45', '07:05', ' (hidden)'],
     ['budget.ods', '1280.5', '2026-02-28 13:45:00', '7:05', ''],
-  ])('%s has rows under letters, with dates as dates', async (name, sum, time, clock, hidden) => {
+  ])('%s has rows under letters, with dates as dates', async (name, ...[sum, time, clock, hidden]) => {
     const { pages } = await readDocument(officeFile(name));
     expect(pages).toEqual([
       [

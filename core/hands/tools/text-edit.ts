@@ -25,8 +25,10 @@ export function whyNoEdit({ old, new: put }: Pick<TextEdit, 'old' | 'new'>): str
   return old === put ? '"old" and "new" are the same, so there is nothing to change' : null;
 }
 
-/** Fails with a message that says how to make the text match. `whyNoEdit` must be null. */
+/** Fails with a message that says how to make the text match. */
 export function editText(text: string, edit: TextEdit): Result<EditedText, string> {
+  const why = whyNoEdit(edit);
+  if (why !== null) return err(`${why}.`);
   const adapted = adaptLineEnds(text, edit);
   const found = positionsOf(text, adapted.old);
   const first = found[0];
