@@ -1,6 +1,8 @@
-// Runs in every test file. Fails the file if a handle that was not open before its first test keeps the process alive after the last one.
+// Runs in every test file. Fails the file if a handle that was not open before its first test keeps the process alive after the last one, or
+// if it leaves fake timers.
 // Costs nothing while tests run. `npm test -- --detectAsyncLeaks FILE` shows where a handle came from.
 
+import timers from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
 
@@ -21,6 +23,8 @@ beforeAll(() => {
 
 // Registered first, so that it runs last, after the file's own clean-up.
 afterAll(async () => {
+  // The next file of the worker would wait for them for ever.
+  if (globalThis.setTimeout !== timers.setTimeout) throw new Error('fake timers were left after the last test of this file');
   const deadline = performance.now() + CLOSING_TAKES_MS;
   for (;;) {
     const left = [...countHandles()].filter(([name, count]) => count > (before.get(name) ?? 0));
