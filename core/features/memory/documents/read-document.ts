@@ -8,7 +8,7 @@ import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
 /** Raise this number when documents are cut differently; all documents are then reread. */
-export const readingVersion = 3;
+export const readingVersion = 4;
 
 export interface FoundFile {
   /** Relative to the folder, with forward slashes. */
