@@ -12,17 +12,25 @@ const beginnings: readonly (readonly [type: string, offset: number, bytes: reado
 
 const office = 'application/vnd.openxmlformats-officedocument.';
 const open = 'application/vnd.oasis.opendocument.';
-/** Documents whose text can be read, and what each is called. */
+/** Documents whose text can be read: the type, what it is called, and the usual endings of its files. */
+const documents: readonly (readonly [type: string, name: string, endings: string])[] = [
+  ['application/pdf', 'a PDF', 'pdf'],
+  [`${office}wordprocessingml.document`, 'a Word document', 'docx docm'],
+  [`${office}spreadsheetml.sheet`, 'an Excel workbook', 'xlsx xlsm'],
+  [`${office}presentationml.presentation`, 'a PowerPoint presentation', 'pptx pptm'],
+  [`${open}text`, 'an OpenDocument text', 'odt'],
+  [`${open}spreadsheet`, 'an OpenDocument spreadsheet', 'ods'],
+  [`${open}presentation`, 'an OpenDocument presentation', 'odp'],
+];
+/** The names of the types of documents. Files of old or locked formats are recognised only to say so. */
 export const documentNames: ReadonlyMap<string, string> = new Map([
-  ['application/pdf', 'a PDF'],
-  [`${office}wordprocessingml.document`, 'a Word document'],
-  [`${office}spreadsheetml.sheet`, 'an Excel workbook'],
-  [`${office}presentationml.presentation`, 'a PowerPoint presentation'],
-  [`${open}text`, 'an OpenDocument text'],
-  [`${open}spreadsheet`, 'an OpenDocument spreadsheet'],
-  [`${open}presentation`, 'an OpenDocument presentation'],
+  ...documents.map(([type, name]) => [type, name] as const),
   ['application/x-ole-storage', 'a file of an old or locked Office format'],
 ]);
+/** The types of documents by the ending of the file name, in lower case. */
+export const documentTypes: ReadonlyMap<string, string> = new Map(
+  documents.flatMap(([type, , endings]) => endings.split(' ').map((ending) => [ending, type] as const)),
+);
 /** The names that identify the archive of an office document. OpenDocument states its type at the beginning, uncompressed. */
 const contained: readonly (readonly [text: string, type: string])[] = [
   ['word/document', `${office}wordprocessingml.document`],

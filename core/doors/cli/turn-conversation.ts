@@ -44,8 +44,6 @@ export class TurnConversation {
   readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];
-  /** Other turns of the session may come first. */
-  #mayQueue = false;
 
   constructor(context: CommandContext, options: ConversationOptions) {
     this.#context = context;
@@ -53,12 +51,11 @@ export class TurnConversation {
   }
 
   send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
-    this.#mayQueue = message.sessionId !== undefined;
-    return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
+    return this.run(() => this.#options.claw.op('message.send', message, cliCaller), message.sessionId !== undefined);
   }
 
-  /** Starts a turn and follows it until it ends, or waits for a person who is not here. */
-  async run(start: (signal: AbortSignal) => Promise<TurnStart>): Promise<ConversationEnd> {
+  /** Starts a turn and follows it until it ends, or waits for a person who is not here. If it `mayQueue`, earlier turns come first. */
+  async run(start: (signal: AbortSignal) => Promise<TurnStart>, mayQueue = false): Promise<ConversationEnd> {
     const { lines } = this.#options;
     const { signal } = this.#interrupted;
     const forced = new Deferred<never>();
@@ -76,7 +73,7 @@ export class TurnConversation {
     const follower = this.#createFollower();
     follower.start();
     try {
-      return await Promise.race([this.#through(start, follower), forced.promise]);
+      return await Promise.race([this.#through(start, follower, mayQueue), forced.promise]);
     } finally {
       over.abort();
       follower.stop();
@@ -84,12 +81,12 @@ export class TurnConversation {
     }
   }
 
-  async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower): Promise<ConversationEnd> {
+  async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower, mayQueue: boolean): Promise<ConversationEnd> {
     const { signal } = this.#interrupted;
     const { turnId } = await start(signal);
     follower.follow(turnId);
     this.#cancelOnInterrupt(turnId);
-    const held = this.#mayQueue ? await this.#passEarlier(turnId) : null;
+    const held = mayQueue ? await this.#passEarlier(turnId) : null;
     let result = held ?? (await this.#stayWith(turnId, follower));
     if (signal.aborted) {
       await this.#cancelled.promise;

@@ -33,18 +33,16 @@ const questions: ReadonlyMap<string, readonly Question[]> = new Map(
       ['npm', [version('--version|-v'), help, npmLooks]],
       ['python python3', [version('--version|-V'), help]],
       ['pip pip3', [version('--version|-V'), help, pipLooks]],
-      ['git make cmake gcc g++ cc c++ clang clang++ ld bash jq rg curl wget rsync sqlite3', [version('--version'), help]],
+      ['git', [version('--version|version(?: --build-options)?'), help]],
+      ['make cmake gcc g++ cc c++ clang clang++ ld bash jq rg curl wget rsync sqlite3', [version('--version'), help]],
       ['docker vim psql mysql ffmpeg gh zsh fish', [version('--version')]],
       ['perl php ruby', [version('--version|-v')]],
       ['java javac', [version('--version|-version')]],
       ['ssh tmux', [version('-V')]],
       ['openssl', [version('version')]],
-      ['git', [version('version(?: --build-options)?')]],
       ['kubectl', [version('version --client(?: -o (?:json|yaml))?')]],
     ] as const
-  )
-    .flatMap(([names, asked]) => names.split(' ').map((one) => [one, asked] as const))
-    .reduce((all, [one, asked]) => all.set(one, [...(all.get(one) ?? []), ...asked]), new Map<string, readonly Question[]>()),
+  ).flatMap(([names, asked]) => names.split(' ').map((one) => [one, asked] as const)),
 );
 
 /** Keep package managers from asking a server, or from telling it, whether a newer version of them exists. */

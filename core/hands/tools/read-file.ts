@@ -2,8 +2,8 @@
 // as artifacts, which models see.
 
 import { counted } from '../../base/counted.ts';
-import { documentNames, knownMediaType, pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
-import { basename } from 'node:path';
+import { documentNames, documentTypes, knownMediaType, pictureBytesMax, pictureTypes } from '../../base/media-type.ts';
+import { basename, extname } from 'node:path';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
@@ -22,7 +22,6 @@ export interface ReadFileDeps {
 const NOTE_BYTES_MAX = 200;
 /** A document is mostly pictures and fonts. */
 const DOCUMENT_BYTES_MAX = 50_000_000;
-const documentEndings = /\.(?:pdf|doc[xm]|xls[xm]|ppt[xm]|od[tsp])$/i;
 /** Text is redacted this far beyond the cut, so that a secret across the cut is recognised. */
 const MARGIN_BYTES = 32_768;
 
@@ -48,7 +47,11 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
     summarize: (args) => `read ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'read', context);
-      const bytes = await readBytes(real, 'read', documentEndings.test(real) ? DOCUMENT_BYTES_MAX : fileBytesMax);
+      const bytes = await readBytes(
+        real,
+        'read',
+        documentTypes.has(extname(real).slice(1).toLowerCase()) ? DOCUMENT_BYTES_MAX : fileBytesMax,
+      );
       const shown = { outputBytesMax: deps.outputBytesMax, redact: (text: string) => context.redaction?.redact(text) ?? text };
       const mediaType = knownMediaType(bytes) ?? '';
       const document = documentNames.get(mediaType);

@@ -59,7 +59,7 @@ export class TurnRunner implements RunningTurn {
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
-  #sleep: SleepWatch;
+  readonly #sleep: SleepWatch;
   /** Resolves when the message of the turn is on disk. */
   #onDisk: Promise<void> | null = null;
 
@@ -241,7 +241,8 @@ export class TurnRunner implements RunningTurn {
 
   /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
-    this.#sleep = new SleepWatch(this.deps.clock);
+    // A sleep before this run does not count.
+    this.#sleep.sleptMs();
     for (;;) {
       if (this.#halted) return 'halt';
       const intent = decide(this.#state);

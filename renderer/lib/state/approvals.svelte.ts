@@ -100,6 +100,13 @@ export class Approvals {
     this.byId[approvalId] = await this.#client.op('approval.decide', { approvalId, decision, ...given });
   }
 
+  /** Answers those of them that still wait: an answer may withdraw others, such as those of a turn that it ends. */
+  async decideEach(which: readonly Approval[], decision: 'approve' | 'deny', given: ApprovalGiven = {}): Promise<void> {
+    for (const { approvalId } of which) {
+      if (this.byId[approvalId]?.state === 'pending') await this.decide(approvalId, decision, given);
+    }
+  }
+
   /** The calls of the last 30 days that a grant would have covered, except the current one. */
   preview(match: GrantMatch, exceptCallId: string | null, signal?: AbortSignal): Promise<GrantPreview> {
     const params = { match: $state.snapshot(match), days: previewDays, ...(exceptCallId === null ? {} : { exceptCallId }) };

@@ -1,5 +1,6 @@
 // Decides by the file name which files are documents and how each is read. Pure.
 
+import { documentTypes } from '../../../base/media-type.ts';
 import type { TextForm } from './passages.ts';
 
 export type DocumentForm = TextForm | 'html' | 'other';
@@ -19,13 +20,6 @@ const byEnding: Readonly<Record<string, readonly [form: DocumentForm, mediaType:
   html: ['html', 'text/html'],
   htm: ['html', 'text/html'],
   xhtml: ['html', 'application/xhtml+xml'],
-  pdf: ['other', 'application/pdf'],
-  docx: ['other', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-  xlsx: ['other', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-  pptx: ['other', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
-  odt: ['other', 'application/vnd.oasis.opendocument.text'],
-  ods: ['other', 'application/vnd.oasis.opendocument.spreadsheet'],
-  odp: ['other', 'application/vnd.oasis.opendocument.presentation'],
 };
 
 const codeEndings =
@@ -37,6 +31,8 @@ export function formOf(name: string): { form: DocumentForm; mediaType: string } 
   const ending = endingOf(name);
   const known = byEnding[ending];
   if (known !== undefined) return { form: known[0], mediaType: known[1] };
+  const mediaType = documentTypes.get(ending);
+  if (mediaType !== undefined) return { form: 'other', mediaType };
   return code.has(ending) ? { form: 'code', mediaType: 'text/plain' } : null;
 }
 
