@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { installedEngine } from '../core/mind/llm/llm.ts';
 import { findChromium, findOnPath } from '../build/chromium.mjs';
 import { isPeerInstalled } from './bench/peers/peer-folder.ts';
+import { findOlderNode } from './older-node.ts';
 import { isSoak } from './soak.ts';
 
 /** Where the tests install the engine: once, pinned and verified, and reused by every later run. */
@@ -34,6 +35,7 @@ const things = {
   'a keychain service': () => isLinux && ['gnome-keyring-daemon', 'dbus-run-session'].every(isInstalled),
   'bubblewrap and libsecret': () => hasBubblewrap() && findLibsecret() !== null,
   'a journal writer': () => isLinux && existsSync('/lib/systemd/systemd-journal-remote') && isInstalled('journalctl'),
+  'a Node on the path that is too old for the package': () => findOlderNode() !== null,
   'a Chromium': () => findChromium() !== null,
   'an ssh server': () => isLinux && existsSync('/usr/sbin/sshd') && isInstalled('ssh-keygen') && isInstalled('ssh-agent'),
   'i2c and spi tools, and umockdev': () =>

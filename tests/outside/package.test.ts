@@ -10,6 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { externalPackages } from '../../build/vite.node.mjs';
 import { importsOf } from '../check/imports-of.ts';
 import { readExample } from '../docs/documents.ts';
+import { needs } from '../needs.ts';
+import { findOlderNode } from '../older-node.ts';
 import { isSoak } from '../soak.ts';
 import { closure, filesBelow, projectRoot, readJson, run, Stranger } from './package-rig.ts';
 
@@ -149,6 +151,20 @@ test.each(Object.keys(examples))('the example of the %s in its guide runs', asyn
   expect([code, stderr]).toEqual([0, '']);
   examples[name]?.(stdout.split('\n'));
 });
+
+test(
+  'a Node that is too old gets one sentence from the command and the library',
+  needs('a Node on the path that is too old for the package'),
+  async () => {
+    const old = findOlderNode() ?? '';
+    const sentence = /^(?:AppError: )?TrayClaw needs Node [\d.]+ or newer; this is [\d.]+\./m;
+    const command = await run(old, [join(stranger.installed, 'dist/cli.js'), 'calc', '1+1'], stranger.project);
+    expect([command.code, command.stdout, command.stderr]).toEqual([expect.any(Number), '', expect.stringMatching(sentence)]);
+    const library = ['--input-type=module', '--eval', "import { createTrayClaw } from 'trayclaw'; await createTrayClaw({ home: 'old' });"];
+    const { code, stderr } = await run(old, library, stranger.project);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  },
+);
 
 test('the installed command prints its version, runs the doctor and answers', async () => {
   const env = { TRAYCLAW_HOME: join(stranger.folder, 'home'), PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}` };

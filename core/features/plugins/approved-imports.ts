@@ -2,7 +2,7 @@
 // no other file. Packages from elsewhere, worker threads and files read as data are not covered.
 
 import { readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isInside } from '../../base/inside-folder.ts';
 import { hashOf, type PluginContent } from './plugin-content.ts';
@@ -20,7 +20,7 @@ export function holdImports({ path, files }: Pick<PluginContent, 'path' | 'files
     if (files.get(file) !== hashOf(source)) throw new Error(`${file} is not as it was when the plugin was approved.`);
     return source;
   };
-  const hooks = registerHooks({
+  const hooks = nodeModule.registerHooks({
     resolve: (specifier, context, next) => {
       const found = next(specifier, context);
       const file = coveredFile(found.url);
