@@ -21,7 +21,12 @@ export function readEntry(line: string, cwd: string): EnteredFolder | null {
   const words = readWords(first.text);
   const folder = words.ok && words.value.length === 2 ? words.value[1] : undefined;
   if (folder === undefined || folder === '' || folder.startsWith('-') || !isFolder(resolve(cwd, folder))) return null;
-  return { folder, line: line.slice(first.text.length + second.joint.length).trim() };
+  const rest = line.slice(first.text.length + second.joint.length);
+  // A `cd` at the end changes nothing.
+  const last = pieces?.at(-1);
+  const leaves =
+    last !== undefined && last !== second && (last.joint === '&&' || last.joint === ';') && /^\s*cd(?: +[\w./-]+)?\s*$/.test(last.text);
+  return { folder, line: (leaves ? rest.slice(0, -last.text.length - (last.joint?.length ?? 0)) : rest).trim() };
 }
 
 /** Returns false if the path cannot be inspected: such a folder cannot be entered either. */

@@ -156,6 +156,22 @@ export const readerGates: readonly Gate[] = [
     suites: ['core/guard/command/rewritten-line.test.ts'],
   },
   {
+    name: 'command/harmless-variables',
+    prevents: 'a variable before a command loads a library or starts a pager',
+    file: 'core/guard/command/script-forms.ts',
+    text: 'if (!others.every(isHarmlessVariable)) return null;',
+    instead: '',
+    suites: ['core/guard/command/rewritten-line.test.ts'],
+  },
+  {
+    name: 'command/harmless-env',
+    prevents: 'env without a known variable prints all variables, or runs what its flags say',
+    file: 'core/guard/command/read-command.ts',
+    text: "isHarmlessVariable(args[0] ?? '') && program",
+    instead: 'program',
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
     name: 'command/plain-variables',
     prevents: 'a command prints a variable that holds a key',
     file: 'core/guard/command/read-command.ts',
