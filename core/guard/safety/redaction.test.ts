@@ -301,6 +301,7 @@ test.each(tables)('redacts a column called what it holds, whole and in any piece
 test('a table in which every line could be a heading is read in time', () => {
   const startedMs = ownNow();
   open().redact('a,password\n'.repeat(100_000));
+  open().redact(`${'my password, '.repeat(150)}\n`.repeat(500));
   expect(ownNow() - startedMs).toBeLessThan(6000);
 });
 

@@ -27,13 +27,13 @@ export interface TableRuns {
 export function tableRuns(text: string, heads: readonly number[]): TableRuns {
   const view = new WrittenView();
   let open = text.length;
-  let end = 0;
+  let seen = 0;
   for (const head of heads) {
-    // A heading within a table is a cell, so that no line is read twice.
-    const table = head < end ? null : tableAt(text, head);
-    if (table === null) continue;
-    end = addRows(view, text, table);
-    if (end >= text.length) open = table.start;
+    // No line is read twice: a heading within a table is a cell.
+    if (head < seen) continue;
+    const table = tableAt(text, head);
+    seen = table === null ? endOfLine(text, head) : addRows(view, text, table);
+    if (table !== null && seen >= text.length) open = table.start;
   }
   return { views: view.text === '' ? [] : [view], open };
 }
