@@ -157,18 +157,10 @@ export const readerGates: readonly Gate[] = [
   },
   {
     name: 'command/harmless-variables',
-    prevents: 'a variable before a command loads a library or starts a pager',
+    prevents: 'a variable before a command loads a library, starts a pager or names a file',
     file: 'core/guard/command/script-forms.ts',
-    text: 'if (!others.every(isHarmlessVariable)) return null;',
-    instead: '',
-    suites: ['core/guard/command/rewritten-line.test.ts'],
-  },
-  {
-    name: 'command/harmless-env',
-    prevents: 'env without a known variable prints all variables, or runs what its flags say',
-    file: 'core/guard/command/read-command.ts',
-    text: "isHarmlessVariable(args[0] ?? '') && program",
-    instead: 'program',
+    text: 'harmless.some((form) => form.test(text))',
+    instead: "text.includes('=')",
     suites: ['core/guard/command/read-command.test.ts'],
   },
   {
