@@ -14,10 +14,9 @@ import {
 } from './pattern-rule.ts';
 
 /** These words mean a password in several languages. */
-const passwords = [
-  ...'password passwd passphrase passcode passwort kennwort contraseña senha wachtwoord hasło parola lösenord heslo пароль'.split(' '),
-  ...['mot de passe', 'パスワード', '비밀번호'],
-];
+const passwords = 'password passwd passphrase passcode passwort kennwort contraseña senha wachtwoord hasło parola lösenord heslo пароль'
+  .split(' ')
+  .concat('mot de passe', 'パスワード', '비밀번호');
 const words = [...passwords, 'pwd', 'secret', 'token', 'credential', 'psk'];
 const pairs =
   'api access private account signing encryption master app auth write shared preshared subscription license service admin application'

@@ -18,7 +18,7 @@ export const secretGates: readonly Gate[] = [
     file: 'core/guard/safety/redactor.ts',
     text: '...tables.views,',
     instead: '',
-    suites: ['core/guard/safety/redaction.test.ts'],
+    suites: ['core/guard/safety/named-secrets.test.ts'],
     only: 'redacts a column',
   },
   {
@@ -27,7 +27,7 @@ export const secretGates: readonly Gate[] = [
     file: 'core/guard/safety/assignment-rules.ts',
     text: '    environmentRule(),\n',
     instead: '',
-    suites: ['core/guard/safety/redaction.test.ts'],
+    suites: ['core/guard/safety/named-secrets.test.ts'],
     only: 'redacts the weak value',
   },
   {
