@@ -3,7 +3,7 @@
 
 import type { PolicyRule } from '../../contracts/config.ts';
 
-export interface HiddenRule {
+interface HiddenRule {
   /** Both counted from 1. */
   readonly number: number;
   readonly by: number;

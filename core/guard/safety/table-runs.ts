@@ -17,7 +17,7 @@ interface Table {
   readonly end: number;
 }
 
-export interface TableRuns {
+interface TableRuns {
   readonly views: readonly TextView[];
   /** The start of a table that more text could extend, or the text's length. */
   readonly open: number;
