@@ -30,3 +30,26 @@ test('settings that name a tool that does not exist are reported with the tool t
   ]);
   expect(found.find(({ detail }) => detail.startsWith('agents.coder.tools'))?.detail).toContain('Did you mean read_file');
 });
+
+test('rules that apply to no tool, or only behind another that always applies first, are reported', async () => {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  const claw = await home.open({
+    config: {
+      models: { default: 'demo/offline' },
+      sandbox: { mode: 'off' },
+      mcp: { servers: { files: { command: 'no-such-program' } } },
+      policy: {
+        rules: [
+          { when: { tools: ['raed_*', 'read_*', 'files__*', 'fi*', 'gr*'] }, then: 'ask' },
+          { when: { tools: ['grep'] }, then: 'deny' },
+        ],
+      },
+    },
+  });
+  const found = (await claw.op('health.check', {})).checks.filter(({ id }) => id.startsWith('config.rules.'));
+  expect(found.map(({ ok, detail }) => `${ok} ${detail}`)).toEqual([
+    'true Rule 1 of policy.rules: no tool is called raed_*.',
+    'true Rule 2 of policy.rules never applies, because rule 1 matches the same calls first.',
+  ]);
+});

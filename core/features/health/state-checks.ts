@@ -5,13 +5,14 @@ import { configSchema, type Config } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import { unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import { namesIn } from '../../contracts/named-things.ts';
+import { hiddenRules } from '../../guard/policy/policy.ts';
 import type { Sandbox } from '../../guard/sandbox/sandbox.ts';
 import type { Secrets } from '../../guard/secret/secret.ts';
 import type { OutboundRows } from '../../runtime/outbox/outbox.ts';
 import { readSettings, type LoadedConfig } from '../../store/config/config.ts';
 import type { Spine } from '../feature.ts';
 
-export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic' | 'names'> {
+export interface StateChecksDeps extends Pick<Spine, 'log' | 'panic' | 'names' | 'tools'> {
   readonly config: Config;
   readonly loaded: Pick<LoadedConfig, 'path' | 'warnings'>;
   /** Settings passed by the caller instead of a file. */
@@ -34,6 +35,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
       ...(await checkConfig(deps)),
       ...deps.loaded.warnings.map((detail, index) => unwell(`config.${index + 1}`, detail, 'Correct config.yaml.')),
       ...checkToolNames(deps),
+      ...checkRules(deps),
     ],
   };
 }
@@ -101,4 +103,22 @@ function checkToolNames({ config, names }: StateChecksDeps): Finding[] {
       return [warning(`config.tools.${index + 1}`, `${place}: ${toAppError(cause).message}`, 'Correct config.yaml. See: trayclaw tools')];
     }
   });
+}
+
+/** Rules that apply to no tool, and rules behind one that always applies first. The tools of a server come and go with it. */
+function checkRules({ config: { policy, mcp }, tools }: StateChecksDeps): Finding[] {
+  const known = tools.list().map(({ name }) => name);
+  const servers = Object.keys(mcp.servers).map((server) => `${server}__`);
+  const reachesNone = (beginning: string): boolean =>
+    !known.some((name) => name.startsWith(beginning)) &&
+    !servers.some((server) => server.startsWith(beginning) || beginning.startsWith(server));
+  const patterns = policy.rules.flatMap(({ when }, at) =>
+    (when.tools ?? []).flatMap((name) => (name.endsWith('*') && reachesNone(name.slice(0, -1)) ? [[name, at + 1] as const] : [])),
+  );
+  return [
+    ...patterns.map(([name, number]) => `Rule ${number} of policy.rules: no tool is called ${name}.`),
+    ...hiddenRules(policy.rules).map(
+      ({ number, by }) => `Rule ${number} of policy.rules never applies, because rule ${by} matches the same calls first.`,
+    ),
+  ].map((detail, index) => warning(`config.rules.${index + 1}`, detail, 'Correct config.yaml. See: trayclaw tools'));
 }

@@ -296,6 +296,7 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   xargs: { reads: 'passes on words of its input', operands: 'command for any words' },
   timeout: { reads: 'runs a command for a limited time', operands: 'time limit, then command' },
+  env: { reads: 'runs a command in another language or time zone', operands: 'variables, then command' },
   printenv: { reads: 'prints variables', operands: 'variable names', flags: '' },
   dpkg: { ...packages, starts: ['dpkg-query'] },
   'dpkg-query': { ...packages, flags: `${packages.flags}, -W, --show, -f FORMAT, --showformat=FORMAT` },

@@ -21,7 +21,14 @@ export function readEntry(line: string, cwd: string): EnteredFolder | null {
   const words = readWords(first.text);
   const folder = words.ok && words.value.length === 2 ? words.value[1] : undefined;
   if (folder === undefined || folder === '' || folder.startsWith('-') || !isFolder(resolve(cwd, folder))) return null;
-  return { folder, line: line.slice(first.text.length + second.joint.length).trim() };
+  return { folder, line: withoutLastEntry(line.slice(first.text.length + second.joint.length)).trim() };
+}
+
+/** A `cd` at the end changes nothing. */
+function withoutLastEntry(line: string): string {
+  const last = cutLine(line)?.at(-1);
+  if (last === undefined || (last.joint !== '&&' && last.joint !== ';') || !/^\s*cd(?: +[\w./-]+)?\s*$/.test(last.text)) return line;
+  return line.slice(0, -last.text.length - last.joint.length);
 }
 
 /** Returns false if the path cannot be inspected: such a folder cannot be entered either. */

@@ -35,6 +35,7 @@ test.each([
   ['xargs', { reads: 'passes on words of its input', files: [], walks: [], starts: ['echo'] }],
   ['xargs -0 -r -n1 -L 2 basename -a', { reads: 'passes on words of its input', files: [], walks: [], starts: ['basename'] }],
   ['xargs printf %s', { reads: 'passes on words of its input', files: [], walks: [], starts: ['printf'] }],
+  ['env LC_ALL=C TZ=UTC cat a', { reads: 'runs a command in another language or time zone', files: ['a'], walks: [], starts: ['cat'] }],
   ['dpkg -l bash', { reads: 'lists installed packages', files: [], walks: [], starts: ['dpkg-query'] }],
   ['dpkg-query -W -f ${Package}', { reads: 'lists installed packages', files: [], walks: [] }],
   ['cat -n a b', { reads: 'prints files', files: ['a', 'b'], walks: [] }],
@@ -352,6 +353,19 @@ test.each([
   'find @a -exec strings {} +',
   'find a @a -exec strings {} +',
   'find a -exec jq {} x ;',
+])('%s may do more than read', (line) => {
+  expect(read(line)).toBeNull();
+});
+
+test.each([
+  'env',
+  'env cat a',
+  'env -i cat a',
+  'env LC_ALL=C',
+  'env LC_ALL=C env TZ=UTC cat a',
+  'env X=1 cat a',
+  'env LC_ALL=/x cat a',
+  'env LC_ALL=C sh a',
 ])('%s may do more than read', (line) => {
   expect(read(line)).toBeNull();
 });

@@ -4,6 +4,7 @@ import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { readers } from './command-table.ts';
 import type { Operands } from './reader-form.ts';
+import { isHarmlessVariable } from './script-forms.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -161,6 +162,11 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   'command for any words': (_, args) => passedOn(args),
   'time limit, then command': (_, [limit = '', program = '', ...args]) => {
     const reading = /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? readReader(program, args) : null;
+    return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+  },
+  'variables, then command': (_, args) => {
+    const [program = '', ...rest] = args.slice(args.findIndex((word) => !isHarmlessVariable(word)));
+    const reading = isHarmlessVariable(args[0] ?? '') && program !== 'env' ? readReader(program, rest) : null;
     return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
   },
   'variable names': ({ operands }) => filesIf(operands.length > 0 && operands.every((name) => plainVariable.test(name)), []),

@@ -25,6 +25,7 @@ export type Operands =
   | 'jq filter, then files'
   | 'command for any words'
   | 'time limit, then command'
+  | 'variables, then command'
   | 'variable names';
 
 /** bundled: `-an5`, as getopt reads them. one a word: letters after a flag without a value mean nothing. values apart: `-an 5` only. */

@@ -25,6 +25,14 @@ beforeAll(() => {
 });
 afterAll(dispose);
 
+test('the top of a work tree is known, without git', () => {
+  expect(rewritten('ls $(git rev-parse --show-toplevel)/src')).toBe(`ls '${workspace}/src'`);
+  expect(isFree('wc -l "$(git rev-parse --show-toplevel)/a.ts"')).toBe(true);
+  expect(isFree('cat "$(git rev-parse --show-toplevel)/keys/.env"')).toBe(false);
+  expect(rewritten('cd src && ls $(git rev-parse --show-toplevel)')).toBeNull();
+  expect(rewritten('ls $(git -C src rev-parse --show-toplevel)')).toBeNull();
+});
+
 const rewrites: readonly (readonly [line: string, written: () => string | null])[] = [
   ['ls $PWD', () => `ls '${workspace}'`],
   ['ls "$PWD/src" ${PWD}', () => `ls '${workspace}/src' '${workspace}'`],
@@ -48,6 +56,9 @@ const rewrites: readonly (readonly [line: string, written: () => string | null])
   ['set -eu; ls x; ls', () => 'ls x && ls'],
   ['set -euo pipefail\nfor f in a.ts x b.ts; do wc -l "$f"; done\nls', () => "wc -l 'a.ts' && wc -l 'x' && wc -l 'b.ts' && ls"],
   ['ls $(pwd)/src "$(pwd)" `pwd`', () => `ls '${workspace}/src' '${workspace}' '${workspace}'`],
+  ['cat src/{a,b}/*.ts', () => 'cat src/a/*.ts src/b/*.ts'],
+  ['LC_ALL=C sort a | TZ=UTC cat', () => 'env LC_ALL=C sort a | env TZ=UTC cat'],
+  ['GIT_PAGER=cat git log', () => 'git log'],
   ['x=src/a.ts; cat "$(dirname $x)/c d.ts" $(basename "$x")', () => "cat 'src/c d.ts' 'a.ts'"],
   ['(cd src && ls)', () => 'cd src && ls'],
   ['cat -n $(find src -name a.ts 2>/dev/null) | head', () => 'find src -name a.ts -exec cat -n {} + 2>/dev/null | head'],
@@ -249,6 +260,14 @@ test.each([
   'grep -n x <<< "x y"',
   'cat a.ts < /dev/null',
   'timeout 5 cat a.ts',
+  'LC_ALL=C sort a.ts',
+  'ls src | LC_ALL=C sort | head',
+  'TZ=Europe/Berlin date +%H',
+  'env LANG=en_US.UTF-8 ls',
+  'cat {a,b}.ts',
+  'wc -l {src,odd}/*.ts',
+  'for f in {a,b}.ts; do wc -l $f; done',
+  'cd src && ls && cd ..',
   'type -a ls',
   'printenv PATH LC_ALL',
   'find . -maxdepth 1 -type f -exec wc -l {} +',
@@ -319,6 +338,25 @@ test.each([
   ['a program that is run', 'timeout 5 timeout 5 sh a.ts'],
   ['a program that is run', 'timeout -s KILL 5 ./a.ts'],
   ['a secret', 'timeout 5 cat keys/.env'],
+  ['a secret', 'LC_ALL=C cat keys/.env'],
+  ['a secret', 'cat keys/.e{nv,x}'],
+  ['a file of the time zone', 'TZ=../../secret date'],
+  ['a file of the time zone', 'TZ=/etc/passwd date'],
+  ['a library', 'LD_PRELOAD=./a.ts ls'],
+  ['a library', 'LC_ALL=C LD_PRELOAD=./a.ts ls'],
+  ['a program that is run', 'GIT_PAGER=./a.ts git log'],
+  ['a program that is run', 'LC_ALL=C sh a.ts'],
+  ['a program that is run', 'env LC_ALL=C sh a.ts'],
+  ['a program that is run', 'env LC_ALL=C env sh a.ts'],
+  ['a program that is run', "env -S 'sh a.ts'"],
+  ['a variable', 'env LC_ALL=C'],
+  ['a file that is written', 'sort {-o,x} a.ts'],
+  ['a place outside', 'ls {..,src}/..'],
+  ['a command', 'cat {a.ts,$(sh a.ts)}'],
+  ['a file that is written', 'cd src && sort -o a.ts b.ts && cd ..'],
+  ['a command', 'cd src && ls && cd $(sh a.ts)'],
+  ['a second folder', 'cd src && ls && cd .. && cat keys/.env'],
+  ['the settings of a repository', 'cat $(git rev-parse --git-dir)/config'],
   ['a secret', 'cat < keys/.env <<< x'],
   ['a variable', 'printenv'],
   ['a variable', 'printenv AWS_SECRET_ACCESS_KEY'],

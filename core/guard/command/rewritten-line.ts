@@ -4,14 +4,15 @@
 // The new line is analysed and run in place of the original, so a mistake here can change what is read or written, never what is allowed.
 // Starts nothing.
 
-import { basename, dirname } from 'node:path';
 import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection, Statement, TestExpression, Word, WordPart } from 'unbash';
 import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
+import { repositoryRoot } from './git-repository.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns, type OnListed } from './pattern-words.ts';
 import {
   type Carried,
+  bracedWords,
   carriedBy,
   leadsNowhere,
   loopVariable,
@@ -19,8 +20,10 @@ import {
   onlyCommand,
   optionsOf,
   type Output,
+  partOfPath,
   type QuotedPart,
   unquoted,
+  variablesBefore,
   withinQuotes,
 } from './script-forms.ts';
 import { isLiteral, parseShell } from './shell-tree.ts';
@@ -42,7 +45,8 @@ const kept = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'LANG', 'TMPDIR'];
 const shellVariable =
   /^(?:IFS|PATH|CDPATH|ENV|TMOUT|SECONDS|COLUMNS|LINES|LINENO|REPLY|E?UID|PPID|GROUPS|S?RANDOM|(?:BASH|EPOCH|GLOB|HIST|LANG|LC_|OPT|PIPE|POSIX|PS|SHELL)\w*)$/;
 /** A sign that a line has something to rewrite. */
-const rewritable = /[$~\n#`]|\[\[|<<|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|(?<!-)\btype\b|^\s*(?:[({]|\w+=)/;
+const rewritable =
+  /[$~\n#`]|\[\[|<<|\{[^{}]*,|[|;&]\s*[A-Z_]+=|\b(?:for|if|xargs|while|set)\b|\bcommand -v\b|(?<!-)\btype\b|^\s*(?:[({]|\w+=)/;
 /** Signs that the folder of a later command may be another. */
 const entersFolder = /\b(?:cd|pushd|popd)\b/;
 /** Text that a shell reads as it is, without quotes. */
@@ -226,11 +230,13 @@ class Writer {
     return words === undefined ? null : all(['[', ...words, ']']);
   }
 
-  #words({ prefix, name, args }: Command, values: Values, given = args): readonly string[] | null {
+  #words(command: Command, values: Values, given = command.args): readonly string[] | null {
+    const { name } = command;
+    const variables = variablesBefore(command);
     // A program that is only known by a variable is not one that reads.
-    if (prefix.length > 0 || name === undefined || name.text === 'set' || !isLiteral(name)) return null;
+    if (variables === null || name === undefined || name.text === 'set' || !isLiteral(name)) return null;
     const words = given.map((word) => (word.type === 'Word' ? this.#word(word, values) : null));
-    return words.includes(null) ? null : [name.text, ...words.filter((word) => word !== null)];
+    return words.includes(null) ? null : [...variables, name.text, ...words.filter((word) => word !== null)];
   }
 
   #redirect(redirect: Redirection, values: Values): string | null {
@@ -246,6 +252,8 @@ class Writer {
   /** Writes a word without expansions, or as it was if it has none. Patterns remain. */
   #word(word: Word, values: Values): string | null {
     if (isLiteral(word) && !isInHome(word)) return word.text;
+    const braced = bracedWords(word);
+    if (braced !== null) return braced.join(' ');
     const text = textOfWord(word, values);
     if (text === null || word.parts?.some((part) => part.type === 'Glob') !== true) return quoted(text);
     return plainText.test(text.replace(/[*?]/g, '')) ? text : null;
@@ -354,23 +362,17 @@ function textOfWord(word: Word, values: Values): string | null {
   return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
 }
 
-/** Without patterns, flags and slashes at the end. */
-const plainPath = /^[\w./](?:[\w./ -]*[\w-])?$/;
-
-/** Returns the output of `pwd`, and of `basename` and `dirname` of a known path. */
+/** Returns the output of `pwd`, of `git rev-parse --show-toplevel`, and of `basename` and `dirname` of a known path. */
 function outputOf(script: Pick<CompoundList, 'commands'>, values: Values): string | null {
   const command = onlyCommand(script);
   if (command === null || command.prefix.length > 0 || command.redirects.length > 0) return null;
   const [path, ...others] = command.args.map((word) => (word.type === 'Word' ? textOfWord(word, values) : null));
   const name = command.name?.text;
   if (name === 'pwd' && path === undefined) return values.get('PWD') ?? null;
-  const isPath = typeof path === 'string' && others.length === 0 && plainPath.test(path);
-  return isPath ? partOfPath(name, path) : null;
-}
-
-function partOfPath(program: string | undefined, path: string): string | null {
-  if (program === 'dirname') return dirname(path);
-  return program === 'basename' ? basename(path) : null;
+  const pwd = values.get('PWD');
+  if (name === 'git' && path === 'rev-parse' && others.join(' ') === '--show-toplevel')
+    return pwd === undefined ? null : repositoryRoot(pwd);
+  return typeof path === 'string' && others.length === 0 ? partOfPath(name, path) : null;
 }
 
 function valueOf(name: string, values: Values, isQuoted: boolean): string | null {

@@ -1,7 +1,8 @@
-// Forms of a script that are written in another way: the command that xargs or a `while read` loop runs for each name, and `set -e` at its
-// begin. Pure.
+// Forms of a script that are written in another way: the command that xargs or a `while read` loop runs for each name, `set -e` at its begin,
+// variables before a command, and words in braces. Pure.
 
-import type { Command, CompoundList, Redirection, Statement, WordPart } from 'unbash';
+import { basename, dirname } from 'node:path';
+import type { Command, CompoundList, Redirection, Statement, Word, WordPart } from 'unbash';
 import { isLiteral } from './shell-tree.ts';
 
 export const loopVariable = /^[a-z]\w*$/;
@@ -88,4 +89,51 @@ export function withinQuotes(part: WordPart): readonly QuotedPart[] {
 export interface Output {
   readonly script: Pick<CompoundList, 'commands'>;
   readonly isQuoted: boolean;
+}
+
+/** Variables that change the language, the time zone, the width or the colours of an output, with values that name no file. */
+const harmless: readonly RegExp[] = [
+  /^(?:LANG|LC_[A-Z]+)=(?:C|POSIX|(?:C|[a-z]{2}_[A-Z]{2})\.(?:UTF-8|utf8))$/,
+  /^TZ=[A-Z][A-Za-z_]*(?:\/[A-Z][A-Za-z_]*)?$/,
+  /^(?:NO_COLOR|CLICOLOR|CLICOLOR_FORCE|FORCE_COLOR)=\d$/,
+  /^(?:COLUMNS|LINES)=\d{1,4}$/,
+];
+
+export function isHarmlessVariable(text: string): boolean {
+  return harmless.some((form) => form.test(text));
+}
+
+/** Returns the variables before a command as words of `env`, or null if one of them could change more than the look of the output. */
+export function variablesBefore({ prefix, name }: Command): readonly string[] | null {
+  const texts = prefix.map((part) => (part.type === 'Assignment' ? part.text : ''));
+  // Git runs with this pager in any case.
+  const others = texts.filter((text) => name?.text !== 'git' || !/^(?:GIT_)?PAGER=cat$/.test(text));
+  if (!others.every(isHarmlessVariable)) return null;
+  return others.length === 0 ? [] : ['env', ...others];
+}
+
+const bracedMax = 100;
+
+/** Returns the words that a shell makes of a plain word with lists in braces (`{a,b}.txt`), or null for any other word. */
+export function bracedWords({ parts = [] }: Word): readonly string[] | null {
+  if (!parts.some(({ type }) => type === 'BraceExpansion')) return null;
+  let words = [''];
+  for (const part of parts) {
+    const isList = part.type === 'BraceExpansion' && /^\{[\w./-]+(?:,[\w./-]+)+\}$/.test(part.text);
+    const isPlain = (part.type === 'Literal' || part.type === 'Glob') && /^[\w./:,@%+*?-]+$/.test(part.text);
+    if (!isList && !isPlain) return null;
+    const texts = isList ? part.text.slice(1, -1).split(',') : [part.text];
+    words = words.flatMap((word) => texts.map((text) => word + text));
+    if (words.length > bracedMax) return null;
+  }
+  return words;
+}
+
+/** Without patterns, flags and slashes at the end. */
+const plainPath = /^[\w./](?:[\w./ -]*[\w-])?$/;
+
+export function partOfPath(program: string | undefined, path: string): string | null {
+  if (!plainPath.test(path)) return null;
+  if (program === 'dirname') return dirname(path);
+  return program === 'basename' ? basename(path) : null;
 }

@@ -31,6 +31,7 @@ import { RateLimits } from './rate-limits.ts';
 
 export type { CallOrigin, DomainSets } from './config-rules.ts';
 export { hasRunOut, matches } from './grant-match.ts';
+export { hiddenRules } from './hidden-rules.ts';
 export { AllowedCommands } from './pre-approved.ts';
 export { bindingsHash } from './bindings.ts';
 export { decideByRules, ruleIds } from './policy-rules.ts';

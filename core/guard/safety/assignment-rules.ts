@@ -1,18 +1,37 @@
 // Detects secrets by their names: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `- name: TOKEN` with its value, "the password
 // is …". Values are judged by form and entropy, because most such values in code and prose are not secrets.
 
-import { entropy, hasDigit, hasEveryKind, isJumble, rankOfGeneric, rankOfPlace, uuid, type PatternRule } from './pattern-rule.ts';
+import {
+  entropy,
+  hasDigit,
+  hasEveryKind,
+  isJumble,
+  looksDense,
+  rankOfGeneric,
+  rankOfPlace,
+  uuid,
+  type PatternRule,
+} from './pattern-rule.ts';
 
-const words = ['password', 'passwd', 'passphrase', 'passwort', 'kennwort', 'pwd', 'secret', 'token', 'credential', 'psk'];
-const pairs = 'api access private account signing encryption master app auth write shared preshared subscription license service admin'
+/** These words mean a password in several languages. */
+const passwords = 'password passwd passphrase passcode passwort kennwort contraseña senha wachtwoord hasło parola lösenord heslo пароль'
   .split(' ')
-  .map((first) => [first, 'key'] as const);
+  .concat('mot de passe', 'パスワード', '비밀번호');
+const words = [...passwords, 'pwd', 'secret', 'token', 'credential', 'psk'];
+const pairs =
+  'api access private account signing encryption master app auth write shared preshared subscription license service admin application'
+    .split(' ')
+    .map((first) => [first, 'key'] as const);
 
 const separators = [
-  String.raw`[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}`,
+  // Also in bold, and above a block of YAML.
+  String.raw`[\\"'\]*]{0,4}\s{0,12}(?:=>|:=|[:=\uff1a\u2192]|->)\*{0,2}\s{0,12}(?:[|>][+-]?\n\s{0,12})?`,
   // A command-line flag, and an XML element.
   String.raw`(?<=--[A-Za-z0-9_-]{1,60})\s{1,3}`,
   String.raw`(?<=<[\w:.-]{1,60})>\s{0,4}`,
+  // The next cell or element, and the value of a field in a form.
+  String.raw`</\w{1,12}>\s{0,20}<\w{1,12}(?: [^<>]{0,60})?>\s{0,4}`,
+  String.raw`["'] (?:[\w-]{1,20}=["'][^"'<>]{0,40}["'] ){0,3}value=`,
   // A name, followed by its value under a separate key.
   String.raw`[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}value[\\"']{0,3}\s{0,2}[:=]\s{0,3}`,
   // The next cell of a table.
@@ -20,18 +39,18 @@ const separators = [
 ].join('|');
 
 /** Matches every prefix of a separator, so that a stream waits for the rest. */
-const separatorReach = String.raw`(?:[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}|>\s{0,4}|[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}[value]{0,5}[\\"']{0,3}\s{0,2}[:=]?\s{0,3}|\s{1,20}\|?\s{0,4})`;
+const separatorReach = String.raw`(?:[\\"'\]*]{0,4}\s{0,12}[:=>\uff1a\u2192-]{0,2}\*{0,2}\s{0,12}(?:[|>][+-]?\s{0,13})?|>\s{0,4}|</?\w{0,12}>?\s{0,20}(?:<\w{0,12}(?: [^<>]{0,60})?>?\s{0,4})?|["'] (?:[\w-]{1,20}=["'][^"'<>]{0,40}["'] ){0,3}(?:[\w-]{0,20}=?|[\w-]{1,20}=["'][^"'<>]{0,40}["']?)|[\\"']{0,3}[\s,]{1,40}[\\"']{0,3}[value]{0,5}[\\"']{0,3}\s{0,2}[:=]?\s{0,3}|\s{1,20}\|?\s{0,4})`;
 
 const valueLetter = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
 const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
 
 /** Keys that describe a secret without being one: token_type, password_file, secret-name. */
-const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|sha\d*|md5|digest|checksum|fingerprint|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
+const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|sha\d*|md5|digest|checksum|fingerprint|algorithm|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
 
 export function createAssignmentRules(): PatternRule[] {
   const anyKey = [...words, ...pairs.map((pair) => pair.join('[ _-]?'))].join('|');
   return [
-    assignmentRule(keyTriggers(), anyKey, 'i', isSecretValue),
+    { ...assignmentRule(keyTriggers(), anyKey, 'i', isSecretValue), mayHeadColumn: true },
     // `pass` alone is part of many words, and `auth` is part of many settings.
     assignmentRule(
       ['pass', 'Pass', 'PASS'],
@@ -40,8 +59,13 @@ export function createAssignmentRules(): PatternRule[] {
       isPlainSecret,
     ),
     assignmentRule(['_AUTH', '_auth', '_SALT', '_salt', '_PAT'], String.raw`_(?:auth|salt|pat)(?![A-Za-z_-])`, 'i', isSecretValue),
+    assignmentRule(['pw:', 'pw=', 'PW:', 'PW=', 'Pw:'], '(?<![A-Za-z0-9])pw', 'i', isPlainSecret),
+    assignmentRule(['密码:', '密码：', '密碼:', '密碼：'], '密[码碼]', '', isSecretValue),
     digestRule(),
     proseRule(),
+    environmentRule(),
+    shortRule(),
+    keyRule(),
   ];
 }
 
@@ -68,7 +92,7 @@ function assignmentRule(
 function digestRule(): PatternRule {
   const sure = ['password', 'passwd', 'passphrase', 'secret'];
   const keys = pairs.filter(([first]) => first !== 'shared' && first !== 'service');
-  const owners = ['access', 'auth', 'refresh', 'session', 'bot', 'api', 'private', 'deploy'];
+  const owners = ['access', 'auth', 'refresh', 'session', 'bot', 'api', 'private', 'deploy', 'server'];
   const tokens = owners.flatMap((owner) => pairCasings([owner, 'token'])).filter((form) => !form.includes(' '));
   const triggers = [...new Set([...sure.flatMap(casings), ...keys.flatMap(pairCasings), ...tokens, '_TOKEN'])];
   // The trigger has already checked the capitals, so the pattern need not list each form. Listing them takes four times as long to compile.
@@ -76,23 +100,67 @@ function digestRule(): PatternRule {
   return assignmentRule(triggers, key, 'i', (value) => isDigest(value));
 }
 
-/** Matches "The password is …" and "password for ada: …". */
+/**
+ * Matches "The password is …" and "password for ada: …", and a value in quotes, in brackets, in the next column or behind a dash:
+ * `.password("…")`, `the password "…"`, `password - …`. The words found there are rarely secret.
+ */
 function proseRule(): PatternRule {
-  const key = 'password|passphrase|passwort|kennwort|secret|token|api[ _-]?key';
+  const key = `${passwords.join('|')}|secret|token|api[ _-]?key`;
+  const verb = 'is|ist|lautet|est|es|è|é';
+  const said = String.raw`(?:\s(?:${verb}):?|\s(?:for|of|f\xfcr)\s[\w.@-]{1,40}(?:\sis|:))\s{1,3}["'\`*]{0,2}`;
+  const close = String.raw`["']?\s{0,2}[,(]\s{0,2}\\?["']|\s{1,2}["'\`(]|\s[\u2013\u2014-]\s{1,2}|[ \t]{2,20}|\t|"(?:\r?\n){2}|\n\n`;
+  const reaches = [
+    String.raw`\s[a-z]{0,6}:?|\s(?:for|of|f\xfcr)\s[\w.@-]{0,40}(?:\s?i?s?|:)`,
+    String.raw`["']?\s{0,2}[,(]?\s{0,2}\\?["'\`(]?|\s[\u2013\u2014-]?\s{0,2}|\s{0,20}|"[\r\n]{0,4}`,
+  ];
   return {
     name: 'secret',
-    triggers: [...['password', 'passphrase', 'passwort', 'kennwort', 'secret', 'token'].flatMap(casings), ...pairCasings(['api', 'key'])],
-    pattern: new RegExp(
-      String.raw`(?:${key})(?:\s(?:is|ist|lautet):?|\s(?:for|of|f\xfcr)\s[\w.@-]{1,40}(?:\sis|:))\s{1,3}["'\`*]{0,2}(${valueLetter}{8,200})`,
-      'iy',
-    ),
+    triggers: [...[...passwords, 'secret', 'token'].flatMap(casings), ...pairCasings(['api', 'key'])],
+    pattern: new RegExp(String.raw`(?:${key})(?:${said}|${close})(${valueLetter}{8,200})`, 'iy'),
     reach: new RegExp(
-      String.raw`(?:${key})(?:\s[a-z]{0,6}:?|\s(?:for|of|f\xfcr)\s[\w.@-]{0,40}(?:\s?i?s?|:))(?:\s{1,3}["'\`*]{0,2}(?<=(?:is|ist|lautet|:)\s{1,3}["'\`*]{0,2})${valueLetter}{0,201})?`,
+      String.raw`(?:${key})(?:(?:${reaches[0] ?? ''})(?:\s{1,3}["'\`*]{0,2}(?<=(?:${verb}|:)\s{1,3}["'\`*]{0,2})${valueLetter}{0,201})?|(?:${reaches[1] ?? ''})(?:(?<=[\s"'\`(])${valueLetter}{0,201})?)`,
       'iy',
     ),
     rank: rankOfPlace,
-    accept: (value) =>
-      (hasEveryKind(value) || isJumble(value)) && !namesMethod.test(value) && isSecretValue(value.replace(/[.!?:]+$/, ''), ''),
+    accept: (value, next) =>
+      (hasEveryKind(value) || isJumble(value)) && !namesMethod.test(value) && isSecretValue(value.replace(/[.!?:]+$/, ''), next),
+  };
+}
+
+/** A variable of the environment holds what it says, however weak: `DB_PASS=letmein`. */
+function environmentRule(): PatternRule {
+  return {
+    name: 'secret',
+    triggers: ['PASSWORD=', 'PASSWD=', 'PASSPHRASE=', 'PASS=', '_PWD='],
+    pattern: new RegExp(String.raw`(?<![a-z])[A-Z_]{4,10}=["']?(${valueLetter}{6,200})`, 'y'),
+    reach: new RegExp(String.raw`[A-Z_]{4,10}=["']?${valueLetter}{0,201}`, 'y'),
+    rank: rankOfPlace,
+    accept: (value, next) => next !== '(' && !isReference(value) && !/^(?:function|undefined|required|optional)$/i.test(value),
+  };
+}
+
+/** A short or numeric password that ends where its line or its quotes end. */
+function shortRule(): PatternRule {
+  return {
+    name: 'secret',
+    triggers: ['password', 'passwd', 'passwort'].flatMap(casings),
+    pattern: /pass(?:word|wd|wort)["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9!@#$%^*_.+-]{6,7}|\d{8,20})(?=["']|\s{0,4}(?:\n|$))/iy,
+    reach: /pass(?:word|wd|wort)["']?\s{0,4}[:=]?\s{0,4}["']?[A-Za-z0-9!@#$%^*_.+-]{0,21}\s{0,4}/iy,
+    rank: rankOfPlace,
+    accept: (value) => /^\d{6,}$/.test(value) || (hasDigit(value) && isSecretValue(value, '')),
+  };
+}
+
+/** A variable whose name ends in KEY and says of what service alone: `FAL_KEY=…`. */
+function keyRule(): PatternRule {
+  const open = 'PRIMARY|FOREIGN|CACHE|PUBLIC|PUBLISHABLE|SORT|PARTITION|ROUTING|OBJECT|IDEMPOTENCY|UNIQUE|HASH|RANGE|SITE|S3';
+  return {
+    name: 'secret',
+    triggers: ['_KEY='],
+    pattern: new RegExp(String.raw`(?<!(?:^|[^A-Z])(?:[A-Z0-9]+_)*(?:${open}))_KEY=["']?([A-Za-z0-9+/=_:.~-]{20,400})`, 'y'),
+    reach: /_KEY=["']?[A-Za-z0-9+/=_:.~-]{0,401}/y,
+    rank: rankOfPlace,
+    accept: (value) => looksDense(value) && !uuid.test(value) && !isReference(value),
   };
 }
 
@@ -145,7 +213,7 @@ function isDigest(value: string): boolean {
 function isReference(value: string): boolean {
   return (
     /^(?:\$|%[A-Za-z_]+%|@|#|env[:.]|file:|keychain:|vault:|op:|arn:|process\.|os\.)/i.test(value) ||
-    /:\/\//.test(value) ||
+    /:\/\/|^[A-Za-z_]\w*::/.test(value) ||
     (/^(?:\.{0,2}|~)\/[\w.-]*(?:\/|\.\w+$)/.test(value) && !isRandomName(value)) ||
     (/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value) && !value.split('.').some(isRandomName)) ||
     /(?:\*{3}|x{5}|\.{3}|your[_-]|placeholder|change-?me)/i.test(value)

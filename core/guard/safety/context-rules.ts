@@ -87,6 +87,15 @@ function createHeaderRules(): PatternRule[] {
       rank: rankOfGeneric,
       accept: (secret) => !/^(?:\*+|x+|pass(?:word)?|pw|secret)$/i.test(secret),
     },
+    {
+      // The same as Go writes it, without a scheme.
+      name: 'url-password',
+      triggers: ['@tcp(', '@unix('],
+      before: /:[^\s:/@"'<>]{3,70}$/,
+      pattern: /:([^\s:/@"'<>]{3,70})(?=@(?:tcp|unix)\()/y,
+      reach: /@[a-z(]{0,5}/y,
+      rank: rankOfGeneric,
+    },
   ];
 }
 
@@ -95,7 +104,7 @@ function createSettingRules(): PatternRule[] {
     {
       name: 'aws-secret-key',
       triggers: ['secret_access_key', 'SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret-access-key', 'aws_secret_key'],
-      pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
+      pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=]|\s)\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
       reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
       rank: rankOfProvider,
     },

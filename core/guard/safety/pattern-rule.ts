@@ -15,6 +15,8 @@ export interface PatternRule {
   readonly reach: RegExp;
   /** Judges the secret. `next` is the character after it, or empty at the end. */
   accept?(secret: string, next: string): boolean;
+  /** True if the triggers are words that may stand above a column of secrets. */
+  readonly mayHeadColumn?: boolean;
   /** The lowest rank of overlapping matches determines the name. */
   readonly rank: number;
 }
@@ -27,7 +29,7 @@ export const rankOfPlace = 2.5;
 export const rankOfPersonal = 3;
 
 export const triggerLengthMin = 3;
-const BEFORE_MAX = 16;
+const BEFORE_MAX = 80;
 
 /** Returns the start of a match whose trigger is at `at`. */
 export function beginningOf(rule: PatternRule, text: string, at: number): number {

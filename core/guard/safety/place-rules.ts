@@ -93,6 +93,21 @@ const flags: readonly (readonly [trigger: string, before: string, reach: string]
   ],
   ['docker login ', String.raw`docker login (?:-[^\n|;]{0,120}? )?-p ?["']?`, `(?:-${onLine})?`],
   ['IDENTIFIED ', String.raw`IDENTIFIED (?:WITH \w{1,40} )?BY ["']`, String.raw`(?:[WB]${onLine})?`],
+  ['7z ', String.raw`7z (?=[a-z] )[^\n|;]{0,120}? -p["']?`, `(?:[a-z] ${onLine})?`],
+  ['zip ', String.raw`zip (?:-[^\n|;]{0,120}? )?-P ?["']?`, `(?:-${onLine})?`],
+  ...(['sqlcmd', 'mongosh', 'az login', 'twine upload', 'psexec', 'ldapsearch'] as const).map(
+    (program) => [`${program} `, String.raw`${program} [^\n|;]{0,160}?-[pPw] ["']?`, onLine] as const,
+  ),
+  ['smbclient ', String.raw`smbclient [^\n|;]{0,120}?-U ?["']?[^\s%"']{1,60}%`, onLine],
+  ['lftp ', String.raw`lftp [^\n|;]{0,60}?-u ["']?[^\s,"']{1,60},["']?`, onLine],
+  ['net use ', String.raw`net use [^\n|;]{0,120}?/user:\S{1,60} ["']?`, onLine],
+  ['wpa_passphrase ', String.raw`wpa_passphrase \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
+  ['rdp ', String.raw`rdp [^\n|;]{0,160}?/p:["']?`, onLine],
+  ['SecureString ', String.raw`SecureString (?:-String )?["']`, String.raw`(?:-String )?["']?\S{0,201}`],
+  ['authtoken ', 'authtoken ', String.raw`\S{0,201}`],
+  ['wifi-sec.psk ', String.raw`wifi-sec\.psk ["']?`, String.raw`["']?\S{0,201}`],
+  // The code that a telephone scans to join a network.
+  ['WIFI:', String.raw`WIFI:(?:[STH]:[^;\n]{0,64};){0,3}P:`, onLine],
   ['requirepass ', String.raw`requirepass ["']?`, String.raw`["']?\S{0,201}`],
   ['-storepass ', String.raw`-storepass ["']?`, String.raw`["']?\S{0,201}`],
   // In a Dockerfile.

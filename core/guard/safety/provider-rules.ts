@@ -39,7 +39,7 @@ const rows: readonly Row[] = [
   // Tokens of installations and users that contain their claims.
   ['github-token', ['ghs_', 'ghu_'], '(?=[A-Za-z0-9_]{0,40}eyJ)[A-Za-z0-9_.-]{60,2000}'],
   ['github-token', 'github_pat_', '[A-Za-z0-9_]{22,255}'],
-  ['gitlab-token', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glft-'], '[A-Za-z0-9_.-]{20,300}'],
+  ['gitlab-token', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glft-', 'glrtr-'], '[A-Za-z0-9_.-]{20,300}'],
   ['slack-token', ['xoxa-', 'xoxb-', 'xoxe-', 'xoxe.', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'], '[A-Za-z0-9.-]{10,300}', looksRandom],
   ['slack-token', 'xapp-', '[0-9]-[A-Za-z0-9-]{20,300}'],
   ['slack-token', ['xoxc-', 'xoxd-'], '[A-Za-z0-9%+/=_-]{40,400}'],
@@ -223,12 +223,25 @@ const rows: readonly Row[] = [
   ['rpc-key', ['infura.io/v3/', 'infura.io/ws/v3/', 'quiknode.pro/'], `[0-9a-f]{32,40}${END}`],
   ['rpc-key', 'alchemy.com/v2/', '[A-Za-z0-9_-]{32,40}'],
   ['ntfy-token', 'tk_', `[a-z0-9]{29}${END}`, looksRandom],
-  ['trello-token', 'ATTA', `[0-9a-f]{64,76}${END}`],
+  ['trello-token', 'ATTA', `[0-9a-fA-F]{64,76}${END}`],
   ['segment-token', 'sgp_', `[A-Za-z0-9]{64}${END}`, hasEveryKind],
   ['statsig-key', 'secret-', `[A-Za-z0-9]{43}${END}`, hasEveryKind],
   ['woocommerce-key', ['ck_', 'cs_'], `[0-9a-f]{40}${END}`],
   ['sumup-key', ['sup_sk_', 'sup_at_'], '[A-Za-z0-9]{30,60}'],
   ['gocardless-token', 'live_', `[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])`, hasEveryKind],
+  ['klaviyo-key', 'pk_', `[0-9a-f]{34}${END}`],
+  ['intercom-token', 'dG9rO', '[A-Za-z0-9+/]{52,60}={0,2}'],
+  ['adyen-key', 'AQE', '[A-Za-z0-9+/]{60,250}={0,2}-[A-Za-z0-9+/]{40,60}={0,2}-[^\\s"\']{10,24}'],
+  ['cockroach-key', 'CCDB1_', '[A-Za-z0-9]{20,24}_[A-Za-z0-9]{30,50}'],
+  ['luma-key', 'luma-', '[0-9a-f-]{36}(?:-[0-9a-f-]{36})?', looksRandom],
+  ['cartesia-key', 'sk_car_', '[A-Za-z0-9_-]{20,40}'],
+  ['agentmail-key', ['am_', 'am_us_'], `[0-9a-f]{64}${END}`],
+  ['letta-key', 'sk-let-', '[A-Za-z0-9+/=]{40,200}'],
+  ['api-key', 'sk_', `[0-9a-f]{32}${END}`],
+  ['unkey-key', 'unkey_', '[A-Za-z0-9]{20,40}'],
+  ['convex-key', ['prod:', 'dev:', 'preview:'], '[a-z0-9:-]{5,80}[|][A-Za-z0-9+/=_-]{40,400}'],
+  ['depot-token', ['depot_org_', 'depot_project_', 'depot_user_'], '[A-Za-z0-9]{40,80}'],
+  ['sourcegraph-token', ['slk_', 'sgd_'], `[0-9a-f]{64}${END}`],
   ['password-hash', ['$2a$', '$2b$', '$2y$'], '[0-9]{2}[$][A-Za-z0-9./]{53}'],
   ['password-hash', ['$1$', '$5$', '$6$', '$apr1$'], '(?:rounds=[0-9]{1,9}[$])?[A-Za-z0-9./]{1,16}[$][A-Za-z0-9./]{22,86}'],
   ['password-hash', ['$y$', '$gy$', '$7$'], '[A-Za-z0-9./]{1,20}[$][A-Za-z0-9./]{1,86}[$][A-Za-z0-9./]{43}'],
@@ -249,7 +262,7 @@ export function createProviderRules(): PatternRule[] {
     const pattern = new RegExp(`${start}(?:${literals.map(escapeRegExp).join('|')})${rest}`, 'y');
     return { ...tokenRule(name, literals, pattern), ...(accept === undefined ? {} : { accept }) };
   });
-  return [...rules, telegramRule(), discordRule(), azureClientRule()];
+  return [...rules, telegramRule(), discordRule(), azureClientRule(), azureServiceRule(), mailchimpRule()];
 }
 
 function tokenRule(name: string, triggers: readonly string[], pattern: RegExp): PatternRule {
@@ -277,6 +290,19 @@ function azureClientRule(): PatternRule {
   const triggers = everyWay('0123456789', ['Q~']);
   const pattern = /[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/y;
   return { ...tokenRule('azure-client-secret', triggers, pattern), before: /[A-Za-z0-9_~.-]{0,3}$/ };
+}
+
+/** Keys of Azure's services say in their last characters whose they are. */
+function azureServiceRule(): PatternRule {
+  const triggers = ['JQQJ99', 'AzSeA', 'AzFu', 'AzCa', '+ASt', '+ABa', '+ASb', '+AEh', '+ARm', '+ACR', 'ACDb', 'APIM', 'AIoT'];
+  const before = '[A-Za-z0-9+/_-]{33,76}';
+  const pattern = new RegExp(`${before}(?:${triggers.map(escapeRegExp).join('|')})[A-Za-z0-9+/_-]{5,30}={0,2}(?![A-Za-z0-9+/_-])`, 'y');
+  return { ...tokenRule('azure-key', triggers, pattern), before: new RegExp(`${before}$`), accept: hasEveryKind };
+}
+
+/** A key ends in the name of its data centre. */
+function mailchimpRule(): PatternRule {
+  return { ...tokenRule('mailchimp-key', ['-us'], /(?<![0-9a-f])[0-9a-f]{32}-us[0-9]{1,2}(?![0-9a-z])/y), before: /[0-9a-f]{32}$/ };
 }
 
 /** Returns whether the text is JSON with an account, a tunnel and its secret. */

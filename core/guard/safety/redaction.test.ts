@@ -253,6 +253,10 @@ test('a value that includes the next key does not hide the next value', () => {
 });
 
 const harmless = [
+  'id,token,pos\n1,foo,2\n2,barBaz12,3',
+  '| Setting | Secret |\n|---|---|\n| a | no |\n| b | yes, in 2025 |',
+  'password_hash_algorithm: argon2id token: TokenKind::Ident1 password - at least 12 characters (password (optional))',
+  'const f = (password: string) => check(password, "argon2id-v19"); PASS=12 FAIL=0 PASSWORD=$SECRET1 CACHE_KEY=v3-linux-node-24',
   'commit da39a3ee5e6b4b0d3255bfef95601890afd80709',
   'token: da39a3ee5e6b4b0d3255bfef95601890afd80709',
   'id 123e4567-e89b-12d3-a456-426614174000, token=123e4567-e89b-12d3-a456-426614174000',

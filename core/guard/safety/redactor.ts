@@ -11,6 +11,7 @@ import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, typ
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
 import { createProviderRules } from './provider-rules.ts';
 import { formLengthMin, isRecognizable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
+import { tableRuns } from './table-runs.ts';
 import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openUuencoded, uuencodedRuns } from './uuencoded-runs.ts';
 import { openEscape, unescapedView } from './unescaped-view.ts';
@@ -44,6 +45,8 @@ interface Find {
   readonly spans: Span[];
   openValue: number;
   openPattern: number;
+  /** Where words are that may stand above a column of secrets. */
+  readonly heads: number[];
 }
 
 const VALUES_MAX = 2000;
@@ -133,12 +136,15 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
+    const tables = tableRuns(whole, found.heads);
+    if (isOpen) found.openPattern = Math.min(found.openPattern, tables.open);
     for (const view of [
       unescapedView(whole, this.#reach),
       ...encodedRuns(whole),
       ...numberRuns(whole),
       ...dumpRuns(whole),
       ...uuencodedRuns(whole),
+      ...tables.views,
     ]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;
@@ -156,6 +162,7 @@ export class Redactor {
   /** Checks the text in the form given. */
   #inspect(text: string, isOpen: boolean): Find {
     const spans: Span[] = [];
+    const heads: number[] = [];
     let openPattern = text.length;
     const openValue = this.#findValues(text, isOpen, (span, form) => {
       spans.push(span);
@@ -163,6 +170,7 @@ export class Redactor {
       if (form.sharesItsEnd && span.end + 7 > text.length) openPattern = Math.min(openPattern, span.start);
     });
     const openTrigger = this.#triggers.scan(text, isOpen, (rule, at) => {
+      if (rule.mayHeadColumn === true) heads.push(at);
       const from = beginningOf(rule, text, at);
       const span = matchRule(rule, text, from);
       if (span !== null) spans.push(span);
@@ -178,7 +186,7 @@ export class Redactor {
         openUuencoded(text),
         openLead(text),
       );
-    return { spans, openValue, openPattern };
+    return { spans, openValue, openPattern, heads };
   }
 
   /** If `isOpen`, returns the start of an unfinished value at the end of the text; otherwise, and without one, the text's length. */

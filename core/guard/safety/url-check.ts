@@ -17,15 +17,18 @@ const URL_LENGTH_MAX = 16_384;
 /** Names that refer to this machine, its network or its cloud, whatever DNS says. */
 const localSuffixes = [
   ...'localhost localdomain local internal intranet lan home corp private svc default'.split(' '),
-  ...'home.arpa in-addr.arpa ip6.arpa cluster.local'.split(' '),
+  ...'home.arpa in-addr.arpa ip6.arpa cluster.local consul workgroup localnet onion i2p'.split(' '),
   // Routers answer these names themselves.
-  ...'fritz.box tplinkwifi.net tplinklogin.net routerlogin.net routerlogin.com router.asus.com asusrouter.com mywifiext.net'.split(' '),
+  ...'fritz.box tplinkwifi.net tplinklogin.net routerlogin.net routerlogin.com router.asus.com speedport.ip easy.box homerouter.cpe asusrouter.com mywifiext.net'.split(
+    ' ',
+  ),
   ...'metadata.goog metadata.azure.com metadata.packet.net metadata.platformequinix.com'.split(' '),
 ];
 /** Public services that resolve any name to the address it contains, to 127.0.0.1, or to changing addresses. */
 const echoSuffixes = [
   ...'nip.io sslip.io xip.io ipq.co backname.io local-ip.co local-ip.sh my.local-ip.co ip.linodeusercontent.com plex.direct'.split(' '),
   ...'localtest.me lvh.me vcap.me lacolhost.com traefik.me local.gd localho.st sisteminha.com yoogle.com smackaho.st'.split(' '),
+  ...'lndo.site ddev.site lcl.host fuf.me ulh.us docksal.site localdev.me localhost.direct localh.st xip.name nip.direct'.split(' '),
   ...'rbndr.us 1u.ms rebind.network rebind.it'.split(' '),
 ];
 

@@ -75,6 +75,9 @@ const moreDenied = [
   ...'kubernetes.default metadata.goog metadata.goog. metadata.azure.com metadata.packet.net fritz.box router.asus.com tplinkwifi.net'
     .split(' ')
     .concat('7f000001.c0a80001.rbndr.us make-127-0-0-1-rr.1u.ms a.ns.rebind.it 127-0-0-1.local-ip.sh 127.0.0.1.backname.io'.split(' '))
+    .concat(
+      'vault.service.consul speedport.ip app.lndo.site proj.ddev.site x.lcl.host a.localhost.direct 10.0.0.1.xip.name x.onion'.split(' '),
+    )
     .concat('127-0-0-1.plex.direct 127-0-0-1.ip.linodeusercontent.com localho.st 127-0-0-1.ipq.co .com'.split(' '))
     .map((host) => `http://${host}/`),
   'http://example..org/',

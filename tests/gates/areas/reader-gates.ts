@@ -156,6 +156,14 @@ export const readerGates: readonly Gate[] = [
     suites: ['core/guard/command/rewritten-line.test.ts'],
   },
   {
+    name: 'command/harmless-variables',
+    prevents: 'a variable before a command loads a library, starts a pager or names a file',
+    file: 'core/guard/command/script-forms.ts',
+    text: 'harmless.some((form) => form.test(text))',
+    instead: "text.includes('=')",
+    suites: ['core/guard/command/read-command.test.ts'],
+  },
+  {
     name: 'command/plain-variables',
     prevents: 'a command prints a variable that holds a key',
     file: 'core/guard/command/read-command.ts',
