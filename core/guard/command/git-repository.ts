@@ -133,13 +133,13 @@ export function linksAmong(tracked: readonly string[]): readonly string[] {
   return [...folders].filter((folder) => look(folder)?.isSymbolicLink() === true);
 }
 
-/** Returns the folder git uses as the top of the repository, or null if git finds none. */
 /** Returns the folder that git takes for the top of the work tree, or null if it is not a plain one. */
 export function repositoryRoot(cwd: string): string | null {
   const found = discover(cwd);
   return found === null || found.problem !== null ? null : found.root;
 }
 
+/** Returns the folder git uses as the top of the repository, or null if git finds none. */
 function discover(cwd: string): { root: string; problem: string | null } | null {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (look(join(folder, '.git')) !== null) return { root: folder, problem: null };
