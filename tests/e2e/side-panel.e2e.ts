@@ -84,6 +84,25 @@ test('it shows what a session made, changed and runs, by the keyboard alone', { 
   expect(window.incidents).toEqual([]);
 });
 
+test('a file that the turn changed opens from its name in the answer; other names stay text', async () => {
+  const write = { tool: 'write_file', args: { path: 'notes/plan.md', content: '# Beans\n' } };
+  const text = 'I wrote `notes/plan.md` ([the plan](notes/plan.md)), not `other.md` or [more](../../etc/passwd) or [x](javascript:alert(1)).';
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text }], config: { policy: { mode: 'workspace-free' } } });
+  const { page, conversation } = window;
+  await window.send('Plan');
+  const links = conversation.locator('.document').getByRole('link');
+  await expect.poll(() => links.allInnerTexts()).toEqual(['notes/plan.md', 'the plan']);
+  await looksGood(page, 'file-links');
+  for (const link of [links.first(), links.last()]) {
+    await link.press('Enter');
+    await panelOf(page).getByRole('heading', { name: 'Beans' }).waitFor();
+    await page.keyboard.press('Escape');
+    await panelOf(page).waitFor({ state: 'detached' });
+    expect(await link.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  }
+  expect(window.incidents).toEqual([]);
+});
+
 test('documents, tables, drawings and pages are shown in place', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Seen.' }] });
   const { page } = window;

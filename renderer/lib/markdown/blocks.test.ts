@@ -32,6 +32,17 @@ test('finished blocks keep their identity, so they are not rendered again', () =
   expect(after[1]).toBe(before[1]);
 });
 
+test('the end of a stream keeps what is as before; a definition of a link changes what was read before it', () => {
+  const stream = new BlockStream();
+  const text = 'One [a].\n\nTwo.\n\nThree.\n\nFour.';
+  const before = stream.update(text);
+  const end = stream.finish(text);
+  expect([outline(end), end[0] === before[0], end[1] === before[1]]).toEqual([outline(toBlocks(text)), true, true]);
+  const defined = `${text}\n\n[a]: https://example.org/`;
+  expect(stream.finish(defined)[0]).toEqual(toBlocks(defined)[0]);
+  expect(stream.finish(defined)[0]).not.toEqual(before[0]);
+});
+
 test('a text that is not a continuation starts over', () => {
   const stream = new BlockStream();
   stream.update('One.\n\nTwo.\n\nThree.\n\nFour.');

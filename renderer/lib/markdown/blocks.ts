@@ -23,6 +23,7 @@ const deepNesting = /(?:^|\n)[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+){40}
 /** The same across lines: each level of a list is parsed once for every level around it. */
 const deepIndent = /(?:^|\n)[ \t]{160,}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const openBracketsMax = 2000;
+const linkDefinition = /^ {0,3}\[[^\]]+\]:/m;
 
 export function toBlocks(text: string): Block[] {
   if (text === '') return [];
@@ -54,6 +55,17 @@ export class BlockStream {
     }
   }
 
+  /**
+   * The blocks of the complete text, parsed as a whole. Those that are as before keep their identity, unless the text defines the address of
+   * links: such a definition changes blocks that were read before it.
+   */
+  finish(text: string): readonly Block[] {
+    const before = this.#frozen;
+    const blocks = toBlocks(text);
+    if (before.length === 0 || linkDefinition.test(text)) return blocks;
+    return blocks.map((block, index) => (isSameMarkup(block, before[index]) ? before[index] : block));
+  }
+
   reset(): void {
     this.#frozen = [];
     this.#frozenChars = 0;
@@ -71,6 +83,10 @@ export class BlockStream {
     this.#frozenText = text.slice(0, this.#frozenChars);
     return [...this.#frozen, ...tokens.slice(closed.length).flatMap(toBlock)];
   }
+}
+
+function isSameMarkup(block: Block, before: Block | undefined): before is Block {
+  return block.kind === 'markup' && before?.kind === 'markup' && block.token.raw === before.token.raw;
 }
 
 function lex(text: string): Token[] {

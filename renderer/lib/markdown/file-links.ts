@@ -1,0 +1,27 @@
+// Makes the names of files that a turn changed open the file: names written as code and links with a relative address. The names come from
+// the calls, never from the answer, so a text can only point at what the turn really changed.
+
+export interface FileLinks {
+  /** The real path by the name that the calls used. */
+  readonly byName: ReadonlyMap<string, string>;
+  open(path: string, opener: HTMLElement): void;
+}
+
+/** Works on one block of an answer. */
+export function linkFiles(block: HTMLElement, { byName, open }: FileLinks): void {
+  if (byName.size === 0) return;
+  for (const node of block.querySelectorAll<HTMLElement>('.file, :not(pre) > code')) {
+    const path = byName.get((node.title || node.textContent).replace(/^\.\//, ''));
+    // A name within a link would be two controls in one.
+    if (path === undefined || node.parentElement?.closest('a, .file') !== null) continue;
+    const link = block.ownerDocument.createElement('a');
+    // The address is only there for the keyboard: it leads to where the window is.
+    link.href = '#';
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      open(path, link);
+    });
+    node.replaceWith(link);
+    link.append(node);
+  }
+}
