@@ -16,6 +16,7 @@ const answer = [
   '`npm test` هو الأمر الأول.',
   'This paragraph is English. It ends with a full stop.',
   '- أول بند\n- English within it',
+  'Between two lists.',
   '- English list',
   '```ts\nconst a = 1;\n```',
   'וגם קוד `a.b()` בסוף!',

@@ -169,9 +169,8 @@ test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 
 
 test('at 390 px, the menu of an approval is next to its details, not alone in a row', async () => {
   const calls = [{ tool: 'write_file', args: { path: 'plan.md', content: 'Plan' } }];
-  const window = await openSession(browser, { replies: [{ calls }], context: { viewport: { width: 390, height: 844 } } });
+  const window = await openWindow(browser, { replies: [{ calls }], context: { viewport: { width: 390, height: 844 } } });
   await window.send('Write it');
-  await window.page.waitForTimeout(3000); await window.page.screenshot({ path: '/tmp/win-pics/dbg.png' });
   const menu = await window.approval.getByRole('button', { name: 'Other answers' }).boundingBox();
   const details = await window.approval.getByText('Details', { exact: true }).boundingBox();
   expect(Math.abs((menu?.y ?? 0) + (menu?.height ?? 0) / 2 - ((details?.y ?? 0) + (details?.height ?? 0) / 2))).toBeLessThan(4);

@@ -1,8 +1,8 @@
-// Makes the names of files that a turn changed open the file: names written as code and links with a relative address. The names come from
-// the calls, never from the answer, so a text can only point at what the turn really changed.
+// Makes the names of files that a turn read or changed open the file: names as code or in bold, and links with a relative address. The names
+// come from the calls, never from the answer, so a text can only point at files that the turn really touched.
 
 export interface FileLinks {
-  /** The real path by the name that the calls used. */
+  /** The path to open, by the name that the calls used. */
   readonly byName: ReadonlyMap<string, string>;
   open(path: string, opener: HTMLElement): void;
 }
@@ -10,7 +10,7 @@ export interface FileLinks {
 /** Works on one block of an answer. */
 export function linkFiles(block: HTMLElement, { byName, open }: FileLinks): void {
   if (byName.size === 0) return;
-  for (const node of block.querySelectorAll<HTMLElement>('.file, :not(pre) > code')) {
+  for (const node of block.querySelectorAll<HTMLElement>('.file, strong, :not(pre) > code')) {
     const path = byName.get((node.title || node.textContent).replace(/^\.\//, ''));
     // A name within a link would be two controls in one.
     if (path === undefined || node.parentElement?.closest('a, .file') !== null) continue;
