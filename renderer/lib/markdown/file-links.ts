@@ -4,7 +4,7 @@
 export interface FileLinks {
   /** The path to open, by the name that the calls used. */
   readonly byName: ReadonlyMap<string, string>;
-  open(path: string, opener: HTMLElement): void;
+  readonly open: (path: string, opener: HTMLElement) => void;
 }
 
 /** Works on one block of an answer. */
