@@ -23,8 +23,9 @@ const answer = [
 ].join('\n\n');
 
 test('each block of an answer has its own direction, and code is read from the left', async () => {
-  const { conversation, send, incidents } = await openSession(browser, { replies: [{ text: answer }] });
-  await send('Weekly report');
+  const window = await openSession(browser, { replies: [{ text: answer }] });
+  const { conversation } = window;
+  await window.send('Weekly report');
   await conversation.getByText('בסוף').waitFor();
   const direction = (text: string | RegExp): Promise<string | undefined> =>
     conversation
@@ -51,5 +52,5 @@ test('each block of an answer has its own direction, and code is read from the l
     hebrew: 'rtl',
     inline: 'ltr',
   });
-  expect(incidents).toEqual([]);
+  expect(window.incidents).toEqual([]);
 });
