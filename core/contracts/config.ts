@@ -231,11 +231,11 @@ export const configSchema = z.strictObject({
   workspace: z.strictObject({ path: z.string().min(1).optional(), extraFolders: z.array(z.string().min(1)).default([]) }).prefault({}),
   policy: z
     .strictObject({
+      mode: policyModeSchema.default('supervised'),
       allowCommands: z.array(z.string().min(1)).default([]),
       allowDomains: z.array(z.string().min(1)).default([]),
       denyDomains: z.array(z.string().min(1)).default([]),
       denyTools: z.array(naming('tool', z.string().min(1))).default([]),
-      mode: policyModeSchema.default('supervised'),
       /** The first rule that matches applies. */
       rules: z.array(policyRuleSchema).max(200).default([]),
       limits: z

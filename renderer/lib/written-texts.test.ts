@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { CallView } from '../../core/contracts/turn-view.ts';
-import { writtenTexts } from './written-texts.ts';
+import { readTexts, writtenTexts } from './written-texts.ts';
 
 const before = { kind: 'absent' } as const;
 
@@ -25,4 +25,12 @@ test.each<[string, readonly CallView[], string | undefined]>([
   ['failed', [{ ...write, state: 'error' }], undefined],
 ])('a file that was %s', (_how, calls, text) => {
   expect(writtenTexts(calls).get('/w/a.md')).toBe(text);
+});
+
+test('the text of a file that was only read is the one of the last read that worked', () => {
+  const decision = { facts: { paths: [{ given: 'a.md', real: '/w/a.md', access: 'read' }] } } as unknown as CallView['decision'];
+  const reads = ['one', 'two'].map((forModel) => call('read_file', { path: 'a.md' }, { files: [], forModel, decision }));
+  const failed = call('read_file', { path: 'a.md' }, { files: [], forModel: 'gone', decision, state: 'error' });
+  const listed = call('exec', { command: 'ls a.md' }, { files: [], forModel: 'a.md', decision });
+  expect([...readTexts([...reads, failed, listed])]).toEqual([['a.md', 'two']]);
 });

@@ -178,3 +178,18 @@ test('it passes the accessibility rules, light and dark, wide and narrow', async
     }
   }
 });
+
+test('it is made wider by keys, and a double click takes the usual width', async () => {
+  const window = await openSession(browser, { replies: [{ text: 'Wide.' }] });
+  await window.send('Say it');
+  await window.conversation.getByText('Wide.', { exact: true }).waitFor();
+  await window.page.keyboard.press('Alt+Shift+I');
+  const edge = panel(window).getByRole('separator', { name: 'Width of the inspector' });
+  const width = async (): Promise<number> => Math.round((await panel(window).boundingBox())?.width ?? 0);
+  await edge.press('ArrowLeft');
+  await expect.poll(width).toBe(400);
+  await edge.dblclick();
+  await expect.poll(width).toBe(360);
+  await edge.press('Escape');
+  await panel(window).waitFor({ state: 'detached' });
+});

@@ -166,3 +166,13 @@ test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 
   expect((button?.y ?? 0) + (button?.height ?? 256)).toBeLessThanOrEqual(nav?.y ?? 0);
   expect(window.incidents).toEqual([]);
 });
+
+test('at 390 px, the menu of an approval is next to its details, not alone in a row', async () => {
+  const calls = [{ tool: 'write_file', args: { path: 'plan.md', content: 'Plan' } }];
+  const window = await openWindow(browser, { replies: [{ calls }], context: { viewport: { width: 390, height: 844 } } });
+  await window.send('Write it');
+  const menu = await window.approval.getByRole('button', { name: 'Other answers' }).boundingBox();
+  const details = await window.approval.getByText('Details', { exact: true }).boundingBox();
+  expect(Math.abs((menu?.y ?? 0) + (menu?.height ?? 0) / 2 - ((details?.y ?? 0) + (details?.height ?? 0) / 2))).toBeLessThan(4);
+  expect((menu?.x ?? 0) > (details?.x ?? 0)).toBe(true);
+});

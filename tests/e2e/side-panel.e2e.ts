@@ -84,6 +84,36 @@ test('it shows what a session made, changed and runs, by the keyboard alone', { 
   expect(window.incidents).toEqual([]);
 });
 
+test('a file that the turn touched opens from its name in the answer; other names stay text', async () => {
+  const write = { tool: 'write_file', args: { path: 'notes/plan.md', content: '# Beans\n' } };
+  const read = { tool: 'read_file', args: { path: 'costs.csv' } };
+  const text =
+    'I wrote `notes/plan.md` ([the plan](notes/plan.md)) from **costs.csv**, not `other.md` or [more](../../etc/passwd) or [x](javascript:alert(1)).';
+  const window = await openWindow(browser, {
+    replies: [{ calls: [write, read] }, { text }],
+    files: { 'costs.csv': 'item,amount\nRent,1200\n' },
+    config: { policy: { mode: 'workspace-free' } },
+  });
+  const { page, conversation } = window;
+  await window.send('Plan');
+  const links = conversation.locator('.document').getByRole('link');
+  await expect.poll(() => links.allInnerTexts()).toEqual(['notes/plan.md', 'the plan', 'costs.csv']);
+  await looksGood(page, 'file-links');
+  for (const link of [links.nth(0), links.nth(1)]) {
+    await link.press('Enter');
+    await panelOf(page).getByRole('heading', { name: 'Beans' }).waitFor();
+    await page.keyboard.press('Escape');
+    await panelOf(page).waitFor({ state: 'detached' });
+    expect(await link.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  }
+  await links.last().click();
+  await panelOf(page).getByRole('cell', { name: 'Rent' }).waitFor();
+  await panelOf(page).getByText('as the agent last read it').waitFor();
+  await panelOf(page).getByRole('button', { name: 'All files' }).click();
+  await panelOf(page).getByRole('button', { name: 'costs.csv' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
 test('documents, tables, drawings and pages are shown in place', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Seen.' }] });
   const { page } = window;

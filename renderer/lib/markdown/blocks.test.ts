@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Tokens } from 'marked';
 import { BlockStream, markdownCharsMax, toBlocks, type Block } from './blocks.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 
@@ -30,6 +31,28 @@ test('finished blocks keep their identity, so they are not rendered again', () =
   const after = stream.update('One.\n\nTwo.\n\nThree.\n\nFour and more');
   expect(after[0]).toBe(before[0]);
   expect(after[1]).toBe(before[1]);
+});
+
+test('the end of a stream keeps what is as before; a definition of a link changes what was read before it', () => {
+  const stream = new BlockStream();
+  const text = 'One [a].\n\nTwo.\n\nThree.\n\nFour.';
+  const before = stream.update(text);
+  const end = stream.finish(text);
+  expect([outline(end), end[0] === before[0], end[1] === before[1]]).toEqual([outline(toBlocks(text)), true, true]);
+  const defined = `${text}\n\n[a]: https://example.org/`;
+  expect(stream.finish(defined)[0]).toEqual(toBlocks(defined)[0]);
+  expect(stream.finish(defined)[0]).not.toEqual(before[0]);
+});
+
+test('a long list is several blocks that count on, and a growing one is rendered again only at its end', () => {
+  const list = (items: number): string => Array.from({ length: items }, (_, at) => `${at + 5}. item`).join('\n');
+  const starts = (blocks: readonly Block[]): unknown[] =>
+    blocks.map((block) => block.kind === 'markup' && (block.token as Tokens.List).start);
+  expect(starts(toBlocks(list(250)))).toEqual([5, 105, 205]);
+  const stream = new BlockStream();
+  const before = stream.update(list(250));
+  const after = stream.update(list(260));
+  expect([after[0] === before[0], after[1] === before[1], after[2] === before[2]]).toEqual([true, true, false]);
 });
 
 test('a text that is not a continuation starts over', () => {

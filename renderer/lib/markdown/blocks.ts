@@ -1,7 +1,7 @@
 // Splits markdown into top-level blocks and keeps the finished ones while an answer streams, so that only the open block is parsed again.
 // Never throws: text the parser rejects is shown as plain text.
 
-import { Lexer, type Token } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
 import { findDetails, readDetails } from './details.ts';
 import { findFootnote, findFootnoteMark, readFootnote, readFootnoteMark } from './footnotes.ts';
 import { findInlineFormula, readBlockFormula, readInlineFormula } from './maths.ts';
@@ -22,7 +22,10 @@ const blockCharsMax = 50_000;
 const deepNesting = /(?:^|\n)[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+){40}/;
 /** The same across lines: each level of a list is parsed once for every level around it. */
 const deepIndent = /(?:^|\n)[ \t]{160,}(?:[-*+]|\d{1,9}[.)])[ \t]/;
+/** A longer list is several blocks, so that a growing one is not rendered again as a whole. */
+const listItemsMax = 100;
 const openBracketsMax = 2000;
+const linkDefinition = /^ {0,3}\[[^\]]+\]:/m;
 
 export function toBlocks(text: string): Block[] {
   if (text === '') return [];
@@ -40,6 +43,8 @@ export class BlockStream {
   #frozen: Block[] = [];
   #frozenChars = 0;
   #frozenText = '';
+  /** The blocks of the latest text. */
+  #latest: readonly Block[] = [];
 
   update(source: string): readonly Block[] {
     const text = normalise(source);
@@ -48,16 +53,24 @@ export class BlockStream {
       return [...this.#frozen, { kind: 'plain', text: text.slice(this.#frozenChars) }];
     }
     try {
-      return this.#parse(text);
+      return (this.#latest = this.#parse(text));
     } catch {
       return [...this.#frozen, { kind: 'plain', text: text.slice(this.#frozenChars) }];
     }
+  }
+
+  /**
+   * The blocks of the complete text, parsed as a whole. Those that are as before keep their identity, so they are not rendered again.
+   */
+  finish(text: string): readonly Block[] {
+    return this.#keep(toBlocks(text), text, 0);
   }
 
   reset(): void {
     this.#frozen = [];
     this.#frozenChars = 0;
     this.#frozenText = '';
+    this.#latest = [];
   }
 
   #parse(text: string): readonly Block[] {
@@ -69,8 +82,31 @@ export class BlockStream {
       this.#frozenChars += token.raw.length;
     }
     this.#frozenText = text.slice(0, this.#frozenChars);
-    return [...this.#frozen, ...tokens.slice(closed.length).flatMap(toBlock)];
+    const open = tokens.slice(closed.length).flatMap(toBlock);
+    return [...this.#frozen, ...this.#keep(open, text, this.#frozen.length)];
   }
+
+  /** Replaces blocks by equal ones of the latest text. A definition of a link changes blocks that were read before it. */
+  #keep(blocks: readonly Block[], text: string, from: number): readonly Block[] {
+    const latest = this.#latest;
+    if (latest.length <= from || linkDefinition.test(text)) return blocks;
+    return blocks.map((block, index) => {
+      const before = latest[from + index];
+      return isSameMarkup(block, before) ? before : block;
+    });
+  }
+}
+
+function listParts(list: Tokens.List): Tokens.List[] {
+  return Array.from({ length: Math.ceil(list.items.length / listItemsMax) }, (_, part) => {
+    const first = part * listItemsMax;
+    const items = list.items.slice(first, first + listItemsMax);
+    return { ...list, items, start: list.start === '' ? '' : list.start + first, raw: items.map(({ raw }) => raw).join('') };
+  });
+}
+
+function isSameMarkup(block: Block, before: Block | undefined): before is Block {
+  return block.kind === 'markup' && before?.kind === 'markup' && block.token.raw === before.token.raw;
 }
 
 function lex(text: string): Token[] {
@@ -100,6 +136,7 @@ function toBlock(token: Token): Block[] {
   }
   if (token.type === 'formulaBlock') return [{ kind: 'formula', text: typeof token['text'] === 'string' ? token['text'] : '' }];
   if (token.type === 'details') return [{ kind: 'details', summary: String(token['summary']), text: String(token['text']) }];
+  if (token.type === 'list' && (token as Tokens.List).items.length > listItemsMax) return listParts(token as Tokens.List).flatMap(toBlock);
   return [token.raw.length > blockCharsMax ? { kind: 'plain', text: token.raw } : { kind: 'markup', token }];
 }
 

@@ -10,16 +10,18 @@ import type { Words } from '../i18n/words.ts';
 const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup sub kbd table thead tbody tr th td'.split(' ');
 /** Models often write these tags within a line; they are accepted only without attributes. */
 const plainTag = /^<(?:br ?\/?|\/?(?:sub|sup|kbd))>$/i;
+/** No scheme, no host, no place in a page. */
+const relativePath = /^(?![\\/]{2}|#|[a-z][a-z0-9+.-]*:)[^?#]+$/i;
 const alertHead = /^\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
 
 const allowed = {
   ALLOWED_TAGS: allowedTags,
-  ALLOWED_ATTR: ['href', 'title', 'class', 'align', 'start'],
+  ALLOWED_ATTR: ['href', 'title', 'class', 'align', 'start', 'dir'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
   // The pattern above applies to every attribute except those known to contain no address.
-  ADD_URI_SAFE_ATTR: ['align', 'start'],
+  ADD_URI_SAFE_ATTR: ['align', 'start', 'dir'],
   // If the host's policy requires trusted types, only this file and the framework's own templates create them.
   RETURN_TRUSTED_TYPE: true as const,
 };
@@ -31,7 +33,8 @@ export interface SafeMarkup {
 
 /** The most characters of a table cell that is not broken into lines. */
 const shortCell = 16;
-const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|nowrap|formula|footnote|alert|alert-(?:note|tip|important|warning|caution))$/;
+const ownClass =
+  /^(?:depth-[1-6]|image-link|link-host|task|nowrap|formula|footnote|file|alert|alert-(?:note|tip|important|warning|caution))$/;
 
 /** The text that replaces an image, and the titles of alerts, in the person's language. */
 export type ImageWords = Pick<Words['chat']['document'], 'alerts' | 'image' | 'notLoaded' | 'notLoadedFrom'>;
@@ -107,7 +110,9 @@ function createRenderer(words: () => ImageWords): Renderer {
   renderer.link = function ({ href, tokens, text }: Tokens.Link) {
     const inner = this.parser.parseInline(tokens);
     const target = safeHref(href);
-    if (target === null) return inner;
+    // A relative address can only mean a file: its name is kept, and it opens if the window knows the file (file-links.ts).
+    if (target === null)
+      return relativePath.test(href) ? `<span class="file" title="${escapeHtml(decodeComponent(href))}">${inner}</span>` : inner;
     const host = hostOf(target);
     // If the link's text does not name its host, the host is shown after it.
     const beside = host === '' || text.includes(host) ? '' : ` <span class="link-host">${escapeHtml(host)}</span>`;
@@ -121,7 +126,9 @@ function createRenderer(words: () => ImageWords): Renderer {
     return `<a class="image-link" href="${escapeHtml(target)}">${escapeHtml(notLoadedFrom(name, hostOf(target)))}</a>`;
   };
   renderer.checkbox = ({ checked }) => `<span class="task">${checked ? '☑' : '☐'}</span> `;
-  renderer.code = ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>`;
+  // Code is read from the left within every language, and says nothing about the direction of its paragraph.
+  renderer.codespan = ({ text }) => `<code dir="ltr">${escapeHtml(text)}</code>`;
+  renderer.code = ({ text }) => `<pre dir="ltr"><code>${escapeHtml(text)}</code></pre>`;
   return renderer;
 }
 

@@ -238,6 +238,7 @@ export const chat = {
     title: 'Inspector',
     inspect: 'Inspect this turn',
     close: 'Close the inspector',
+    width: 'Width of the inspector',
     turn: 'This turn',
     status: 'Status',
     statuses: {

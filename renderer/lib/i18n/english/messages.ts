@@ -1,7 +1,8 @@
 // Texts about a person's messages, and the actions on them and on answers.
 
 export const messages = {
-  turn: 'Turn',
+  /** A screen reader lists the turns by it. */
+  turn: (message: string) => (message === '' ? 'Turn' : `Turn: ${message}`),
   forMessage: 'Actions for your message',
   forAnswer: 'Actions for this answer',
   copy: 'Copy',

@@ -13,6 +13,7 @@ export const side = {
   review: 'Review all changes',
   allFiles: 'All files',
   asWritten: 'As the agent last left it.',
+  asRead: 'The text as the agent last read it.',
   nothingRuns: 'No command is running in this session.',
   stop: 'Stop',
   stopOf: (command: string) => `Stop ${command}`,
