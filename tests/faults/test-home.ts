@@ -14,6 +14,7 @@ import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
 import { compileCache } from '../compile-cache.ts';
 import { cliFile } from '../program-file.ts';
+import { blankDatabase } from '../rigs/blank-database.ts';
 import { runHere } from '../rigs/command-here.ts';
 
 const CLI_MAX_MS = 60_000;
@@ -44,10 +45,12 @@ export class TestHome {
   readonly #children = new Set<Serving>();
   readonly env: Record<string, string> = {};
 
-  constructor() {
+  /** `isNew`: the folder is empty, so that the first start applies the migrations. */
+  constructor({ isNew = false }: { readonly isNew?: boolean } = {}) {
     this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-fault-')));
     this.path = join(this.#folder, 'home');
     mkdirSync(this.path, { mode: 0o700 });
+    if (!isNew) writeFileSync(join(this.path, 'trayclaw.db'), blankDatabase(), { mode: 0o600 });
   }
 
   get workspace(): string {

@@ -1,5 +1,5 @@
-// The first minute of a new user, on the command line: no configuration, a key in the environment, a provider without
-// a default, a dead server. It says which model answers, and never uses a key without consent.
+// The first minute of a new user, on the command line: no configuration, a key in the environment, a provider without a default, a dead
+// server. It says which model answers, and never uses a key without consent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ interface Asked {
 }
 
 function open(): TestHome {
-  const home = new TestHome();
+  const home = new TestHome({ isNew: true });
   onTestFinished(() => home.dispose());
   return home;
 }
