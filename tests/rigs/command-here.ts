@@ -42,9 +42,11 @@ function partsHere(env: CommandPlace['env'], userFolder: string): CliParts {
       createTrayClaw({ ...options, ...own, environment: env, ...(ignoresConfig ? { config: {} } : {}) }),
     findInstance,
     openDoors: async ({ home, claw }) => {
-      const platform = process.platform;
       const door = new InstanceDoor({
-        ...{ home, claw, platform, ...own },
+        ...own,
+        home,
+        claw,
+        platform: process.platform,
         pid: process.pid,
         clock: systemClock,
         assetsFolder: '',
