@@ -84,7 +84,7 @@ export class TestHome {
     return replay;
   }
 
-  /** Runs a command in this process: for what a command does, says and ends with, which needs no process of its own. */
+  /** Runs a command in this process: for the work, output and exit code of a command, which need no separate process. */
   async command(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
     const { code, out, err } = await runHere([...args, '--json'], { env: this.#variables(), cwd, userFolder: this.#folder, stdin });
     return endOf(code, out, err);
