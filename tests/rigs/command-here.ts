@@ -16,7 +16,7 @@ import { cliFile } from '../program-file.ts';
 
 const version = '0.0.0-here';
 
-export interface CommandPlace {
+interface CommandPlace {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** The person's home folder. */
