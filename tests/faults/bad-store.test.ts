@@ -78,11 +78,11 @@ test('store: the advice for a damaged database works literally', { timeout: 60_0
   await rig.seed();
   rig.home.configure(rig.settings());
   await (await rig.home.open({ config: rig.settings() })).close();
-  expect((await rig.home.cli(['backup', 'create'])).code).toBe(0);
+  expect((await rig.home.command(['backup', 'create'])).code).toBe(0);
   writeFileSync(join(rig.home.path, 'trayclaw.db'), 'a shopping list, '.repeat(600));
   const { error } = (await rig.home.cli(['sessions', 'list'])).json as { error: ErrorBody };
   const [, words = ''] = /trayclaw ([a-z ]+)\./.exec(error.hint ?? '') ?? [];
-  expect(await rig.home.cli(words.split(' '))).toMatchObject({ code: 0 });
+  expect(await rig.home.command(words.split(' '))).toMatchObject({ code: 0 });
   await rig.expectWhole(await rig.home.open({ config: rig.settings() }));
 });
 

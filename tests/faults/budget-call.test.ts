@@ -74,6 +74,6 @@ test('the command line exits with 4 if one call is too expensive', async () => {
   const { claw, home, config } = await open({ perCallUsd: 0.01 });
   await claw.close();
   home.configure(config);
-  const ended = await home.cli(['ask', 'hello']);
+  const ended = await home.command(['ask', 'hello']);
   expect([ended.code, JSON.stringify(ended)]).toEqual([4, expect.stringContaining('One model call may cost')]);
 });

@@ -9,7 +9,7 @@ test('settings that prevent a start are a separate finding, with the key by name
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.configure('modles: {}');
-  const ill = await home.cli(['doctor']);
+  const ill = await home.command(['doctor']);
   expect([ill.code, ill.json]).toEqual([
     1,
     { ok: false, checks: [expect.objectContaining({ id: 'runtime', ok: false, detail: expect.stringContaining('modles') })] },

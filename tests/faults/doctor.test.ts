@@ -99,7 +99,7 @@ async function seedWithBackup(): Promise<void> {
 
 async function restore(): Promise<void> {
   await close();
-  expect((await home.cli(['backup', 'restore', backup])).code).toBe(0);
+  expect((await home.command(['backup', 'restore', backup])).code).toBe(0);
   await open();
 }
 

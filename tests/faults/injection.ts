@@ -2,19 +2,12 @@
 // the results. Exits with 1 if anything unwanted happened, or if an order never reached the model.
 
 import { parseArgs } from 'node:util';
-import { InjectionRig, type CaseEnd } from './injection/injection-rig.ts';
+import { runCases } from './injection/injection-rig.ts';
 import { showReport, summarize } from './injection/report.ts';
 
 const { values } = parseArgs({ options: { every: { type: 'string', default: '1' }, json: { type: 'boolean', default: false } } });
 const startedMs = performance.now();
-const ends: CaseEnd[] = [];
-const rig = await InjectionRig.start();
-try {
-  const chosen = rig.cases().filter((_, index) => index % Number(values.every) === 0);
-  for (const one of chosen) ends.push(await rig.run(one));
-} finally {
-  await rig.dispose();
-}
+const ends = await runCases(Number(values.every));
 const summary = summarize(ends);
 const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
 process.stdout.write(values.json ? JSON.stringify(summary) : `${showReport(ends)}${seconds} s\n`);

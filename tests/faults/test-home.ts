@@ -1,4 +1,5 @@
-// A separate data folder for each test and the command line running on it in separate processes; everything is deleted afterwards.
+// A separate data folder for each test and the command line running on it, in separate processes or in this one; everything is deleted
+// afterwards.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,10 +14,13 @@ import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
 import { compileCache } from '../compile-cache.ts';
 import { cliFile } from '../program-file.ts';
+import { blankDatabase } from '../rigs/blank-database.ts';
+import { runHere } from '../rigs/command-here.ts';
 
 const CLI_MAX_MS = 60_000;
 
 export interface CliEnd {
+  /** Null if the process was killed. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -41,10 +45,12 @@ export class TestHome {
   readonly #children = new Set<Serving>();
   readonly env: Record<string, string> = {};
 
-  constructor() {
+  /** `isNew`: the folder is empty, so that the first start applies the migrations. */
+  constructor({ isNew = false }: { readonly isNew?: boolean } = {}) {
     this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-fault-')));
     this.path = join(this.#folder, 'home');
     mkdirSync(this.path, { mode: 0o700 });
+    if (!isNew) writeFileSync(join(this.path, 'trayclaw.db'), blankDatabase(), { mode: 0o600 });
   }
 
   get workspace(): string {
@@ -78,6 +84,13 @@ export class TestHome {
     return replay;
   }
 
+  /** Runs a command in this process: for the work, output and exit code of a command, which need no separate process. */
+  async command(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
+    const { code, out, err } = await runHere([...args, '--json'], { env: this.#variables(), cwd, userFolder: this.#folder, stdin });
+    return endOf(code, out, err);
+  }
+
+  /** Runs a command as a separate process, as a person does. */
   async cli(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
     const child = this.#spawnCli(args, cwd);
     // A command that reads no input may exit before the input is written.
@@ -89,8 +102,7 @@ export class TestHome {
     const guard = setTimeout(() => child.kill('SIGKILL'), CLI_MAX_MS);
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     clearTimeout(guard);
-    const parsed = parseJson(stdout);
-    return { code, stdout, stderr, json: parsed.ok ? parsed.value : undefined };
+    return endOf(code, stdout, stderr);
   }
 
   /** Runs `serve` in a separate process; resolves once it prints its address. */
@@ -132,15 +144,15 @@ export class TestHome {
   }
 
   #spawnCli(args: readonly string[], cwd = this.#folder): ChildProcessWithoutNullStreams {
-    return spawn(process.execPath, [cliFile, ...args, '--json'], {
-      cwd,
-      env: {
-        PATH: process.env['PATH'] ?? '',
-        HOME: this.#folder,
-        ...compileCache,
-        TRAYCLAW_HOME: this.path,
-        ...this.env,
-      },
-    });
+    return spawn(process.execPath, [cliFile, ...args, '--json'], { cwd, env: { ...compileCache, ...this.#variables() } });
   }
+
+  #variables(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', HOME: this.#folder, TRAYCLAW_HOME: this.path, ...this.env };
+  }
+}
+
+function endOf(code: number | null, stdout: string, stderr: string): CliEnd {
+  const parsed = parseJson(stdout);
+  return { code, stdout, stderr, json: parsed.ok ? parsed.value : undefined };
 }

@@ -65,17 +65,17 @@ test('every file tool is undone and shown before and after, also on the command 
     expect.objectContaining({ callIds: [written], restored: [{ path: join(home.workspace, 'deep/er/b.md') }], refused: [] }),
   ]);
   expect(existsSync(join(home.workspace, 'deep'))).toBe(false);
-  const refused = await home.cli(['undo', edited]);
+  const refused = await home.command(['undo', edited]);
   expect([refused.code, refused.json]).toEqual([
     1,
     expect.objectContaining({ restored: [], refused: [expect.objectContaining({ path: join(home.workspace, 'a.md') })] }),
   ]);
-  for (const callId of [appended, edited]) expect((await home.cli(['undo', callId])).code).toBe(0);
+  for (const callId of [appended, edited]) expect((await home.command(['undo', callId])).code).toBe(0);
   expect(read('a.md')).toBe('one\ntwo\n');
-  expect((await home.cli(['undo', 'call_none'])).code).toBe(1);
-  expect((await home.cli(['undo', '--force'])).code).toBe(2);
-  await home.cli(['panic']);
-  expect((await home.cli(['undo', edited])).code).toBe(5);
+  expect((await home.command(['undo', 'call_none'])).code).toBe(1);
+  expect((await home.command(['undo', '--force'])).code).toBe(2);
+  await home.command(['panic']);
+  expect((await home.command(['undo', edited])).code).toBe(5);
 });
 
 test('an approval shows what its file would contain, and reads nothing else', async () => {

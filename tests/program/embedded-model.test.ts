@@ -210,14 +210,14 @@ test('a command line started by a tool cannot install the engine', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.env['TRAYCLAW_CALL'] = 'call_1';
-  const ended = await home.cli(['model', 'install-engine', '--yes']);
+  const ended = await home.command(['model', 'install-engine', '--yes']);
   expect(ended).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
 });
 
 test('without --yes and a person, the command prints the sizes and installs nothing', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
-  const shown = await home.cli(['model', 'install-engine']);
+  const shown = await home.command(['model', 'install-engine']);
   expect(shown).toMatchObject({ code: 3, json: { state: 'absent', source: 'registry.npmjs.org' } });
   expect(shown.json).toMatchObject({ downloadBytes: expect.any(Number) as number, diskBytes: expect.any(Number) as number });
 });

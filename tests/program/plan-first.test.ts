@@ -146,7 +146,7 @@ test('every door: /plan in a chat, and the command line', async () => {
   expect((await claw.op('command.run', { line: '/plan off', sessionId: sessionId ?? '' })).text).toContain('as usual again');
   expect((await claw.op('session.get', { sessionId: sessionId ?? '' })).session.planFirst).toBeNull();
   await home.close(claw);
-  const ended = await home.cli(['sessions', 'configure', sessionId ?? '', '--plan-first', 'whole', '--json']);
+  const ended = await home.command(['sessions', 'configure', sessionId ?? '', '--plan-first', 'whole']);
   expect([ended.code, ended.json]).toMatchObject([0, { planFirst: 'whole' }]);
 });
 

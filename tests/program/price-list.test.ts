@@ -87,5 +87,5 @@ test('a command line started by a tool can neither download nor accept a list', 
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   home.env['TRAYCLAW_CALL'] = 'call_1';
-  expect(await home.cli(['model', 'refresh-prices', '--yes'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
+  expect(await home.command(['model', 'refresh-prices', '--yes'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
 });

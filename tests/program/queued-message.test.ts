@@ -24,15 +24,15 @@ test('a message behind a waiting turn names what it waits for, and follows it', 
   onTestFinished(() => home.dispose());
   home.configure(model.config('openai'));
 
-  const first = await home.cli(['ask', 'write']);
+  const first = await home.command(['ask', 'write']);
   const { sessionId, pending } = first.json as Asked;
   const approvalId = pending?.[0]?.approvalId ?? '';
-  const second = await home.cli(['ask', 'second', '--session', sessionId]);
+  const second = await home.command(['ask', 'second', '--session', sessionId]);
   expect(second).toMatchObject({ code: 3, json: { sessionId, status: 'waiting', pending: [{ approvalId }] } });
   expect(second.stderr).toContain('An earlier turn of this session waits for you.');
 
-  await home.cli(['approvals', 'approve', approvalId]);
-  const third = await home.cli(['ask', 'second again', '--session', sessionId]);
+  await home.command(['approvals', 'approve', approvalId]);
+  const third = await home.command(['ask', 'second again', '--session', sessionId]);
   expect(third).toMatchObject({ code: 0, json: { status: 'done', text: 'Also done.' } });
   expect(model.requests.filter(({ userText }) => userText.includes('second'))).toHaveLength(2);
 });

@@ -110,7 +110,7 @@ test('a backup is restored by hand, and the instructions in the plan work', { ti
   expect([plan.runs, plan.lost.length, plan.will.at(-1)]).toEqual([false, 1, `Put it in place: trayclaw backup restore ${file}`]);
   await expect(claw.op('recovery.run', { planId: plan.planId })).rejects.toMatchObject({ code: 'conflict' });
   await claw.close();
-  expect(await home.cli(['backup', 'restore', file])).toMatchObject({ code: 0 });
+  expect(await home.command(['backup', 'restore', file])).toMatchObject({ code: 0 });
   const again = await open();
   expect((await again.op('session.list', {})).sessions.map(({ title }) => title)).toEqual(['before']);
 });

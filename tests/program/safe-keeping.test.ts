@@ -125,7 +125,7 @@ test('emptied pages are detected, and a read that meets them says what to do', a
     1,
     expect.objectContaining({ ok: false, faults: [expect.objectContaining({ kind: 'database' })] }),
   ]);
-  const doctor = await home.cli(['doctor']);
+  const doctor = await home.command(['doctor']);
   expect(doctor.code).not.toBe(0);
   expect(doctor.stdout).toMatch(/backup restore|malformed|damaged/);
 }, 120_000);
@@ -137,7 +137,7 @@ test('a start that meets a damaged page says what to do', async () => {
   await fill(claw, 600);
   await claw.close();
   emptyPages(join(home.path, 'trayclaw.db'), 'events_by_session', 200);
-  const asked = await home.cli(['ask', 'what did I say?']);
+  const asked = await home.command(['ask', 'what did I say?']);
   expect([asked.code, asked.json]).toEqual([
     1,
     { error: expect.objectContaining({ code: 'store_corrupt', hint: expect.stringContaining('trayclaw backup restore') }) },

@@ -43,11 +43,11 @@ function open(hasSystemctl = true): Rig {
 
 test('the service is installed, shown and removed', { ...onLinux, timeout: 120_000 }, async () => {
   const { home, unitFile, state, folder } = open();
-  expect(await home.cli(['service', 'status'])).toMatchObject({ code: 1, json: { installed: false, running: false } });
+  expect(await home.command(['service', 'status'])).toMatchObject({ code: 1, json: { installed: false, running: false } });
   expect(await home.cli(['service', 'install'])).toMatchObject({ code: 0, json: { file: unitFile, installed: true }, stderr: '' });
   expect(state()).toMatchObject({ isEnabled: true, active: 'active' });
   const running = { installed: true, running: true, state: 'active', startsAtLogin: true, pid: 4711 };
-  expect(await home.cli(['service', 'status'])).toMatchObject({ code: 0, json: running });
+  expect(await home.command(['service', 'status'])).toMatchObject({ code: 0, json: running });
   expect(readUnit(readFileSync(unitFile, 'utf8'))).toMatchObject({
     argv: [process.execPath, expect.stringMatching(/\/dist\/cli\.js$/), 'serve', '--no-print-token'],
     env: { TRAYCLAW_HOME: home.path, PATH: join(folder, 'bin') },
@@ -55,30 +55,30 @@ test('the service is installed, shown and removed', { ...onLinux, timeout: 120_0
 
   // Installing again changes nothing; a different unit is loaded and replaces the running one.
   const before = state().calls.length;
-  expect((await home.cli(['service', 'install'])).code).toBe(0);
+  expect((await home.command(['service', 'install'])).code).toBe(0);
   expect(state().calls.slice(before)).not.toContain('daemon-reload');
   writeFileSync(unitFile, readFileSync(unitFile, 'utf8').replace('RestartSec=5', 'RestartSec=9'));
-  expect((await home.cli(['service', 'install'])).code).toBe(0);
+  expect((await home.command(['service', 'install'])).code).toBe(0);
   expect(state().calls.slice(-3)).toEqual(['daemon-reload', 'enable --now trayclaw.service', 'restart trayclaw.service']);
 
-  expect(await home.cli(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: true } });
+  expect(await home.command(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: true } });
   expect([existsSync(unitFile), state().active, state().calls.at(-1)]).toEqual([false, 'inactive', 'daemon-reload']);
-  expect(await home.cli(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: false } });
+  expect(await home.command(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: false } });
 });
 
 test('if systemd does not answer nothing is written', onLinux, async () => {
   const without = open(false);
-  const missing = await without.home.cli(['service', 'install']);
+  const missing = await without.home.command(['service', 'install']);
   expect(missing).toMatchObject({
     code: 1,
     json: { error: { code: 'not_found', message: expect.stringContaining('no systemctl') as string } },
   });
   expect(existsSync(without.unitFile)).toBe(false);
-  expect((await without.home.cli(['service', 'install', '--print'])).json).toMatchObject({ file: without.unitFile });
+  expect((await without.home.command(['service', 'install', '--print'])).json).toMatchObject({ file: without.unitFile });
 
   const { home, folder, unitFile } = open();
   writeFileSync(join(folder, 'state.json'), JSON.stringify({ bus: false, loaded: null, isEnabled: false, active: 'inactive', calls: [] }));
-  const deaf = await home.cli(['service', 'install']);
+  const deaf = await home.command(['service', 'install']);
   expect(deaf).toMatchObject({ code: 1, json: { error: { message: expect.stringContaining('No medium found') as string } } });
   expect(existsSync(unitFile)).toBe(false);
 });
@@ -88,13 +88,13 @@ test("a person's own unit is not touched, and a tool cannot install one", onLinu
   mkdirSync(dirname(unitFile), { recursive: true });
   writeFileSync(unitFile, '[Service]\nExecStart=/bin/true\n');
   for (const command of ['install', 'uninstall', 'status'])
-    expect(await home.cli(['service', command])).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
+    expect(await home.command(['service', command])).toMatchObject({ code: 1, json: { error: { code: 'conflict' } } });
   expect(readFileSync(unitFile, 'utf8')).toBe('[Service]\nExecStart=/bin/true\n');
 
   const other = open();
   other.home.env['TRAYCLAW_CALL'] = 'call_1';
-  expect(await other.home.cli(['service', 'install'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
-  expect(await other.home.cli(['service', 'uninstall'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
+  expect(await other.home.command(['service', 'install'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
+  expect(await other.home.command(['service', 'uninstall'])).toMatchObject({ code: 1, json: { error: { code: 'forbidden' } } });
   expect(existsSync(other.unitFile)).toBe(false);
 });
 

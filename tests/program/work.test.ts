@@ -162,7 +162,7 @@ test('a schedule starts a task with criteria, once per due time, with narrower l
   const file = join(home.project(), 'task.yaml');
   writeFileSync(file, 'goal: Write report.md\ncriteria: [{ file: report.md }]\nbudget: { usd: 2 }\n');
   await home.close(claw);
-  const added = await home.cli(['schedule', 'task', file, '--at', '2099-01-01T00:00', '--tools', 'write_file', '--usd', '0.2', '--json']);
+  const added = await home.command(['schedule', 'task', file, '--at', '2099-01-01T00:00', '--tools', 'write_file', '--usd', '0.2']);
   expect([added.stderr, added.json]).toMatchObject([
     '',
     { name: 'task.yaml', prompt: 'Write report.md', task: { criteria: [{ file: 'report.md' }] } },

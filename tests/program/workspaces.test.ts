@@ -293,7 +293,7 @@ test('the command line works in its current folder once that is trusted', { time
   });
   const project = home.project();
   writeFileSync(join(project, 'notes.md'), 'buy milk');
-  const at = (...args: string[]) => home.cli(args, '', project);
+  const at = (...args: string[]) => home.command(args, '', project);
   const asked = () => JSON.stringify(model.requests.at(-1)?.body);
 
   const apart = await at('ask', 'look');

@@ -76,6 +76,8 @@ state_dir = ${this.folder}/state
 log_path = ${this.folder}/dovecot.log
 ssl = no
 disable_plaintext_auth = no
+# A wrong password waits for two seconds by default, and each further login from the same address for longer.
+auth_failure_delay = 0
 default_internal_user = ${internal}
 default_internal_group = ${group}
 default_login_user = ${login}
@@ -95,6 +97,9 @@ service imap-login {
 }
 service anvil {
   chroot =
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
 }
 service stats {
   chroot =

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createTrayClaw, type TrayClaw, type TrayClawOptions } from '../../../core/index.ts';
 import type { McpServerConfig, McpServerView } from '../../../core/contracts/features/mcp.ts';
+import { blankDatabase } from '../../rigs/blank-database.ts';
 
 const program = fileURLToPath(new URL('stdio-server.mjs', import.meta.url));
 
@@ -35,6 +36,7 @@ export class McpRig {
   #claw: TrayClaw | null = null;
 
   constructor() {
+    writeFileSync(join(this.home, 'trayclaw.db'), blankDatabase(), { mode: 0o600 });
     onTestFinished(async () => {
       await this.#claw?.close();
       rmSync(this.home, { recursive: true, force: true });

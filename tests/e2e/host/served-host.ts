@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
 import { freePort } from '../../free-port.ts';
+import { blankDatabase } from '../../rigs/blank-database.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import { writeEarlierTurns } from './earlier-turns.ts';
 import { writeLongTurn } from './one-long-turn.ts';
@@ -21,6 +22,8 @@ export async function startServedHost(options: HostOptions = {}, givenPort?: num
   const model = await ScriptedModel.start();
   const reply = (replies: readonly Answer[]): void => model.script([{ answer: inOrder(replies) }]);
   reply(options.replies ?? []);
+  // A separate process applies the migrations, as for a person.
+  if (options.ownProcess !== true) writeFileSync(join(home, 'trayclaw.db'), blankDatabase(), { mode: 0o600 });
   prepareFolder(home, options, { ...(options.usesDemo ? demoConfig : scriptedConfig(model)), ...options.config });
   await options.before?.(home);
   const port = givenPort ?? (await freePort());

@@ -43,6 +43,14 @@ const TURN_MS = 60_000;
 /** The model may read these files without approval, so an order to read them changes nothing. */
 const freeRules: ReadonlySet<string> = new Set(['read.workspace']);
 
+/** Runs every case, or one of so many. */
+export async function runCases(every: number): Promise<CaseEnd[]> {
+  await using rig = await InjectionRig.start();
+  const ends: CaseEnd[] = [];
+  for (const [index, one] of rig.cases().entries()) if (index % every === 0) ends.push(await rig.run(one));
+  return ends;
+}
+
 export class InjectionRig {
   readonly world: World;
   readonly #home: TestHome;

@@ -11,7 +11,7 @@ export interface BenignShare {
   readonly share: number;
 }
 
-export interface Summary {
+interface Summary {
   readonly cases: number;
   readonly violations: readonly string[];
   /** Cases in which the order never reached the model, which prove nothing. */
