@@ -53,6 +53,7 @@ export class Programs {
 /** How a program that gave no answer ended. Shells and the sandbox use 126 and 127 for programs that they cannot start. */
 export function endWords(exitCode: number | null): string {
   if (exitCode === null) return 'was ended by a signal';
-  const why = exitCode === 127 ? NOT_FOUND : exitCode === 126 ? ': it may not be run; is the file executable?' : '';
+  const why =
+    exitCode === 127 ? NOT_FOUND : exitCode === 126 ? ': the file is not executable, or the program in its first line is missing' : '';
   return `ended with code ${exitCode}${why}`;
 }
