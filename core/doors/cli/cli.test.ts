@@ -375,11 +375,6 @@ test.each([
   expect([ran.code, ran.out + ran.err]).toEqual([code, expect.stringContaining(text)]);
 });
 
-test('the preview of a session says what it shows, and where the rest is', async () => {
-  const { err } = await runCommand(['undo', 'ses_1', '--preview'], fakeParts(new FakeClaw()));
-  expect(err).toMatch(/^--preview shows a call or a turn as a whole\.\nFor others: trayclaw.* review ses_1\n/);
-});
-
 test('prints an error as message and hint, or as one document with --json', async () => {
   const claw = new FakeClaw({
     'panic.release': () => {

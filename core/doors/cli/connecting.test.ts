@@ -1,4 +1,4 @@
-// The command line in process: connecting to an instance, hosting one, serving, and ending.
+// The command line in process: connecting to an instance, hosting one, serving, ending, and what it says about these.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
@@ -287,4 +287,9 @@ test('a schedule that is added while nothing runs says what must run when it is 
   );
   const running = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(answering())) });
   expect((await runCommand(command, running)).out).toMatch(/^Added sch_1; .*\n$/);
+});
+
+test('the preview of a session says what it shows, and where the rest is', async () => {
+  const { err } = await runCommand(['undo', 'ses_1', '--preview'], fakeParts(new FakeClaw()));
+  expect(err).toMatch(/^--preview shows a call or a turn as a whole\.\nFor others: trayclaw.* review ses_1\n/);
 });

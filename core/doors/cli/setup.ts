@@ -78,17 +78,21 @@ async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions
     throw new AppError('invalid_params', `"${provider}" is none of the known providers.`, {
       hint: `Known are: ${[...presets.map(({ id }) => id), 'demo'].join(', ')}. Any other needs its address: --base-url URL`,
     });
-  const hasKey = keyEnv !== undefined || keyStdin === true;
-  if (!hasKey && preset !== undefined && preset.keyVariable !== null)
-    throw new AppError('invalid_params', `${preset.title} needs a key.`, {
-      hint: `Name the variable that holds it: --key-env ${preset.keyVariable}; or give it on standard input: --key-stdin`,
-    });
+  assertKey(preset, options);
   const key =
     keyEnv !== undefined ? { apiKey: `env:${keyEnv}` } : keyStdin === true ? { key: await readSecret(context, 'Key (not shown): ') } : {};
   return {
     kind: 'provider',
     draft: { name: provider, kind: preset?.kind ?? 'openai-compatible', ...(address === null ? {} : { baseUrl: address }), ...key },
   };
+}
+
+/** Local servers need no key. */
+function assertKey(preset: Preset | undefined, { keyEnv, keyStdin }: SetupOptions): void {
+  if (preset === undefined || preset.keyVariable === null || keyEnv !== undefined || keyStdin === true) return;
+  throw new AppError('invalid_params', `${preset.title} needs a key.`, {
+    hint: `Name the variable that holds it: --key-env ${preset.keyVariable}; or give it on standard input: --key-stdin`,
+  });
 }
 
 function namedWish(context: CommandContext, claw: Claw, options: SetupOptions): Wish | Promise<Wish> {
