@@ -67,7 +67,8 @@ function commandLines(name: string): string[] {
 
 /** The part of a command line that the command tree does not contain; null if it is valid. */
 function problemOf(line: string): string | null {
-  const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  // The words after two dashes belong to another program.
+  const words = line.replace(/ -- .*$/, '').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
   let command = program;
   let at = 0;
   for (; at < words.length; at += 1) {
@@ -94,6 +95,13 @@ test.each(pages)('every command and option in %s exists', (name) => {
       .map(problemOf)
       .filter((problem) => problem !== null),
   ).toEqual([]);
+});
+
+/** zsh refuses a line with a pattern that matches no file, and quotes keep it from every shell. */
+test.each(pages)('no command in %s has an unquoted pattern', (name) => {
+  const lines = codeBlocks(readDocument(name), 'sh').flatMap((block) => block.split('\n'));
+  const bare = (line: string): string => line.replaceAll(/'[^']*'|"[^"]*"/g, '').replace(/(?:^|\s)#.*$/, '');
+  expect(lines.filter((line) => line.includes('trayclaw') && /[*?[\]]/.test(bare(line)))).toEqual([]);
 });
 
 test('the check of command lines sees many, and detects a wrong word', () => {

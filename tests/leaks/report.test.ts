@@ -7,6 +7,7 @@ import { strFromU8, unzipSync } from 'fflate';
 import { expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
+import { until } from '../until.ts';
 import { createPlant, registeredValues } from './plant.ts';
 
 test('the saved report is what was shown, without a secret, a name or a message', { timeout: 60_000 }, async () => {
@@ -56,7 +57,9 @@ test('names that a person chose are left out, and so are addresses and folders',
   onTestFinished(() => home.dispose());
   const place = join(home.path, 'outside', 'divorce-papers');
   mkdirSync(place, { recursive: true });
+  const logged: unknown[][] = [];
   const claw = await home.open({
+    logger: { log: (_level, ...said) => void logged.push(said) },
     config: {
       models: { default: 'janedoe/small' },
       providers: { janedoe: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/hidden', apiKey: 'env:HER_OWN_KEY' } },
@@ -67,6 +70,10 @@ test('names that a person chose are left out, and so are addresses and folders',
     },
   });
   await claw.op('door.create_token', { name: 'neighbour', door: 'openai' });
+  mkdirSync(join(place, 'skills/alimony'), { recursive: true });
+  writeFileSync(join(place, 'skills/alimony/SKILL.md'), '---\nname: alimony\ndescription: Works out what is owed.\n---\n\n1. Add.\n');
+  await until(() => logged.some(([message]) => message === 'skills were reloaded'), 'the new skill is found');
+  expect(JSON.stringify(logged)).not.toContain('alimony');
   const { files } = await claw.op('report.make', {});
   const all = files.map(({ text }) => text).join('\n');
   expect(all).not.toMatch(/janedoe|HER_OWN|hidden|divorce|lawyer|court|testament|grief|bank|private-thing|plainpassword|neighbour/);

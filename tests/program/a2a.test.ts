@@ -4,6 +4,7 @@
 import { Role, TaskState, type Message, type StreamResponse, type Task } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, type Client } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeInstanceFile } from '../../core/store/home/home.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 
 /** A literal, because other machines know the extension by this name. */
@@ -78,6 +79,8 @@ test('the card names the door, its version, and the agents of the token', async 
   expect(card.supportedInterfaces).toEqual([
     { url: `http://127.0.0.1:${rig.port}/a2a`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' },
   ]);
+  writeInstanceFile(rig.home.path, { pid: 1, socketPath: 'none', token: 'none', version: '0', url: `http://127.0.0.1:${rig.port}` });
+  expect((await rig.claw.op('a2a.card', {})).card['supportedInterfaces']).toMatchObject([{ url: `http://127.0.0.1:${rig.port}/a2a` }]);
   expect(card.skills.map(({ id }) => id)).toEqual(['main', 'writer']);
   expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: false });
 });

@@ -25,6 +25,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'memory settle': 'the two do not contradict each other',
   'subagents cancel': 'no subagent was started',
   'prompts accept': 'nothing came from a remote source',
+  'telegram pair': 'there is no bot',
   'telegram confirm': 'there is no bot',
   'telegram refuse': 'there is no bot',
   'telegram revoke': 'nobody is paired',

@@ -96,6 +96,11 @@ test('nothing is written for a wrong key, whose variable is named, or without --
   expect(settingsOf(home)).toBe('');
   expect((await home.command(['setup'])).code).toBe(2);
   expect((await home.command(['setup', '--provider', 'nobody', '--yes'])).code).toBe(2);
+  const keyless = await home.command(['setup', '--provider', 'openai', '--yes']);
+  expect([keyless.code, JSON.stringify(keyless.json)]).toEqual([
+    2,
+    expect.stringMatching(/OpenAI needs a key\..*--key-env OPENAI_API_KEY/),
+  ]);
   const odd = await home.command(['setup', '--provider', 'other', '--base-url', 'ftp://server', '--yes']);
   expect(JSON.stringify(odd.json)).toContain('--base-url must be a web address such as https://example.org.');
 });

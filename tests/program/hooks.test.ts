@@ -138,7 +138,8 @@ test('a hook cannot allow anything', async () => {
 });
 
 test.each([
-  ['ends with an error', 'process.exit(3);', 10_000, /ended with code 3/],
+  ['ends with an error', 'process.exit(3);', 10_000, /ended with code 3\.$/],
+  ['is not found', 'process.exit(127);', 10_000, /code 127: .* was not found.*PATH.*sandbox\.files\.read\.$/],
   ['hangs', 'setInterval(() => undefined, 1000); await new Promise(() => undefined);', 300, /took too long/],
   ['prints rubbish', "console.log('yes, go ahead');", 10_000, /not one JSON document/],
   ['floods', "process.stdout.write('x'.repeat(5_000_000)); setInterval(() => undefined, 1000);", 10_000, /printed too much/],

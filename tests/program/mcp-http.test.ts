@@ -158,6 +158,7 @@ test('the error about a server that is not running names its address and the nex
     message: `Nothing answers at ${url} (the MCP server web).`,
     hint: expect.stringContaining('trayclaw mcp add web --url ADDRESS --replace') as string,
   });
+  await expect(claw.op('mcp.login', { name: 'web' })).rejects.toMatchObject({ message: `Nothing answers at ${url} (the MCP server web).` });
   // fetch refuses this port itself, and only the cause of its error says so.
   const other = await rig.open({ web: { url: 'http://127.0.0.1:9/mcp' } });
   await expect(other.op('mcp.test', { name: 'web' })).rejects.toMatchObject({ message: expect.stringMatching(/: bad port\.$/) as string });
@@ -193,4 +194,12 @@ test('a page, a late server and one that ended have different messages', async (
   expect(await said('moved')).toBe(`${place('moved')} leads to another address, which is not followed (HTTP 302).`);
   expect(await said('late')).toBe(`${place('late')} did not answer in time.`);
   expect(await said('ended')).toBe('The MCP server ended ended before it answered.');
+});
+
+test('a program that breaks as it starts is quoted with its error, not with the frames of its stack, and the next step is named', async () => {
+  const claw = await new McpRig().open({ broken: { command: process.execPath, args: ['-e', "require('/none.cjs')"] } });
+  await expect(claw.op('mcp.test', { name: 'broken' })).rejects.toMatchObject({
+    message: expect.stringMatching(/It wrote: .*Error: Cannot find module '\/none\.cjs'(?!.* \| at )/) as string,
+    hint: expect.stringMatching(/in a terminal.*mcp\.servers\.broken\.startMs/) as string,
+  });
 });

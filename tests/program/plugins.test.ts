@@ -210,6 +210,9 @@ test('a file that imports others is not loaded, and a broken one stops nothing',
   writeFileSync(place.file, "import './other.mjs';\nexport const feature = {};\n");
   const broken = join(place.folder, 'broken.mjs');
   writeFileSync(broken, 'export const feature = { name: "Broken" };\n');
+  const missing = await place.start([join(place.folder, 'gone.mjs')]);
+  expect((await only(missing))?.problem).toBe('It cannot be read: there is nothing at this path.');
+  await missing.close();
   const first = await place.start([place.file, broken]);
   const listed = (await first.op('plugin.list', {})).plugins;
   expect(listed.map(({ state }) => state)).toEqual(['failed', 'waiting']);

@@ -292,7 +292,7 @@ export const skillStoreOps = defineOps({
     result: z.object({ path: z.string(), files: z.array(z.string()) }),
     about: 'create a skill to start from, with a case that tests it',
     forPerson: true,
-    shows: 'Made {path}. Write its SKILL.md, then check it with: trayclaw skills test {path}',
+    shows: 'Made {path}. Write its SKILL.md, then check it with: trayclaw skills test "{path}"',
     commands: {
       'skills new': {
         takes: ['name', 'into'],

@@ -1,7 +1,8 @@
-// The command line in process: connecting to an instance, hosting one, serving, and ending.
+// The command line in process: connecting to an instance, hosting one, serving, ending, and what it says about these.
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { scheduleView } from '../../../tests/doubles/schedule-answers.ts';
 import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { runCli, type CliParts } from './cli.ts';
@@ -275,4 +276,20 @@ test('start runs the tray app if possible, unless another process serves the win
   expect([reuse.code, reuse.err]).toEqual([0, expect.stringContaining('Already running as process 9')]);
   const serves = fakeParts(claw, { findInstance: () => Promise.resolve(serving) });
   expect((await runCommand(['serve', '--port', '6'], serves)).err).toContain('It stays on port 5. Stop it first to serve on port 6.');
+});
+
+test('a schedule that is added while nothing runs says what must run when it is due', async () => {
+  const command = ['schedule', 'add', 'Sum up', '--every', '1h'];
+  const answering = (): FakeClaw => new FakeClaw({ 'schedule.create': () => scheduleView });
+  const alone = await runCommand(command, fakeParts(answering()));
+  expect(alone.out).toMatch(
+    /Added sch_1; .*\nTrayClaw does not run now, and must run then: trayclaw.* serve, or trayclaw.* service install\n$/,
+  );
+  const running = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(answering())) });
+  expect((await runCommand(command, running)).out).toMatch(/^Added sch_1; .*\n$/);
+});
+
+test('the preview of a session says what it shows, and where the rest is', async () => {
+  const { err } = await runCommand(['undo', 'ses_1', '--preview'], fakeParts(new FakeClaw()));
+  expect(err).toMatch(/^--preview shows a call or a turn as a whole\.\nFor others: trayclaw.* review ses_1\n/);
 });

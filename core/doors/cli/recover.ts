@@ -88,7 +88,7 @@ interface Wanted {
 export async function recover(context: CommandContext, { kind, target, yes }: Wanted): Promise<number> {
   if (kind === undefined) return listKinds(context);
   const known = recoveryKindSchema.safeParse(kind);
-  if (!known.success) throw new AppError('invalid_params', `There is no way back called ${kind}.`, { hint: 'See: trayclaw recover' });
+  if (!known.success) throw new AppError('invalid_params', `There is no recovery called ${kind}.`, { hint: 'See: trayclaw recover' });
   return context.withClaw('any', async ({ claw }) => {
     const params: OpParams<'recovery.plan'> = { kind: known.data, ...(target === undefined ? {} : { target }) };
     const plan = await claw.op('recovery.plan', params, cliCaller);

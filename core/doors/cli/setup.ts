@@ -78,12 +78,21 @@ async function wishOf(context: CommandContext, claw: Claw, options: SetupOptions
     throw new AppError('invalid_params', `"${provider}" is none of the known providers.`, {
       hint: `Known are: ${[...presets.map(({ id }) => id), 'demo'].join(', ')}. Any other needs its address: --base-url URL`,
     });
+  assertKey(preset, options);
   const key =
     keyEnv !== undefined ? { apiKey: `env:${keyEnv}` } : keyStdin === true ? { key: await readSecret(context, 'Key (not shown): ') } : {};
   return {
     kind: 'provider',
     draft: { name: provider, kind: preset?.kind ?? 'openai-compatible', ...(address === null ? {} : { baseUrl: address }), ...key },
   };
+}
+
+/** Local servers need no key. */
+function assertKey(preset: Preset | undefined, { keyEnv, keyStdin }: SetupOptions): void {
+  if (preset === undefined || preset.keyVariable === null || keyEnv !== undefined || keyStdin === true) return;
+  throw new AppError('invalid_params', `${preset.title} needs a key.`, {
+    hint: `Name the variable that holds it: --key-env ${preset.keyVariable}; or give it on standard input: --key-stdin`,
+  });
 }
 
 function namedWish(context: CommandContext, claw: Claw, options: SetupOptions): Wish | Promise<Wish> {
@@ -93,6 +102,7 @@ function namedWish(context: CommandContext, claw: Claw, options: SetupOptions): 
 
 /** A GGUF file on this computer, by its path. */
 function fileWish({ io }: CommandContext, name: string, file: string): Wish {
+  if (file.trim() === '') throw new AppError('invalid_params', 'No file was named.');
   const path = givenPath(io, file);
   return { kind: 'provider', draft: { name, kind: 'embedded', file: path } };
 }
@@ -119,11 +129,11 @@ async function askWish(context: CommandContext, claw: Claw): Promise<Wish> {
         ),
       }),
     })),
+    { words: 'Paste a key', wish: async () => ({ kind: 'provider' as const, draft: await askDraft(context, presets) }) },
     {
       words: 'A GGUF file on this computer, without a server',
       wish: async () => fileWish(context, 'file', await askLine(context, 'Path of the file: ')),
     },
-    { words: 'Paste a key', wish: async () => ({ kind: 'provider' as const, draft: await askDraft(context, presets) }) },
     { words: 'The offline demo, without a model', wish: () => ({ kind: 'model' as const, ref: 'demo/offline' }) },
   ];
   const chosen = await chooseFrom(

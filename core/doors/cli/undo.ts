@@ -35,7 +35,10 @@ function undoOne(context: CommandContext, id: string, options: UndoOptions): Pro
     exitCode: ({ refused }: OpResult<'checkpoint.restore'>) => (refused.length > 0 ? exitCodes.failed : exitCodes.done),
   };
   if (isSession || part !== null) {
-    if (options.preview === true) throw new AppError('invalid_params', `Look at it with: ${context.program} review ${id}`);
+    if (options.preview === true)
+      throw new AppError('invalid_params', '--preview shows a call or a turn as a whole.', {
+        hint: `For others: ${context.program} review ${id}`,
+      });
     const of = isSession ? { sessionId: id } : { turnId: id };
     return context.runOp('checkpoint.undo', { ...of, ...part, ...force, ...keepGoing }, view);
   }

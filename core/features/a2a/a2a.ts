@@ -18,6 +18,7 @@ import { a2aMigrations, A2aRows } from './rows.ts';
 import type { NatsGroup } from './nats-group.ts';
 import type { A2aDoor } from './serve.ts';
 import { a2aChannel, TaskDesk } from './tasks.ts';
+import { readInstanceFile } from '../../store/home/home.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { counted } from '../../base/counted.ts';
 import { unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
@@ -26,6 +27,7 @@ export { agents } from './agents.ts';
 
 type Taken = Pick<
   Spine,
+  | 'home'
   | 'config'
   | 'clock'
   | 'panic'
@@ -66,7 +68,7 @@ export const a2a = defineBuiltInFeature({
     const ownAgents = () => agents.list().filter(({ model }) => !isPeerModel(model));
     let desk: TaskDesk | null = null;
     const handlers: Pick<OpHandlers, keyof typeof a2aOps> = {
-      'a2a.card': ({ url = 'http://127.0.0.1' }) => ({
+      'a2a.card': ({ url = readInstanceFile(spine.home)?.url ?? 'http://127.0.0.1' }) => ({
         enabled: config.doors.a2a.enabled,
         card: cardOf(url.replace(/\/+$/, ''), ownAgents(), version),
       }),

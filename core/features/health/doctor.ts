@@ -59,7 +59,7 @@ export class Doctor {
   async plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>> {
     const { clock, ids } = this.#spine;
     const recovery = this.#recoveries().find((one) => one.kind === kind);
-    if (recovery === undefined) throw new AppError('not_found', `There is no way back called ${kind}.`);
+    if (recovery === undefined) throw new AppError('not_found', `There is no recovery called ${kind}.`);
     const plan = await recovery.plan(target);
     const planId = ids.next('plan');
     this.#plans.set(planId, { ...plan, kind, target, untilMs: clock.nowMs() + PLAN_MS });

@@ -11,7 +11,7 @@ import {
   type HookSubject,
   type LibraryHook,
 } from '../../contracts/features/hooks.ts';
-import type { AskProgram, ProgramEnd } from '../../hands/tools/tools.ts';
+import { endWords, type AskProgram, type ProgramEnd } from '../../hands/tools/tools.ts';
 
 export interface HookEntry {
   readonly on: HookPoint;
@@ -59,7 +59,7 @@ function answerOf(name: string, end: ProgramEnd): HookAnswer {
   if (end.ending === 'timeout') throw fail('took too long and was ended');
   if (end.ending === 'cancelled') throw new AppError('cancelled', `The hook ${name} was stopped.`);
   if (end.ending === 'flooded') throw fail('printed too much and was ended');
-  if (end.exitCode !== 0) throw fail(end.exitCode === null ? 'was ended by a signal' : `ended with code ${end.exitCode}`);
+  if (end.exitCode !== 0) throw fail(endWords(end.exitCode));
   if (end.remarks.length > 0) throw fail(`did what it may not: ${end.remarks.join('; ')}`);
   const text = end.output.trim();
   if (text === '') return {};

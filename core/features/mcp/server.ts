@@ -55,7 +55,7 @@ const noCall = { sessionId: systemSessionId, turnId: '', callId: '' };
 export const callMsDefault = 120_000;
 const START_MS = 30_000;
 const BACK_OFF_MS = [1000, 2000, 5000, 15_000, 60_000] as const;
-const KEPT_LINES = 5;
+const KEPT_LINES = 8;
 const LOG_LINES_PER_START = 200;
 const LIST_PAUSE_MS = 2000;
 
@@ -354,7 +354,8 @@ export class McpServer {
 
   #keep(line: string): void {
     const text = shown(line.trim(), 300);
-    this.#lines = [...this.#lines, text].slice(-KEPT_LINES);
+    // The frames of a stack would push out the line with the error.
+    if (!/^(?:at |[\^{}[\]]*$)/.test(text)) this.#lines = [...this.#lines, text].slice(-KEPT_LINES);
     if (++this.#logged <= LOG_LINES_PER_START) this.#deps.logger.log('info', 'an MCP server said', { server: this.name, line: text });
   }
 

@@ -7,6 +7,7 @@ import { boundedFetch } from './http-link.ts';
 import type { McpServer, ServerDeps } from './server.ts';
 import { SignInFlow } from './sign-in-flow.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
+import { startFailure } from './start-failure.ts';
 
 type Taken = Pick<ServerDeps, 'fetch' | 'sendElsewhere' | 'closing' | 'version' | 'panic'>;
 
@@ -85,7 +86,7 @@ export class SignIns {
       await connection.listTools({ signal: closing, timeoutMs: START_MS }).finally(() => void connection.close());
       return null;
     } catch (cause) {
-      if (!(await wantsSignIn(cause))) throw cause;
+      if (!(await wantsSignIn(cause))) throw await startFailure({ name: server.name, url: url.href }, cause);
       return transport;
     }
   }

@@ -18,7 +18,8 @@ export async function startFailure({ name, url }: Server, cause: unknown): Promi
   if (url === undefined) {
     const ended = code === SdkErrorCode.ConnectionClosed ? 'ended before it answered' : null;
     const why = code === SdkErrorCode.RequestTimeout ? 'did not answer in time' : ended;
-    return why === null ? failureOf(name, cause) : new AppError('tool_failed', `The MCP server ${name} ${why}.`, { cause });
+    const hint = `Run its command in a terminal to see what it says or waits for. It may start longer with mcp.servers.${name}.startMs.`;
+    return why === null ? failureOf(name, cause) : new AppError('tool_failed', `The MCP server ${name} ${why}.`, { cause, hint });
   }
   const isLate = code === SdkErrorCode.RequestTimeout;
   const message = await answerOf(name, url, cause, isLate ? 'ETIMEDOUT' : networkCode(cause));

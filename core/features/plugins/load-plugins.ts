@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Lifetimes } from '../../base/disposable.ts';
+import { errnoOf, fileMeanings } from '../../base/errno.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { isPlainObject } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -56,7 +57,7 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
   try {
     content = readPluginContent(path);
   } catch (cause) {
-    return { path, sha256: null, state: 'failed', problem: wordsOf(cause), plugin: null };
+    return { path, sha256: null, state: 'failed', problem: noPluginWords(cause), plugin: null };
   }
   const about = { path: content.path, sha256: content.sha256, plugin: null };
   const written = wish.written.find((folder) => isInside(content.path, folder) || isInside(folder, content.path));
@@ -65,7 +66,11 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
   const approved = wish.approved(content.path);
   if (approved !== content.sha256) {
     const what = approved === null ? 'It is not approved yet.' : 'It has changed since it was approved.';
-    return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
+    return {
+      ...about,
+      state: 'waiting',
+      problem: `${what} Read it, then run: trayclaw plugins approve ${JSON.stringify(content.path)} ${content.sha256}`,
+    };
   }
   wish.lifetimes.add(holdImports(content));
   try {
@@ -81,6 +86,12 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
 
 function featureOf(module: object | null): unknown {
   return module !== null && 'feature' in module ? module.feature : undefined;
+}
+
+/** Why a path holds no plugin. */
+export function noPluginWords(cause: unknown): string {
+  const why = fileMeanings[errnoOf(cause) ?? ''];
+  return why === undefined ? wordsOf(cause) : `It cannot be read: ${why}.`;
 }
 
 export function wordsOf(cause: unknown): string {

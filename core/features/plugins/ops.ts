@@ -9,6 +9,7 @@ import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import { parseGiven } from '../../contracts/parse-given.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import type { Spine } from '../feature.ts';
+import { noPluginWords } from './load-plugins.ts';
 import { readPluginContent, type PluginContent } from './plugin-content.ts';
 import type { RunningPlugin } from './running-plugin.ts';
 
@@ -66,6 +67,6 @@ function contentOf(path: string): PluginContent {
   try {
     return readPluginContent(path);
   } catch (cause) {
-    throw new AppError('not_found', `There is no plugin at ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new AppError('not_found', `${path} is no plugin. ${noPluginWords(cause)}`, { cause });
   }
 }

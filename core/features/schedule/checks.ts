@@ -43,7 +43,7 @@ function checkSchedules({ schedules, nowMs }: Checked): Finding {
   return unwell(
     'schedules',
     `${ill.slice(0, 3).join('; ')}${more}.`,
-    'Run it now with trayclaw schedules run ID, or change or remove it: trayclaw schedules list',
+    'Run it now with trayclaw schedule run ID, or change or remove it: trayclaw schedule list',
   );
 }
 

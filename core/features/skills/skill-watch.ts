@@ -56,7 +56,8 @@ export class SkillWatch {
     try {
       const { added, changed, removed } = this.#deps.reload();
       if (added.length + changed.length + removed.length > 0)
-        this.#deps.logger.log('info', 'skills were reloaded', { added, changed, removed });
+        // Only numbers: the log is part of a bug report, and the names of a person's skills are not.
+        this.#deps.logger.log('info', 'skills were reloaded', { added: added.length, changed: changed.length, removed: removed.length });
     } catch (cause) {
       this.#deps.logger.log('error', 'skills could not be reloaded', { cause: String(cause) });
     }

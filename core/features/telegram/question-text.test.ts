@@ -41,3 +41,16 @@ test('an approval shows its folder and every hidden character, and says what it 
   expect(text).toMatch(/an example\\\\u\{202e\} r+…\n/);
   expect([text.includes('\u202E'), rest?.includes('r'.repeat(300))]).toEqual([false, true]);
 });
+
+test('an approval names the files that the call touches by their real paths, the first three and the others in the file', () => {
+  const path = (at: number) => ({ given: `${at}.txt`, real: `/ws/proj/${at}.txt`, access: 'write' });
+  const ofPaths = (count: number): ReturnType<typeof questionText> =>
+    questionText(
+      approvalOf({
+        facts: { ...asked.facts, paths: Array.from({ length: count }, (_one, at) => path(at)) } as unknown as Approval['facts'],
+      }),
+    );
+  expect(ofPaths(1)).toMatchObject({ text: expect.stringContaining('\nWrites: /ws/proj/0.txt\n') as string, rest: null });
+  const { text, rest } = ofPaths(4);
+  expect([text.includes('2.txt'), text.includes('3.txt'), rest?.includes('Writes: /ws/proj/3.txt')]).toEqual([true, false, true]);
+});

@@ -12,6 +12,8 @@ import { PollLeases, telegramMigrations } from './rows.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import type { Pairing } from '../../runtime/chats/chats.ts';
 
+const SET_UP = 'Store its token: trayclaw secret set telegram. Name it in config.yaml as channels.telegram.token, and restart TrayClaw.';
+
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'secrets' | 'options'>;
 
 export const telegram = defineBuiltInFeature({
@@ -96,7 +98,11 @@ function createHandlers(bot: BotChannel): Pick<OpHandlers, keyof typeof telegram
   };
   return {
     'telegram.status': status,
-    'telegram.pair': (_params, caller) => ({ ...pairing.offer(caller), bot: usernameOf(bot) }),
+    'telegram.pair': (_params, caller) => {
+      if (bot.state === 'off')
+        throw new AppError('conflict', 'No Telegram bot is set up, so no one could send a code to it.', { hint: SET_UP });
+      return { ...pairing.offer(caller), bot: usernameOf(bot) };
+    },
     'telegram.list': () => pairing.list(),
     'telegram.confirm': ({ pairingId }, caller) => {
       bot.confirm(pairingId, caller);

@@ -2,7 +2,7 @@
 
 import { parseJson } from '../../base/json.ts';
 import { verifierAnswerSchema } from '../../contracts/features/verify.ts';
-import type { AskProgram, ProgramEnd } from '../../hands/tools/tools.ts';
+import { endWords, type AskProgram, type ProgramEnd } from '../../hands/tools/tools.ts';
 import type { AskVerifier } from './verifier.ts';
 
 export function verifyByCommand(command: readonly string[], timeoutMs: number, run: AskProgram): AskVerifier {
@@ -20,6 +20,6 @@ function problemOf({ ending, exitCode, remarks }: ProgramEnd): string | null {
   if (ending === 'timeout') return 'the command took too long and was ended';
   if (ending === 'cancelled') return 'the command was stopped';
   if (ending === 'flooded') return 'the command printed too much and was ended';
-  if (exitCode !== 0) return exitCode === null ? 'the command was ended by a signal' : `the command ended with code ${exitCode}`;
+  if (exitCode !== 0) return `the command ${endWords(exitCode)}`;
   return remarks.length > 0 ? `the command did what it may not: ${remarks.join('; ')}` : null;
 }

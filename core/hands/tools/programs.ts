@@ -23,6 +23,9 @@ export type AskProgram = (
 ) => Promise<ProgramEnd>;
 
 const ANSWER_BYTES_MAX = 64 * 1024;
+const NOT_FOUND =
+  ': it, or a program that it starts, was not found. In the sandbox your home folder and /tmp look empty: put it into a folder of PATH, or ' +
+  'name its folder in sandbox.files.read';
 
 export class Programs {
   readonly #deps: ProgramsDeps;
@@ -45,4 +48,12 @@ export class Programs {
   #marked(marker: EnvironmentMarker = { TRAYCLAW_CALL: this.#deps.ids.next('evt') }): EnvironmentMarker {
     return { ...this.#deps.instanceMarker, ...marker };
   }
+}
+
+/** How a program that gave no answer ended. Shells and the sandbox use 126 and 127 for programs that they cannot start. */
+export function endWords(exitCode: number | null): string {
+  if (exitCode === null) return 'was ended by a signal';
+  const why =
+    exitCode === 127 ? NOT_FOUND : exitCode === 126 ? ': the file is not executable, or the program in its first line is missing' : '';
+  return `ended with code ${exitCode}${why}`;
 }

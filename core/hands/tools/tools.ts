@@ -38,7 +38,7 @@ export type { ProcessRow, ProcessTable } from './process-table-port.ts';
 export { childEnvironment, instanceMarkerOf, screenVariables } from './child-environment.ts';
 export { findProgram } from './find-program.ts';
 export { newWalkReport, walkFiles } from './folder-walk.ts';
-export { Programs, type AskProgram } from './programs.ts';
+export { endWords, Programs, type AskProgram } from './programs.ts';
 export type { ProgramEnd } from './run-program.ts';
 export type { RunningProgram } from './start-program.ts';
 export { createCheckedPaths } from './checked-paths.ts';

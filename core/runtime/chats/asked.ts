@@ -36,6 +36,7 @@ export const declineKey = 'n';
 const SHOWN_MAX = 1_600;
 /** The maximum length of a sentence, so that an approval fits into one message. */
 const PLAIN_MAX = 250;
+const TOUCHES_MAX = 3;
 /** The maximum length of a question with its change, so that one message of every service holds it with its buttons. */
 const WITH_CHANGE_MAX = 1_700;
 const FIELDS_SHOWN_MAX = 10;
@@ -123,17 +124,20 @@ function pairs(choices: readonly Choice[]): Choice[][] {
 
 /** Describes the exact call; `rest` is the full text if any of it is too long for a chat. */
 export function questionText(approval: Approval): { text: string; rest: string | null } {
-  const { headline, about, exact } = approvalText(approval);
+  const { headline, about, touches, exact } = approvalText(approval);
   const wider = approval.widerScope === null ? [] : [`For ${MINUTES} min covers: ${revealed(approval.widerScope)}`];
-  const isLong = exact.length > SHOWN_MAX || [headline, ...about, ...wider].some((line) => line.length > PLAIN_MAX);
+  const all = [headline, ...about, ...touches, ...wider];
+  const isLong = exact.length > SHOWN_MAX || touches.length > TOUCHES_MAX || all.some((line) => line.length > PLAIN_MAX);
   const lines = [
     `**${plain(headline)}**`,
     ...about.map(plain),
+    // A path in the arguments is relative to a folder that the chat does not name.
+    ...touches.slice(0, TOUCHES_MAX).map(plain),
     fenced(exact.length > SHOWN_MAX ? `${exact.slice(0, SHOWN_MAX)}…` : exact),
     ...(isLong ? ['The whole call is in the file.'] : []),
     ...wider.map(plain),
   ];
-  return { text: lines.join('\n'), rest: isLong ? [headline, ...about, ...wider, '', exact].join('\n') : null };
+  return { text: lines.join('\n'), rest: isLong ? [...all, '', exact].join('\n') : null };
 }
 
 /** Escapes a text, so that it is shown literally, without formatting. A text that is cut ends with an ellipsis. */

@@ -63,6 +63,14 @@ test('restores a backup made while in use, and keeps the replaced database', asy
   expect(countEvents(restored)).toBe(4);
 });
 
+test('restores into a data folder that does not exist yet, and makes it private', async () => {
+  const home = newHome();
+  write(home, 3);
+  const fresh = join(newHome(), 'another machine', 'trayclaw');
+  expect(countEvents(restoreBackup(fresh, await backUp(home), NOW_MS).restored)).toBe(3);
+  if (process.platform !== 'win32') expect(statSync(fresh).mode & 0o777).toBe(0o700);
+});
+
 /** Makes the database one that a kill left: its last events are only in the write-ahead log. */
 function writeAndCrash(home: string, count: number): void {
   const storage = Storage.open({ home, migrations: [events] });

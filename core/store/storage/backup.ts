@@ -238,6 +238,8 @@ export function restoreBackup(home: string, given: string, nowMs: number): { fro
     throw new AppError('store_corrupt', `${from} is not a sound backup: ${check.detail}`, {
       hint: 'Restore the newest one that is sound: trayclaw backup restore last',
     });
+  // On another machine there is no data folder yet.
+  makeFolders({ mkdirSync, statSync }, home);
   const release = acquireOwnerLock(home);
   try {
     const target = join(home, 'trayclaw.db');

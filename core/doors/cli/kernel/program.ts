@@ -22,7 +22,7 @@ export async function buildProgram({ version, run, output = {}, words }: Program
   const commander = await import('commander');
   const program = new commander.Command('trayclaw');
   program
-    .description('A local-first agent that asks before anything risky.')
+    .description('A local-first agent that asks before anything risky. Begin with trayclaw setup, then trayclaw chat.')
     .option('--home <folder>', 'the data folder')
     .option('--json', 'print one JSON document')
     .option('--fields <names>', 'print these fields of the result only, such as sessionId,title: with tabs between them, or as JSON')

@@ -43,7 +43,10 @@ export const promptViews: ViewsOf<'prompt'> = {
     params: async ({ name = '' }, { given: { file = '-' }, context }) => ({ name, text: await context.readText(String(file)) }),
     show: (prompt) => describePrompts([prompt]),
   },
-  'prompt.refresh': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
+  'prompt.refresh': {
+    json: ({ prompts }) => prompts,
+    show: ({ prompts }) => describePrompts(prompts, 'No prompt has an address to refresh from. Set one: prompts.NAME.url'),
+  },
   'prompt.accept': { show: (prompt) => describePrompts([prompt]) },
 };
 
@@ -68,9 +71,9 @@ function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
   return [`version ${from} to ${to}`, ...(shown.length === 0 ? ['The same.'] : shown)].join('\n');
 }
 
-function describePrompts(prompts: readonly PromptListing[]): string {
+function describePrompts(prompts: readonly PromptListing[], none = 'There are no prompts.'): string {
   const state = ({ incoming, problem, about }: PromptListing): string =>
     incoming === null ? (problem ?? about ?? '') : `waits for a yes: trayclaw prompts accept NAME ${incoming.sha256}`;
   const from = ({ url, version }: PromptListing): string => (version === 0 ? 'built in' : (url ?? 'here'));
-  return tabled(prompts, { PROMPT: 'name', VERSION: 'version', FROM: from, '': state }, 'There are no prompts.');
+  return tabled(prompts, { PROMPT: 'name', VERSION: 'version', FROM: from, '': state }, none);
 }

@@ -31,7 +31,8 @@ export const scheduleViews: ViewsOf<'schedule'> = {
       ...others,
       ...approvalOf(given),
     }),
-    show: (view) => `Added ${view.scheduleId}; next: ${nextWords(view)}.`,
+    show: (view, { program, isRunning }) =>
+      `Added ${view.scheduleId}; next: ${nextWords(view)}.${isRunning ? '' : `\nTrayClaw does not run now, and must run then: ${program} serve, or ${program} service install`}`,
   },
   'schedule.update': { show: (view) => (view.enabled ? `Resumed; next: ${nextWords(view)}.` : `Paused ${view.name}.`) },
   'schedule.preview': {
