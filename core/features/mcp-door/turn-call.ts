@@ -211,7 +211,7 @@ class TurnFollower {
 
   #hear(event: AnyEvent): void {
     if (event.type === 'tool.requested') this.say(`running ${event.body.tool}`);
-    if (['turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
+    if (['turn.started', 'turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
   }
 }
 

@@ -80,7 +80,10 @@ export class AcpTurn {
       this.#turnId = turnId;
       if (this.#isCancelled) await this.#cancelTurn(turnId);
       for (const delta of this.#early.splice(0)) this.#hear(delta);
+      this.#askEarlier(turnId).catch(() => undefined);
       for await (const event of events) {
+        // An approval of an earlier turn too.
+        if (event.type === 'approval.decided') this.#asked.get(event.body.approvalId)?.abort();
         if (event.type === 'session.renamed') await this.#tell({ sessionUpdate: 'session_info_update', title: event.body.title });
         if (event.turnId !== turnId) continue;
         await this.#show(event);
@@ -97,6 +100,21 @@ export class AcpTurn {
   async cancel(): Promise<void> {
     this.#isCancelled = true;
     if (this.#turnId !== null) await this.#cancelTurn(this.#turnId);
+  }
+
+  /** The prompt comes after an earlier turn that waits for the person, who is asked here. Each approval is asked once. */
+  async #askEarlier(turnId: string): Promise<void> {
+    const { claw } = this.#deps;
+    const known = new Set<string>();
+    while (!this.#over.signal.aborted) {
+      const { behind } = await claw.op('turn.wait', { turnId }, cliCaller);
+      if (behind === undefined) return;
+      const { approvals } = await claw.op('approval.list', {}, cliCaller);
+      const asked = approvals.filter((one) => one.turnId === behind && !known.has(one.approvalId));
+      if (asked.length === 0) return;
+      for (const { approvalId } of asked) known.add(approvalId);
+      await Promise.all(asked.map((approval) => this.#ask(approval)));
+    }
   }
 
   async #cancelTurn(turnId: string): Promise<void> {
@@ -188,8 +206,7 @@ export class AcpTurn {
     if (decision === 'deny') await this.#refuse(callId, reason);
   }
 
-  async #decided({ approvalId, callId, decision, reason }: EventBodies['approval.decided']): Promise<void> {
-    this.#asked.get(approvalId)?.abort();
+  async #decided({ callId, decision, reason }: EventBodies['approval.decided']): Promise<void> {
     if (decision !== 'approve') await this.#refuse(callId, reason ?? 'It was not approved.');
   }
 
