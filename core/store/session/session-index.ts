@@ -206,6 +206,11 @@ export class SessionIndex {
     return this.#sql.rows<OpenCall>(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`);
   }
 
+  /** Calls without a result whose outcome is unknown. */
+  lostCalls(): OpenCall[] {
+    return this.openCalls().filter(({ state, finishedSeq }) => state === 'unknown' && finishedSeq === null);
+  }
+
   countEvents(sessionId: string): number {
     return (this.#sql.row('SELECT count(*) AS n FROM events WHERE session_id = ?', sessionId) as { n: number }).n;
   }

@@ -57,6 +57,8 @@ export class AcpTurn {
   readonly #early: DeltaNotice[] = [];
   #turnId: string | null = null;
   #isCancelled = false;
+  /** The updates to the editor, one after the other. */
+  #line: Promise<void> = Promise.resolve();
   #said = '';
   /** The model request whose text was sent last. */
   #requestId: string | undefined;
@@ -86,8 +88,10 @@ export class AcpTurn {
         if (event.type === 'approval.decided') this.#asked.get(event.body.approvalId)?.abort();
         if (event.type === 'session.renamed') await this.#tell({ sessionUpdate: 'session_info_update', title: event.body.title });
         if (event.turnId !== turnId) continue;
-        await this.#show(event);
-        if (event.type === 'turn.finished') return await this.#end(event.body);
+        const shown = this.#inOrder(() => this.#show(event));
+        if (event.type !== 'turn.finished') continue;
+        await shown;
+        return await this.#end(event.body);
       }
       throw new AppError('shutting_down', 'TrayClaw ended before the turn did. The turn continues when it runs again.');
     } finally {
@@ -150,8 +154,14 @@ export class AcpTurn {
   }
 
   #chunk(sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk', text: string): void {
+    void this.#inOrder(() => this.#tell({ sessionUpdate, content: { type: 'text', text } }));
+  }
+
+  /** What an event shows may have to be looked up first. Text that arrives meanwhile comes after it. */
+  #inOrder(show: () => Promise<void>): Promise<void> {
     // A broken connection ends the prompt elsewhere.
-    this.#tell({ sessionUpdate, content: { type: 'text', text } }).catch(() => this.#over.abort());
+    this.#line = this.#line.then(show).catch(() => this.#over.abort());
+    return this.#line;
   }
 
   async #show(event: AnyEvent): Promise<void> {
@@ -306,6 +316,7 @@ export class AcpTurn {
     if (!sent.endsWith(wanted)) {
       const known = overlap(sent, wanted);
       this.#say(wanted.slice(known), known === 0 && sent !== '');
+      await this.#line;
     }
     if (this.#size > 0) {
       const cost = costUsd === null ? {} : { cost: { amount: costUsd, currency: 'USD' } };
