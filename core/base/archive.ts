@@ -1,4 +1,4 @@
-// What the readers of archives share: an entry, and the refusal of an archive that breaks a rule.
+// Shared by the readers of archives: the type of an entry, and the error for an archive that breaks a rule.
 
 export interface ArchiveEntry {
   /** The name in the archive, with forward slashes. */

@@ -34,7 +34,7 @@ test('a loss is the headline, and typed input names the command that gets it', (
   expect([headline, about[0], about[3]]).toEqual(['Deletes build', 'Wants to run make', 'Typed into: cmd-1, which runs bash']);
 });
 
-test('a deletion is told once', () => {
+test('the text of a deletion names it only once', () => {
   const facts = { ...base.facts, does: 'Deletes build and everything inside' };
   const told = (risk: string): string => boundedText(of({ facts, risk }), 10_000).text;
   expect(told('It deletes folders and everything in them.')).not.toMatch(/Risk|deletes folders/);

@@ -157,7 +157,7 @@ export class AcpTurn {
     void this.#inOrder(() => this.#tell({ sessionUpdate, content: { type: 'text', text } }));
   }
 
-  /** What an event shows may have to be looked up first. Text that arrives meanwhile comes after it. */
+  /** Showing an event may need another operation first. Text that arrives during it is sent afterwards. */
   #inOrder(show: () => Promise<void>): Promise<void> {
     // A broken connection ends the prompt elsewhere.
     this.#line = this.#line.then(show).catch(() => this.#over.abort());
