@@ -14,6 +14,7 @@ const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   waiting: 'waits for an approval, or was denied',
   overBudget: 'over budget',
   panic: 'the panic stop is engaged',
+  timedOut: 'stopped by `--timeout`',
   interrupted: 'interrupted',
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approvalText, boundedText } from './approval-text.ts';
+import { approvalText, boundedText, riskBelow } from './approval-text.ts';
 import type { Approval } from './policy.ts';
 
 const base = {
@@ -32,6 +32,25 @@ test('a loss is the headline, and typed input names the command that gets it', (
   const input = { id: 'cmd-1', command: 'bash' };
   const { headline, about } = approvalText(of({ facts: { ...base.facts, does: 'Deletes build', input } }));
   expect([headline, about[0], about[3]]).toEqual(['Deletes build', 'Wants to run make', 'Typed into: cmd-1, which runs bash']);
+});
+
+test('the text of a deletion names it only once', () => {
+  const facts = { ...base.facts, does: 'Deletes build and everything inside' };
+  const told = (risk: string): string => boundedText(of({ facts, risk }), 10_000).text;
+  expect(told('It deletes folders and everything in them.')).not.toMatch(/Risk|deletes folders/);
+  expect(told('It deletes folders and everything in them. It talks to the network.')).toContain('\nRisk: It talks to the network.\n');
+});
+
+test.each([
+  ['It runs code straight from the network. It talks to the network.', 'Runs code straight from the network, and talks to the network', ''],
+  ['It deletes folders. It talks to the network.', 'Deletes build, and talks to the network', 'It deletes folders.'],
+  ['It deletes folders and everything in them.', 'Deletes build and everything inside', ''],
+  ['It deletes files; they do not go to a bin.', 'Deletes a.txt', 'Nothing goes to a bin.'],
+  ['It deletes files; they do not go to a bin.', 'Force-pushes', 'It deletes files; they do not go to a bin.'],
+  ['It deletes folders and everything in them.', 'On box: deletes build and everything inside', ''],
+  ['It can change files.', undefined, 'It can change files.'],
+])('of "%s" below "%s" is left "%s"', (risk, headline, left) => {
+  expect(riskBelow({ risk, facts: { does: headline } as never })).toBe(left);
 });
 
 test('a call without a command shows its tool and all its arguments', () => {

@@ -17,11 +17,23 @@ export interface ApprovalText {
 
 const SOURCES_SHOWN_MAX = 10;
 
-export function approvalText({ facts, summary, risk, reason, ruleId, tool, args, origin }: Approval): ApprovalText {
+/** The sentences of the risk that the headline does not already say, word for word or, of a deletion, with the names of what is deleted. */
+export function riskBelow({ risk, facts: { does } }: Pick<Approval, 'risk' | 'facts'>): string {
+  if (does === undefined) return risk;
+  const said = does.toLowerCase();
+  const told = /\bdeletes .* and everything inside/.test(said) ? risk.replace('It deletes folders and everything in them.', '') : risk;
+  const left = /\bdeletes /.test(said) ? told.replace('It deletes files; they do not go to a bin.', 'Nothing goes to a bin.') : told;
+  const sentences = left.trim().split(/(?<=\.)\s+/);
+  return sentences.filter((sentence) => !said.includes(sentence.replace(/^It /, '').replace(/\.$/, '').toLowerCase())).join(' ');
+}
+
+export function approvalText(approval: Approval): ApprovalText {
+  const { facts, summary, reason, ruleId, tool, args, origin } = approval;
+  const risk = riskBelow(approval);
   const { command, input, does } = facts;
   const lines = [
     ...(does === undefined ? [] : [summary]),
-    `Risk: ${risk}`,
+    ...(risk === '' ? [] : [`Risk: ${risk}`]),
     `Why it is asked: ${reason} (${ruleId})`,
     ...(input === undefined ? [] : [`Typed into: ${input.id}, which runs ${input.command}`]),
     ...(command === null ? [] : [`Folder: ${command.cwd}`]),

@@ -54,6 +54,8 @@ export const askResultSchema = z.object({
   usage: usageSchema.extend({ costUsd: z.number().nullable() }),
   error: errorBodySchema.optional(),
   pending: z.array(pendingSchema).optional(),
+  /** The earlier turn of the session whose approvals are `pending`, if this one comes after it. */
+  behind: z.string().optional(),
 });
 export type AskResult = z.infer<typeof askResultSchema>;
 

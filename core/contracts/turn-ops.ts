@@ -34,7 +34,7 @@ export const turnOps = defineOps({
   'turn.wait': {
     params: z.strictObject({ turnId: id, timeoutMs: z.number().int().min(0).max(86_400_000).optional() }),
     result: askResultSchema,
-    about: 'wait until the turn ends or needs an approval, and return its status',
+    about: 'wait until the turn ends, or until it or the turn before it needs an approval, and return its status',
   },
   'turn.cancel': {
     params: z.strictObject({ turnId: id }),

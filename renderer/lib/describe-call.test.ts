@@ -1,19 +1,8 @@
-// A call described in one line, and its risk without the sentences that its headline already contains.
+// A call described in one line.
 
 import { expect, test } from 'vitest';
-import { describeCall, labelOf, nameTool, notYetSaid, stepsOfPlan } from './describe-call.ts';
+import { describeCall, labelOf, nameTool, stepsOfPlan } from './describe-call.ts';
 import { chat } from './i18n/english/chat.ts';
-
-test.each([
-  ['It runs code straight from the network. It talks to the network.', 'Runs code straight from the network, and talks to the network', ''],
-  ['It deletes folders. It talks to the network.', 'Deletes build, and talks to the network', 'It deletes folders.'],
-  ['It deletes folders and everything in them.', 'Deletes build and everything inside', ''],
-  ['It deletes files; they do not go to a bin.', 'Deletes a.txt', 'Nothing goes to a bin.'],
-  ['It deletes files; they do not go to a bin.', 'Force-pushes', 'It deletes files; they do not go to a bin.'],
-  ['It can change files.', undefined, 'It can change files.'],
-])('of "%s" below "%s" is left "%s"', (risk, headline, left) => {
-  expect(notYetSaid(risk, headline)).toBe(left);
-});
 
 const proposed = JSON.stringify({ action: 'propose', steps: ['Read notes.md', 'Write report.md'] });
 

@@ -81,13 +81,3 @@ function firstText(values: Record<string, unknown>): string {
   const first = Object.values(values).find((value) => typeof value === 'string' || typeof value === 'number');
   return first === undefined ? '' : oneLine(String(first), 200);
 }
-
-/** The sentences of a risk that the headline does not already say, word for word or, of a deletion, with the names of what is deleted. */
-export function notYetSaid(risk: string, headline: string | undefined): string {
-  if (headline === undefined) return risk;
-  const said = headline.toLowerCase();
-  const told = /^deletes .* and everything inside/.test(said) ? risk.replace('It deletes folders and everything in them.', '') : risk;
-  const left = said.startsWith('deletes ') ? told.replace('It deletes files; they do not go to a bin.', 'Nothing goes to a bin.') : told;
-  const sentences = left.trim().split(/(?<=\.)\s+/);
-  return sentences.filter((sentence) => !said.includes(sentence.replace(/^It /, '').replace(/\.$/, '').toLowerCase())).join(' ');
-}

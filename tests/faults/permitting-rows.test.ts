@@ -16,6 +16,9 @@ beforeAll(async () => {
   await claw.op('grant.revoke', { grantId: await allow(claw, 'other/c.md', { kind: 'always' }) });
   await allow(claw, 'a.md', { kind: 'always' });
   await claw.op('memory.add', { text: 'Ada likes tea.' });
+  const { sessionId } = await claw.op('session.create', { title: 'planned' });
+  await claw.op('session.configure', { sessionId, planFirst: 'whole' });
+  await claw.op('session.fork', { sessionId, title: 'copy' });
   await claw.close();
 });
 afterAll(() => home.dispose());
@@ -43,7 +46,8 @@ async function auditAfter(change: string, back: string): Promise<unknown> {
   return [
     ok,
     faults.map(
-      ({ kind, detail, hint }) => `${kind}: ${detail.replace(/(?:grt|apr|mem)_\w+/, 'ID')} ${hint.replace(/(?:grt|apr|mem)_\w+/, 'ID')}`,
+      ({ kind, detail, hint }) =>
+        `${kind}: ${detail.replace(/(?:grt|apr|mem|ses)_\w+/, 'ID')} ${hint.replace(/(?:grt|apr|mem|ses)_\w+/, 'ID')}`,
     ),
   ];
 }
@@ -132,6 +136,18 @@ test.each([
     `INSERT INTO channel_people VALUES ('telegram', '666', '666', 'Mallory', 1)`,
     'DELETE FROM channel_people',
     told('The pairing of telegram 666', 'trayclaw channels revoke telegram 666'),
+  ],
+  [
+    'a session in another folder',
+    `UPDATE sessions SET workspace = '/' WHERE title = 'planned'`,
+    `UPDATE sessions SET workspace = NULL WHERE title = 'planned'`,
+    told('The folder of the session ID', 'trayclaw sessions delete ID'),
+  ],
+  [
+    'a session without its plan',
+    `UPDATE sessions SET plan_first = NULL WHERE title = 'planned'`,
+    `UPDATE sessions SET plan_first = 'whole' WHERE title = 'planned'`,
+    told('The plan mode of the session ID', 'trayclaw sessions delete ID'),
   ],
 ])('the audit names %s without an event', async (_name, change, back, expected) => {
   expect(await auditAfter(change, back)).toEqual(expected);

@@ -110,6 +110,19 @@ test('a stream starts with the task, sends the answer in pieces and whole, and e
   expect(whole.map((one) => one?.parts[0]?.content)).toEqual([{ $case: 'text', value: 'Hello there' }]);
 });
 
+test('a task behind one that waits for a person needs authorization too, and is done afterwards', async () => {
+  const first = await taskFrom(client.sendMessage(ask(messageOf('write this'))));
+  expect(first.status?.state).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
+  const second = await taskFrom(client.sendMessage(ask(messageOf('Hi', { contextId: first.contextId }))));
+  expect(second.status?.state).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
+  expect(JSON.stringify(second.status?.message)).toContain('A person decides');
+  const { approvals } = await rig.claw.op('approval.list', {});
+  await rig.claw.op('approval.decide', { approvalId: approvals[0]?.approvalId ?? '', decision: 'deny' });
+  await rig.claw.op('turn.wait', { turnId: second.id });
+  const done = await client.getTask({ tenant: '', id: second.id });
+  expect([done.status?.state, textOf(done)]).toEqual([TaskState.TASK_STATE_COMPLETED, 'Hello there']);
+});
+
 test("during an approval the task needs authorization; the other agent's text is untrusted", async () => {
   const task = await taskFrom(client.sendMessage(ask(messageOf('write it'))));
   expect(task.status?.state).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);

@@ -234,6 +234,19 @@ test('an answer at another door withdraws the question in the editor', { timeout
   expect(existsSync(join(home.workspace, 'note.txt'))).toBe(true);
 });
 
+test('a prompt behind a turn that waits asks about that turn in the editor', { timeout: 60_000 }, async () => {
+  const claw = await home.open();
+  const { sessionId, status } = await claw.ask('please write');
+  expect(status).toBe('waiting');
+  await home.close(claw);
+  const editor = open(() => choose('once'));
+  await editor.begin(home.workspace);
+  await editor.connection.agent.request(methods.agent.session.load, { sessionId, cwd: home.workspace, mcpServers: [] });
+  expect(await editor.prompt(sessionId, 'Hi')).toMatchObject({ stopReason: 'end_turn' });
+  expect([editor.asked.length, existsSync(join(home.workspace, 'note.txt'))]).toEqual([1, true]);
+  expect(editor.said()).toContain('Hello there');
+});
+
 test('a question of an MCP server is a form in the editor; its answer goes to the server', { timeout: 60_000 }, async () => {
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
   const script = {

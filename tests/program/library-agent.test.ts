@@ -127,6 +127,29 @@ test('an approval is answered by the program, or ends the run as waiting', async
   expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
 });
 
+test('behind a turn that waits, a run names its approval, and a handler can decide it', async () => {
+  const { claw, model } = await open();
+  model.script([
+    { user: 'write', results: 0, answer: { ...writes, delayMs: 100 } },
+    { user: 'write', answer: { text: 'over' } },
+    { answer: { text: 'next' } },
+  ]);
+  // One is sent while the earlier turn still runs, the other when it waits.
+  const first = claw.agent().run('write');
+  await until(async () => (await claw.op('running.list', {})).turns.length > 0, 'the first turn runs');
+  const [{ sessionId = '' } = {}] = (await claw.op('running.list', {})).turns;
+  const early = claw.ask('early', { sessionId });
+  const { pending, turnId } = await first;
+  const waits = { status: 'waiting', text: '', pending, behind: turnId };
+  expect(pending).toHaveLength(1);
+  expect(await early).toMatchObject(waits);
+  expect(await claw.ask('late', { sessionId })).toMatchObject(waits);
+  const talk = await claw.agent({ onApproval: () => 'deny' }).session({ sessionId });
+  const last = await talk.run('last');
+  expect(last).toMatchObject({ status: 'done', text: 'next' });
+  expect(last).not.toHaveProperty('behind');
+});
+
 test('a handler that decides nothing ends the run as waiting; one that comes too late accepts the other decision', async () => {
   const { claw, model } = await open();
   model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);

@@ -98,6 +98,23 @@ test.each(eras)('an unclear answer of a %s client approves nothing; other doors 
   expect([(await call).isError, existsSync(join(rig.home.workspace, 'a.md'))]).toEqual([true, false]);
 });
 
+test.each(eras)('a %s client behind a turn that waits is asked about that turn', async (era) => {
+  const rig = await McpDoorRig.forTest([
+    { user: 'write', results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'a' } }] } },
+    { user: 'write', answer: { text: 'Written.' } },
+    { answer: { text: 'Next.' } },
+  ]);
+  const { key } = await rig.token(['agents', 'approvals']);
+  const { client: first } = await rig.connect(key, era);
+  const writing = first.callTool({ name: 'ask_agent', arguments: { message: 'write' } });
+  await rig.pending();
+  const [{ sessionId = '' } = {}] = (await rig.claw.op('approval.list', {})).approvals;
+  const { client, asked } = await rig.connect(key, era, () => yes);
+  const answer = await client.callTool({ name: 'ask_agent', arguments: { message: 'And then?', session: sessionId } });
+  expect([(answer.structuredContent as { text: string }).text, asked.length]).toEqual(['Next.', 1]);
+  expect((await writing).structuredContent).toMatchObject({ text: 'Written.' });
+});
+
 test('each scope permits exactly what it names', async () => {
   const rig = await McpDoorRig.forTest([{ answer: { text: 'Hi.' } }]);
   const other = await rig.claw.op('session.create', { title: 'private' });

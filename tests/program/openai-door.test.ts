@@ -197,6 +197,20 @@ test('without streaming the wait ends with an error that names the approval', as
   await rig.claw.op('turn.wait', { turnId: approvals[0]?.turnId ?? '' });
 });
 
+test('a message behind a turn that waits ends with the error that names the approval', async () => {
+  await chat(say('write, then wait'));
+  const { approvals } = await rig.claw.op('approval.list', {});
+  const { approvalId = '?', turnId = '', sessionId = '' } = approvals[0] ?? {};
+  const error = await errorOf(await chat(say('and count'), { 'x-trayclaw-session': sessionId }));
+  expect(error).toMatchObject({ status: 403, code: 'approval_required', message: expect.stringContaining(approvalId) });
+  const stream = await chat(say('count again', { stream: true }), { 'x-trayclaw-session': sessionId });
+  await rig.claw.op('approval.decide', { approvalId, decision: 'deny' });
+  const text = await stream.text();
+  expect(text).toContain(`: waiting for approval ${approvalId}`);
+  expect(text).toContain('"content":"messages"');
+  await rig.claw.op('turn.wait', { turnId });
+});
+
 test('what a token may not use does not exist for it', async () => {
   const { key } = await rig.token({ name: 'narrow', scope: ['trayclaw/main'] });
   const headers = { authorization: `Bearer ${key}` };

@@ -105,7 +105,7 @@ async function reportDecided(
   );
   if (error !== undefined && !output.isJson) output.explain(error);
   sayPending(context, pending ?? []);
-  if (end.wasInterrupted) return exitCodes.interrupted;
+  if (end.stopCode !== null) return end.stopCode;
   if (approval.state === 'denied') return status === 'waiting' ? exitCodes.waiting : exitCodes.done;
   return isDirect(result, end.result) ? exitCodeOfCall({ claw }, result.outcome) : exitCodeOfTurn(end.result);
 }

@@ -15,7 +15,7 @@ import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
-import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { TurnConversation, type ConversationEnd, type ConversationOptions } from './turn-conversation.ts';
 import { choosePlace, filesOf, type MessagePlace, type PlaceOptions } from './work-place.ts';
 
 export interface AskOptions extends PlaceOptions {
@@ -29,23 +29,29 @@ export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'mes
   return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
 
-export async function ask(
-  context: CommandContext,
-  { text: words, schema: schemaFile, ...options }: AskOptions & { readonly text: readonly string[]; readonly schema?: string },
-): Promise<number> {
+const SECONDS_MAX = 86_400;
+
+interface AskGiven extends AskOptions {
+  readonly text: readonly string[];
+  readonly schema?: string;
+  readonly timeout?: string;
+}
+
+export async function ask(context: CommandContext, { text: words, schema: schemaFile, timeout, ...options }: AskGiven): Promise<number> {
   const given = words.join(' ');
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
   const schema = schemaFile === undefined ? null : await readSchema(context, schemaFile);
   if (schema !== null && isCommandLine(text)) throw new AppError('invalid_params', 'A slash command has no answer that could be a value.');
+  const timeoutMs = timeout === undefined ? undefined : parseSeconds(timeout) * 1000;
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
-    if (isCommandLine(text)) return runCommandLine(context, claw, text, options);
+    if (isCommandLine(text)) return runCommandLine(context, claw, text, { ...options, timeoutMs });
     const streams = !context.output.isJson && schema === null;
     const end = await withLines(context, async (lines) => {
       if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
       const place = await choosePlace(context, options, { claw, lines });
-      return new TurnConversation(context, { claw, lines, streams }).send({
+      return new TurnConversation(context, { claw, lines, streams, timeoutMs }).send({
         text: messageOf(text),
         ...place,
         ...messageOptions(options),
@@ -54,6 +60,13 @@ export async function ask(
     });
     return schema === null ? reportEnd(context, end) : reportValue(context, claw, end, schema);
   });
+}
+
+/** Fails with `invalid_params`. */
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && seconds <= SECONDS_MAX) return seconds;
+  throw new AppError('invalid_params', `--timeout takes a number of seconds up to ${SECONDS_MAX}, not ${JSON.stringify(text)}.`);
 }
 
 /** Fails with `not_found` or `invalid_params`. */
@@ -78,7 +91,12 @@ async function reportValue(
 }
 
 /** Runs a slash command, as in chat. */
-async function runCommandLine(context: CommandContext, claw: Claw, line: string, options: AskOptions): Promise<number> {
+async function runCommandLine(
+  context: CommandContext,
+  claw: Claw,
+  line: string,
+  { timeoutMs, ...options }: AskOptions & Pick<ConversationOptions, 'timeoutMs'>,
+): Promise<number> {
   const choose = (): Promise<MessagePlace> => withLines(context, (lines) => choosePlace(context, options, { claw, lines }));
   // A command that begins no session needs no folder.
   const place = mayBeginSession(line) ? await choose() : options.session === undefined ? {} : { sessionId: options.session };
@@ -91,7 +109,7 @@ async function runCommandLine(context: CommandContext, claw: Claw, line: string,
   context.output.note(ran.text);
   const streams = !context.output.isJson;
   const end = await withLines(context, (lines) =>
-    new TurnConversation(context, { claw, lines, streams }).run(() => Promise.resolve({ turnId })),
+    new TurnConversation(context, { claw, lines, streams, timeoutMs }).run(() => Promise.resolve({ turnId })),
   );
   return reportEnd(context, end);
 }
@@ -113,7 +131,7 @@ function reportEnd(context: CommandContext, end: ConversationEnd): number {
 }
 
 /** Reports how a streamed turn ended. Its text has already been printed. */
-export function reportAnswer(context: CommandContext, { result, wasInterrupted }: ConversationEnd): number {
+export function reportAnswer(context: CommandContext, { result, stopCode }: ConversationEnd): number {
   const { output } = context;
   if (output.isJson) output.jsonLine(result);
   else {
@@ -121,7 +139,7 @@ export function reportAnswer(context: CommandContext, { result, wasInterrupted }
     if (result.error !== undefined) output.explain(result.error);
     if (result.status === 'waiting') sayPending(context, result.pending ?? []);
   }
-  return wasInterrupted ? exitCodes.interrupted : exitCodeOfTurn(result);
+  return stopCode ?? exitCodeOfTurn(result);
 }
 
 interface ToolGiven {
@@ -153,7 +171,7 @@ export async function tool(context: CommandContext, { name, ...given }: ToolGive
       context.output.result(result, () => context.output.forStdout(result.forUser));
     else context.output.explain({ message: result.forUser });
     sayPending(context, end.result.pending ?? []);
-    return end.wasInterrupted ? exitCodes.interrupted : exitCodeOfCall(connection, result.outcome);
+    return end.stopCode ?? exitCodeOfCall(connection, result.outcome);
   });
 }
 

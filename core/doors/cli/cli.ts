@@ -32,7 +32,7 @@ interface GlobalOptions {
 
 /**
  * Runs one command line (without the program's own name) and resolves to its exit code: 0 done, 1 failed, 2 usage, 3 waits for
- * approval or denied, 4 over budget, 5 panic engaged, 130 interrupted. Never rejects.
+ * approval or denied, 4 over budget, 5 panic engaged, 124 timed out, 130 interrupted. Never rejects.
  */
 export async function runCli(argv: readonly string[], io: CliIo, parts: CliParts): Promise<number> {
   const early = new Output(io, { isJson: argv.includes('--json'), isQuiet: argv.includes('--quiet') });

@@ -1,9 +1,10 @@
-// Exit codes, which scripts rely on: 0 done, 1 failed, 2 usage, 3 waits for approval or denied, 4 over budget, 5 panic, 130 interrupted.
+// Exit codes, which scripts rely on: 0 done, 1 failed, 2 usage, 3 waits for approval or denied, 4 over budget, 5 panic, 124 timed out,
+// 130 interrupted.
 
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { TurnStatus } from '../../contracts/events.ts';
 
-export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, overBudget: 4, panic: 5, interrupted: 130 } as const;
+export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, overBudget: 4, panic: 5, timedOut: 124, interrupted: 130 } as const;
 
 const codesOfErrors: Partial<Record<ErrorCode, number>> = {
   invalid_params: exitCodes.usage,

@@ -30,6 +30,21 @@ test.each([
   expect(claw.approvals.every((approval) => approval.state === 'pending')).toBe(true);
 });
 
+test('ask --timeout stops a turn that takes longer, prints what there is, and exits with 124', async () => {
+  const claw = scripted({ say: 'The first half' }, { hang: true });
+  const terminal = new FakeTerminal();
+  expect(await runCli(['ask', 'x', '--timeout', '0.1'], terminal.io, fakeParts(claw))).toBe(124);
+  expect([terminal.out, claw.calls.filter(({ name }) => name === 'turn.cancel').length]).toEqual(['The first half\n', 1]);
+  expect(terminal.err).toContain('The time is up.');
+  const inTime = new FakeTerminal();
+  expect(await runCli(['ask', 'x', '--timeout', '60'], inTime.io, fakeParts(new FakeClaw()))).toBe(0);
+  for (const wrong of ['soon', '0', '-1', '', '1e9']) {
+    const refused = new FakeTerminal();
+    expect(await runCli(['ask', 'x', '--timeout', wrong], refused.io, fakeParts(new FakeClaw()))).toBe(2);
+    expect(refused.err).toContain('--timeout takes a number of seconds');
+  }
+});
+
 test('a second Ctrl-C waits until the first one has reached the turn', async () => {
   const claw = scripted({ hang: true });
   const arrives = new Deferred<OpResult<'turn.cancel'>>();

@@ -34,7 +34,11 @@ function talking(): Entry[] {
       about: 'ask the agent, in this folder, and wait for the answer',
       takes: [':text...'],
       words: { text: 'what to ask; - reads it from standard input' },
-      options: { ...messageOptions, '--schema <file>': 'print the answer as a value of this JSON schema, checked' },
+      options: {
+        ...messageOptions,
+        '--schema <file>': 'print the answer as a value of this JSON schema, checked',
+        '--timeout <seconds>': 'stop the turn after this time; exit code 124',
+      },
       example: "'What is 6 times 7?'",
       load: async () => (await import('./ask.ts')).ask,
     }),

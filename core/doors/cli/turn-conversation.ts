@@ -9,6 +9,7 @@ import type { OpParams } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import { promptApproval } from './approval-prompt.ts';
 import type { CommandContext } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
@@ -23,11 +24,14 @@ export interface ConversationOptions {
   readonly lines: LineReader | null;
   /** Prints the answer while it is written. */
   readonly streams: boolean;
+  /** Stops the turn after this time, as Ctrl-C does. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ConversationEnd {
   readonly result: AskResult;
-  readonly wasInterrupted: boolean;
+  /** The exit code, if the turn was stopped from here. */
+  readonly stopCode: number | null;
   /** The finished calls that were seen, newest last. */
   readonly calls: readonly EventOf<'tool.finished'>[];
 }
@@ -40,6 +44,7 @@ export class TurnConversation {
   readonly #context: CommandContext;
   readonly #options: ConversationOptions;
   readonly #interrupted = new AbortController();
+  #isLate = false;
   /** Resolves once the request to cancel the turn was answered. */
   readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
@@ -51,11 +56,11 @@ export class TurnConversation {
   }
 
   send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
-    return this.run(() => this.#options.claw.op('message.send', message, cliCaller), message.sessionId !== undefined);
+    return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
   }
 
-  /** Starts a turn and follows it until it ends, or waits for a person who is not here. If it `mayQueue`, earlier turns come first. */
-  async run(start: (signal: AbortSignal) => Promise<TurnStart>, mayQueue = false): Promise<ConversationEnd> {
+  /** Starts a turn and follows it until it ends, or waits for a person who is not here. */
+  async run(start: (signal: AbortSignal) => Promise<TurnStart>): Promise<ConversationEnd> {
     const { lines } = this.#options;
     const { signal } = this.#interrupted;
     const forced = new Deferred<never>();
@@ -72,8 +77,10 @@ export class TurnConversation {
     const stopListening = lines === null ? this.#context.io.onInterrupt(interrupt) : lines.onInterrupt(interrupt);
     const follower = this.#createFollower();
     follower.start();
+    const { timeoutMs } = this.#options;
+    if (timeoutMs !== undefined) void sleep(timeoutMs, over.signal).then((isLate) => isLate && this.#stopInTime());
     try {
-      return await Promise.race([this.#through(start, follower, mayQueue), forced.promise]);
+      return await Promise.race([this.#through(start, follower), forced.promise]);
     } finally {
       over.abort();
       follower.stop();
@@ -81,40 +88,28 @@ export class TurnConversation {
     }
   }
 
-  async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower, mayQueue: boolean): Promise<ConversationEnd> {
+  async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower): Promise<ConversationEnd> {
     const { signal } = this.#interrupted;
     const { turnId } = await start(signal);
     follower.follow(turnId);
     this.#cancelOnInterrupt(turnId);
-    const held = mayQueue ? await this.#passEarlier(turnId) : null;
-    let result = held ?? (await this.#stayWith(turnId, follower));
+    let result = await this.#stayWith(turnId, follower);
     if (signal.aborted) {
       await this.#cancelled.promise;
       result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
     }
     this.#finishText(result, follower);
-    return { result, wasInterrupted: signal.aborted, calls: this.#calls };
+    return { result, stopCode: this.#stopCode(), calls: this.#calls };
   }
 
-  /**
-   * A message waits for the earlier turns of its session. Asks about one that waits for a person; without an answer here, the result names
-   * what it waits for, because this turn would rest for as long, without a word.
-   */
-  async #passEarlier(turnId: string): Promise<AskResult | null> {
-    const { claw, lines } = this.#options;
-    for (let round = 0; round < roundsMax && !this.#interrupted.signal.aborted; round++) {
-      const { turns } = await claw.op('running.list', {}, cliCaller);
-      const own = turns.find((turn) => turn.turnId === turnId);
-      const first = turns.find((turn) => turn.sessionId === own?.sessionId && turn.status !== 'queued');
-      if (own?.status !== 'queued' || first === undefined) return null;
-      const earlier = await Promise.race([claw.op('turn.wait', { turnId: first.turnId }, cliCaller), this.#cancelled.promise]);
-      if (earlier?.status !== 'waiting') continue;
-      this.#context.output.note('An earlier turn of this session waits for you. Your message is kept, and its turn comes after that.');
-      if (lines !== null && (await this.#askFor(earlier, lines))) continue;
-      const result = await claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
-      return { ...result, status: 'waiting', ...(earlier.pending === undefined ? {} : { pending: earlier.pending }) };
-    }
-    return null;
+  #stopInTime(): void {
+    this.#isLate = !this.#interrupted.signal.aborted;
+    this.#interrupted.abort();
+  }
+
+  #stopCode(): number | null {
+    if (!this.#interrupted.signal.aborted) return null;
+    return this.#isLate ? exitCodes.timedOut : exitCodes.interrupted;
   }
 
   /** Events of a running instance use another connection and may arrive after the result. */
@@ -125,9 +120,11 @@ export class TurnConversation {
   async #stayWith(turnId: string, follower: TurnFollower): Promise<AskResult> {
     const { claw, lines } = this.#options;
     let result = await claw.op('turn.wait', { turnId }, cliCaller);
-    for (let round = 0; round < roundsMax && result.status === 'waiting' && lines !== null; round++) {
+    for (let round = 0; round < roundsMax && result.status === 'waiting'; round++) {
       this.#finishText(result, follower);
-      if (!(await this.#askFor(result, lines)) || this.#interrupted.signal.aborted) break;
+      if (result.behind !== undefined)
+        this.#context.output.note('An earlier turn of this session waits for you. Your message is kept, and its turn comes after that.');
+      if (lines === null || !(await this.#askFor(result, lines)) || this.#interrupted.signal.aborted) break;
       result = await claw.op('turn.wait', { turnId }, cliCaller);
     }
     return result;
@@ -137,7 +134,7 @@ export class TurnConversation {
   async #askFor(result: AskResult, lines: LineReader): Promise<boolean> {
     const { claw } = this.#options;
     const { approvals } = await claw.op('approval.list', {}, cliCaller);
-    const own = approvals.filter((approval) => approval.turnId === result.turnId);
+    const own = approvals.filter((approval) => approval.turnId === (result.behind ?? result.turnId));
     for (const approval of own) {
       const over = new AbortController();
       this.#openPrompts.set(approval.approvalId, over);
@@ -169,7 +166,7 @@ export class TurnConversation {
     const { signal } = this.#interrupted;
     const cancel = async (): Promise<void> => {
       const { output } = this.#context;
-      output.note('Stopping this turn.');
+      output.note(this.#isLate ? 'The time is up. Stopping this turn.' : 'Stopping this turn.');
       try {
         await this.#options.claw.op('turn.cancel', { turnId }, cliCaller);
       } catch (cause) {

@@ -5,6 +5,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { ServedCaller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
+import { waitingAhead } from '../../runtime/turns/turns.ts';
 import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
@@ -110,8 +111,9 @@ export function askResult(deps: Deps, turnId: string): AskResult {
   if (row === null) throw noTurn(turnId);
   const base = { sessionId: row.sessionId, turnId };
   if (row.status === 'running' || row.status === 'queued' || row.status === 'waiting') {
-    const status = row.status === 'waiting' ? 'waiting' : 'running';
-    const pending = pendingOf(deps, turnId);
+    const behind = waitingAhead(deps.log, row)?.turnId;
+    const status = row.status === 'waiting' || behind !== undefined ? 'waiting' : 'running';
+    const pending = pendingOf(deps, behind ?? turnId);
     const spent = readTurnView(deps, turnId);
     return {
       ...base,
@@ -119,6 +121,7 @@ export function askResult(deps: Deps, turnId: string): AskResult {
       text: spent.text,
       usage: { ...spent.usage, costUsd: spent.costUsd },
       ...(pending.length === 0 ? {} : { pending }),
+      ...(behind === undefined ? {} : { behind }),
     };
   }
   const end = deps.log.reads.turnEnd(row.sessionId, turnId);

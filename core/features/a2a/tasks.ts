@@ -12,6 +12,8 @@ import { ownSessions } from '../../contracts/system-session.ts';
 import type { Usage } from '../../contracts/llm.ts';
 import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
+import { waitingAhead } from '../../runtime/turns/turns.ts';
+import type { TurnRow } from '../../store/session/session.ts';
 import type { Spine } from '../feature.ts';
 import type { CarriedWork } from './carried.ts';
 import type { A2aRows, TaskRow } from './rows.ts';
@@ -75,7 +77,7 @@ export interface TaskDeps extends Pick<Spine, 'log' | 'ids' | 'turns' | 'artifac
 const CONTEXT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,90}$/;
 const LIVE_CHARS_MAX = 256 * 1024;
 
-const stateOf: Readonly<Record<EventBodies['turn.finished']['status'] | 'running' | 'waiting' | 'queued', PeerState>> = {
+const stateOf: Readonly<Record<TurnRow['status'], PeerState>> = {
   queued: 'submitted',
   running: 'working',
   waiting: 'waiting',
@@ -188,7 +190,7 @@ export class TaskDesk {
 
   /** Yields changes until the task has ended or the signal aborts. */
   async *follow(owner: TaskOwner, taskId: string, signal: AbortSignal): AsyncGenerator<TaskChange, void, undefined> {
-    const watch = new TaskWatch(this.#deps, taskId, signal);
+    const watch = new TaskWatch(this.#deps, this.#row(owner, taskId), signal);
     let state: PeerState | null = null;
     try {
       for (;;) {
@@ -258,20 +260,28 @@ export class TaskDesk {
       taskId,
       contextId: contextOf(sessionId),
       messageId,
-      state: stateOf[turn?.status ?? 'cancelled'],
+      state: this.#stateOf(taskId),
       atMs: events.at(-1)?.atMs ?? atMs,
       asked: message?.type === 'user.message' ? message.body.text : '',
       text: finished?.status === 'done' ? this.#outward(finished.text) : '',
-      note: this.#noteOf(turn?.status, finished),
+      note: this.#noteOf(this.#statusOf(taskId), finished),
       spent: finished === null ? null : { usage: finished.usage, costUsd: finished.costUsd },
     };
   }
 
   #stateOf(taskId: string): PeerState {
-    return stateOf[this.#deps.log.index.turn(taskId)?.status ?? 'cancelled'];
+    return stateOf[this.#statusOf(taskId)];
   }
 
-  #noteOf(status: string | undefined, finished: EventBodies['turn.finished'] | null): string | null {
+  /** A task behind one that waits for a person waits as well. */
+  #statusOf(taskId: string): TurnRow['status'] {
+    const { log } = this.#deps;
+    const row = log.index.turn(taskId);
+    if (row === null) return 'cancelled';
+    return waitingAhead(log, row) === null ? row.status : 'waiting';
+  }
+
+  #noteOf(status: TurnRow['status'], finished: EventBodies['turn.finished'] | null): string | null {
     const error = finished?.error ?? null;
     if (error !== null) return this.#outward(error.message);
     if (status === 'waiting') return 'A person decides about an approval on the machine of this agent. Nothing needs to be sent.';
@@ -320,13 +330,14 @@ class TaskWatch {
   #text = '';
   #change = new Deferred<void>();
 
-  constructor({ log, claw, turns }: Pick<TaskDeps, 'log' | 'claw' | 'turns'>, taskId: string, signal: AbortSignal) {
+  constructor({ log, claw, turns }: Pick<TaskDeps, 'log' | 'claw' | 'turns'>, { taskId, sessionId }: TaskRow, signal: AbortSignal) {
     // A reader who joins while the answer is written gets it from its beginning.
     for (const { kind, text } of turns.liveTexts(taskId)) if (kind === 'text') this.#text += text;
     const wake = (): void => this.#change.resolve();
     this.#ends = [
       log.onCommitted((events) => {
-        if (events.some(({ turnId, type }) => turnId === taskId && type.startsWith('turn.'))) wake();
+        // An earlier task of the conversation may begin to wait for a person.
+        if (events.some((event) => event.sessionId === sessionId && event.type.startsWith('turn.'))) wake();
       }),
       claw.onDelta(({ kind, turnId, text }) => {
         if (kind !== 'text' || turnId !== taskId) return;

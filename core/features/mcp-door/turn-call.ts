@@ -40,6 +40,7 @@ export interface Visit {
 const ALIVE_MS = 10_000;
 const ROUND_SECONDS_MAX = 24 * 3600;
 const KEY = 'approval';
+const EARLY_MAX = 1_000;
 /** The most of an approval that a client is asked to show in a form. */
 const ASKED_CHARS_MAX = 8_000;
 const askingSchema = z.object({ elicitation: z.object({ form: z.unknown().optional(), url: z.unknown().optional() }).optional() });
@@ -144,6 +145,8 @@ class TurnFollower {
   readonly #over = new AbortController();
   readonly #beat: NodeJS.Timeout;
   #turnId: string | null = null;
+  /** Events that arrive before the turn is known. */
+  readonly #early: AnyEvent[] = [];
   #change = new Deferred<void>();
   #hasEnded = false;
   #steps = 0;
@@ -162,6 +165,7 @@ class TurnFollower {
 
   follow(turnId: string): void {
     this.#turnId = turnId;
+    for (const event of this.#early.splice(0)) this.#take(event);
     if (this.#gone.aborted) this.#cancel();
   }
 
@@ -199,9 +203,8 @@ class TurnFollower {
   async #listen(events: AsyncIterable<AnyEvent>): Promise<void> {
     try {
       for await (const event of events) {
-        const { turnId } = event;
-        if (turnId === null) continue;
-        if (turnId === this.#turnId) this.#hear(event);
+        if (this.#turnId !== null) this.#take(event);
+        else if (this.#early.length < EARLY_MAX) this.#early.push(event);
       }
     } finally {
       this.#hasEnded = true;
@@ -209,9 +212,13 @@ class TurnFollower {
     }
   }
 
+  #take(event: AnyEvent): void {
+    if (event.turnId === this.#turnId) this.#hear(event);
+  }
+
   #hear(event: AnyEvent): void {
     if (event.type === 'tool.requested') this.say(`running ${event.body.tool}`);
-    if (['turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
+    if (['turn.started', 'turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
   }
 }
 

@@ -92,8 +92,8 @@ export const mcp = defineBuiltInFeature({
       handlers: createMcpOps({ ...spine, registry, questions, box, signIns }),
       /** Resumes calls that an earlier run started as tasks. They are not left to a person, because the server knows how they ended. */
       begin: () => {
-        for (const { callId, sessionId, turnId, state, finishedSeq } of log.index.openCalls()) {
-          const task = state === 'unknown' && finishedSeq === null ? log.reads.lastOfCall(sessionId, 'mcp.task_started', callId) : null;
+        for (const { callId, sessionId, turnId } of log.index.lostCalls()) {
+          const task = log.reads.lastOfCall(sessionId, 'mcp.task_started', callId);
           if (task === null) continue;
           tasks.set(callId, task.body.taskId);
           if (panic.engaged || turnId === null) continue;

@@ -173,6 +173,8 @@ function endOf({ status, error, turnId }: AskResult): AppError {
   return new AppError('cancelled', 'The turn was stopped.', { data: { turnId } });
 }
 
+const changes: ReadonlySet<string> = new Set(['turn.started', 'turn.resumed', 'turn.finished', 'turn.waiting']);
+
 /** Follows one turn: streams its text, and notices when its state may have changed. */
 class TurnWatch {
   readonly #deps: AgentDeps;
@@ -218,9 +220,10 @@ class TurnWatch {
     for (const text of held) this.#writer?.text(text);
   }
 
-  /** Resolves when the turn no longer waits, when it waits for something else, or when the signal aborts. */
+  /** Resolves when the turn no longer waits for itself or an earlier one, waits for something else, or the signal aborts. */
   async nextChange(signal: AbortSignal): Promise<void> {
-    if (this.#deps.log.index.turn(this.#turnId ?? '')?.status !== 'waiting' || signal.aborted) return;
+    const status = this.#deps.log.index.turn(this.#turnId ?? '')?.status;
+    if ((status !== 'waiting' && status !== 'queued') || signal.aborted) return;
     const change = new Deferred<void>();
     this.#change = change;
     const onAbort = (): void => change.resolve();
@@ -247,7 +250,7 @@ class TurnWatch {
   #hear(events: readonly AnyEvent[]): void {
     for (const { type, turnId } of events) {
       if (turnId === null || turnId !== this.#turnId) continue;
-      if (type === 'turn.resumed' || type === 'turn.finished' || type === 'turn.waiting') this.#change.resolve();
+      if (changes.has(type)) this.#change.resolve();
     }
   }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { inflateSync, type InputType } from 'node:zlib';
 import { applyDelta, readPackEntry, readTree, type GitKind, type PackEntry } from '../../base/git-format.ts';
-import type { ArchiveEntry } from '../../hands/tar/tar.ts';
+import type { ArchiveEntry } from '../../base/archive.ts';
 import { refusal } from './package-paths.ts';
 
 const OBJECTS_MAX = 60_000;

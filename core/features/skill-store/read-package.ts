@@ -4,7 +4,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readTarGz, type ArchiveEntry, type TarRules } from '../../hands/tar/tar.ts';
+import type { ArchiveEntry } from '../../base/archive.ts';
+import { readTarGz, type TarRules } from '../../hands/tar/tar.ts';
 import { readZip, type ZipRules } from '../../hands/tools/tools.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ENTRIES_MAX, FILES_MAX, isLeftOut, PACKAGE_BYTES_MAX, PackageFiles, refusal } from './package-paths.ts';

@@ -10,6 +10,7 @@ import { addressOf, type KnownHosts } from './known-hosts.ts';
 import type { RemoteWork } from './remote-work.ts';
 
 export interface SshToolDeps extends SshPorts {
+  readonly artifacts: { has(sha256: string): boolean };
   readonly names: readonly string[];
   readonly known: KnownHosts;
   readonly work: RemoteWork;

@@ -51,6 +51,7 @@ function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: strin
       clock: systemClock,
       panic,
       background,
+      artifacts: { has: (sha256: string) => made.artifacts.stored.has(sha256) } as never,
     },
     null,
   );
@@ -279,6 +280,8 @@ test('a remote write keeps the old content and can be undone unless it changed s
   expect(await say('ssh_write', undo)).toMatch(/^Wrote 7 bytes/);
   expect([readFileSync(path, 'utf8'), spawnSync('stat', ['-c', '%a', path]).stdout.toString().trim()]).toEqual(['before\n', '640']);
   expect(await say('ssh_write', undo)).toMatch(/was changed since; nothing was written/);
+  const artifact = '0'.repeat(64);
+  expect(() => factsOf('ssh_write', { host: 'box', path, artifact })).toThrow('There is no artifact');
   expect(await say('ssh_write', { host: 'box', path: `${path}-none/x`, content: 'x' })).toMatch(
     /^There is no folder \S+-none on box; nothing was written\. Make it first/,
   );

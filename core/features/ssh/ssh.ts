@@ -12,11 +12,11 @@ export { KnownHosts } from './known-hosts.ts';
 export { RemoteWork } from './remote-work.ts';
 export { createSshTools } from './tools.ts';
 
-type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'secrets' | 'clock' | 'panic' | 'background'>;
+type Taken = Pick<Spine, 'home' | 'config' | 'environment' | 'secrets' | 'clock' | 'panic' | 'background' | 'artifacts'>;
 
 export const ssh = defineBuiltInFeature({
   name: 'ssh',
-  create: ({ home, config, environment, secrets, clock, panic, background }: Taken) => {
+  create: ({ home, config, environment, secrets, clock, panic, background, artifacts }: Taken) => {
     const { hosts, fromUserConfig } = config.ssh;
     const names = [...new Set([...Object.keys(hosts), ...fromUserConfig])];
     if (names.length === 0) return { tools: [] };
@@ -33,7 +33,7 @@ export const ssh = defineBuiltInFeature({
     };
     const work = new RemoteWork({ clock, panic });
     background.join(work);
-    const ports = { hostOf, known, names, work, trusted: known.of.bind(known), agent };
+    const ports = { hostOf, known, names, work, artifacts, trusted: known.of.bind(known), agent };
     return { tools: createSshTools({ ...ports, resolve: (ref) => secrets.resolve(ref) }), dispose: () => work.stopAll() };
   },
 });

@@ -168,10 +168,13 @@ function writeTool(deps: SshToolDeps): ToolDefinition {
     timeoutMs: TIMEOUT_MS,
     // Time to report what was kept and how to restore it.
     abortGraceMs: 2_000,
-    facts: (args) =>
-      factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
+    facts: (args) => {
+      if (args.artifact !== undefined && !deps.artifacts.has(args.artifact))
+        throw new AppError('artifact_missing', `There is no artifact ${args.artifact}.`);
+      return factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
         `It replaces ${args.path} on ${args.host}; what is there is kept first.`,
-      ]),
+      ]);
+    },
     summarize: ({ host, path, remove }) => `${remove === true ? 'remove' : 'write'} ${path} on ${host}`,
     run: (args, context) => usingFiles(deps, args.host, context, (sftp) => writeRemote(sftp, args, context)),
   });

@@ -4,6 +4,7 @@
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
+import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 
 export const taintMigrations: readonly Migration[] = sqlMigrations({
@@ -19,6 +20,17 @@ export const taintMigrations: readonly Migration[] = sqlMigrations({
     ) STRICT, WITHOUT ROWID;
   `,
 });
+
+/** A mark that the log tells and that has no row: without it, content of others counts as the person's own. Compared with no event. */
+const lostMark = {
+  key: 'name',
+  value: '1',
+  events: [],
+  keyInBody: 'NULL',
+  valueInBody: 'NULL',
+  undo: 'trayclaw backup list, then trayclaw backup restore FILE',
+};
+const markedIn = (list: string): string => `FROM events e, json_each(e.body, '$.${list}') s WHERE e.type = 'taint.marked'`;
 
 /** The taint of a session with untrusted content. */
 export interface SessionTaint {
@@ -73,6 +85,23 @@ export class TaintStore {
   /** True while any file is marked. May stay true after the last mark is gone. */
   #hasFiles: boolean;
   #hasFolders: boolean;
+
+  readonly permits: readonly PermittingRows[] = [
+    {
+      ...lostMark,
+      what: 'The mark of untrusted content in the session',
+      rows: `(SELECT DISTINCT e.session_id || ' from ' || (s.value ->> 'kind') || ':' || (s.value ->> 'where') AS name ${markedIn('sources')}
+        AND NOT EXISTS (SELECT 1 FROM session_taint t WHERE t.session_id = e.session_id
+          AND t.source_key = (s.value ->> 'kind') || ':' || (s.value ->> 'where')))`,
+    },
+    {
+      ...lostMark,
+      what: 'The mark of the file with untrusted content',
+      rows: `(SELECT DISTINCT s.value AS name ${markedIn('paths')} AND NOT EXISTS (SELECT 1 FROM tainted_files f WHERE f.path = s.value)
+        UNION SELECT f.path FROM tainted_files f WHERE f.cleaned = 1
+          AND NOT EXISTS (SELECT 1 ${markedIn('cleaned')} AND e.seq = f.seq AND s.value = f.path))`,
+    },
+  ];
 
   constructor(db: SqlDatabase) {
     this.#db = db;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PathFact, TaintSource } from '../../contracts/tools.ts';
+import { unexplainedRows } from '../../store/session/session.ts';
 import { pathFact, TaintBench, workspace } from '../../../tests/rigs/taint-test-bench.ts';
 
 let bench: TaintBench;
@@ -294,6 +295,27 @@ test('rebuilds all rows from the log', () => {
   bench.store.rebuild(bench.log.reads.after(0, 1_000), () => false);
   expect(rows()).toEqual(before);
   expect(before.map((list) => list.length)).toEqual([1, 1, 2]);
+});
+
+test('names a mark of the log that has no row', () => {
+  bench.say('a', 'Read it.');
+  bench.browse('a', 'example.org', 'zorgblat');
+  bench.run(bench.write('a', 'one.md', 'zorgblat'), '');
+  bench.run(bench.write('a', 'two.md', 'zorgblat'), '');
+  bench.say('b', 'hello');
+  bench.run(bench.write('b', 'two.md', 'hello'), '');
+  const { db } = bench.storage;
+  const lost = (change: string): string[] => {
+    db.exec(`SAVEPOINT s; ${change}`);
+    const found = bench.log.permits.flatMap((permits) => unexplainedRows(db, permits)).map(({ what, key }) => `${what} ${key}`);
+    db.exec('ROLLBACK TO s; RELEASE s');
+    return found;
+  };
+  expect(lost('SELECT 1')).toEqual([]);
+  expect(lost('DELETE FROM session_taint')).toEqual(['The mark of untrusted content in the session a from web:example.org']);
+  const file = `The mark of the file with untrusted content ${workspace}/one.md`;
+  expect(lost(`DELETE FROM tainted_files WHERE path LIKE '%one.md'`)).toEqual([file]);
+  expect(lost('UPDATE tainted_files SET cleaned = 1')).toEqual([file]);
 });
 
 test('a rolled-back mark never existed', () => {

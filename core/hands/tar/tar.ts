@@ -2,19 +2,13 @@
 // GNU headers, and the commit id that git stores in an archive. Writes nothing.
 
 import { gunzipSync } from 'node:zlib';
+import { BrokenRule, refusing, type ArchiveEntry, type Refusal } from '../../base/archive.ts';
 
 const BLOCK = 512;
 const HEADER_BYTES_MAX = 100_000;
 const RATIO_MAX = 200;
 const RATIO_FREE_BYTES = 1_000_000;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-export interface ArchiveEntry {
-  /** The name in the archive, with forward slashes. */
-  readonly path: string;
-  /** Unpacks the entry. Fails with the refusal if its content is not what the archive announced. */
-  readonly content: () => Uint8Array;
-}
 
 export interface TarArchive {
   readonly entries: readonly ArchiveEntry[];
@@ -25,20 +19,13 @@ export interface TarArchive {
 export interface TarRules {
   readonly unpackedBytesMax: number;
   readonly entriesMax: number;
-  /** The error for an archive that breaks a rule; `why` completes a sentence. */
-  readonly refusal: (why: string) => Error;
+  readonly refusal: Refusal;
 }
 
 /** Fails with `rules.refusal`. */
 export function readTarGz(packed: Buffer, { unpackedBytesMax, entriesMax, refusal }: TarRules): TarArchive {
-  try {
-    return readTar(inflate(packed, unpackedBytesMax), entriesMax);
-  } catch (cause) {
-    throw cause instanceof BrokenRule ? refusal(cause.message) : cause;
-  }
+  return refusing(refusal, () => readTar(inflate(packed, unpackedBytesMax), entriesMax));
 }
-
-class BrokenRule extends Error {}
 
 function inflate(packed: Buffer, unpackedBytesMax: number): Buffer {
   const most = Math.min(unpackedBytesMax, RATIO_FREE_BYTES + packed.length * RATIO_MAX);

@@ -2,19 +2,12 @@
 // encrypted entries are refused, and nothing is unpacked beyond its announced size. Writes nothing.
 
 import { crc32, inflateRawSync } from 'node:zlib';
-
-export interface ZipEntry {
-  /** The name in the archive, with forward slashes. */
-  readonly path: string;
-  /** Unpacks the entry. Fails with the refusal if its content is not what the archive announced. */
-  readonly content: () => Buffer;
-}
+import { BrokenRule, refusing, type ArchiveEntry, type Refusal } from '../../base/archive.ts';
 
 export interface ZipRules {
   readonly entryBytesMax: number;
   readonly entriesMax: number;
-  /** The error for an archive that breaks a rule; `why` completes a sentence. */
-  readonly refusal: (why: string) => Error;
+  readonly refusal: Refusal;
 }
 
 interface Listed {
@@ -44,21 +37,13 @@ const LINK = 0o120000;
 const RATIO_MAX = 200;
 const RATIO_FREE_BYTES = 1_000_000;
 
-class BrokenRule extends Error {}
-
 /** The files of the archive in their order. Fails with `rules.refusal`. */
-export function readZip(bytes: Buffer, rules: ZipRules): ZipEntry[] {
-  const guarded = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (cause) {
-      throw cause instanceof BrokenRule ? rules.refusal(cause.message) : cause;
-    }
-  };
+export function readZip(bytes: Buffer, rules: ZipRules): ArchiveEntry[] {
+  const guarded = <T>(read: () => T): T => refusing(rules.refusal, read);
   return guarded(() => readEntries(bytes, rules)).map(({ path, content }) => ({ path, content: () => guarded(content) }));
 }
 
-function readEntries(bytes: Buffer, rules: ZipRules): ZipEntry[] {
+function readEntries(bytes: Buffer, rules: ZipRules): ArchiveEntry[] {
   const end = findEnd(bytes);
   const count = bytes.readUInt16LE(end + 10);
   const listAt = bytes.readUInt32LE(end + 16);
@@ -134,8 +119,8 @@ interface Directory {
   readonly entryBytesMax: number;
 }
 
-function openAll(bytes: Buffer, { listed, listAt, entryBytesMax }: Directory): ZipEntry[] {
-  const entries: ZipEntry[] = [];
+function openAll(bytes: Buffer, { listed, listAt, entryBytesMax }: Directory): ArchiveEntry[] {
+  const entries: ArchiveEntry[] = [];
   let free = 0;
   for (const one of listed.toSorted((a, b) => a.headerAt - b.headerAt)) {
     const { start, end } = placeOf(bytes, one, listAt);

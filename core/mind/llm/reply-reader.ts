@@ -55,6 +55,7 @@ export class ReplyText {
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
   #inline: InlineThought | null = new InlineThought();
+  readonly #halves = { text: '', reasoning: '' };
   #sizeBytes = 0;
   #droppedBytes = 0;
 
@@ -79,7 +80,8 @@ export class ReplyText {
     this.#think(thought);
     if (text === '') return;
     this.#text.add(text);
-    this.#sink.text(text);
+    const whole = this.#wholeOf('text', text);
+    if (whole !== '') this.#sink.text(whole);
   }
 
   addReasoning(value: unknown): void {
@@ -102,7 +104,16 @@ export class ReplyText {
   #think(thought: string): void {
     if (thought === '') return;
     this.#reasoning.add(thought);
-    this.#sink.reasoning?.(thought);
+    const whole = this.#wholeOf('reasoning', thought);
+    if (whole !== '') this.#sink.reasoning?.(whole);
+  }
+
+  /** Half of an emoji at the end waits for the other half, because each half alone would reach a client as an unreadable character. */
+  #wholeOf(kind: 'text' | 'reasoning', piece: string): string {
+    const said = this.#halves[kind] + piece;
+    const half = /[\uD800-\uDBFF]$/.exec(said)?.[0] ?? '';
+    this.#halves[kind] = half;
+    return half === '' ? said : said.slice(0, -1);
   }
 
   /** Throws `model_bad_reply` if the answer is longer than any model's. */

@@ -15,7 +15,7 @@ export interface TurnPort {
   accept(message: InboundMessage): Accepted;
   /** Runs one tool through the gate, without a model. Fails as `submit` does, and with denied in a folder that is not trusted. */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string };
-  /** Resolves when the turn waits or has ended. */
+  /** Resolves when the turn waits or has ended, or is queued behind one that waits. */
   whenResting(turnId: string): Promise<TurnEnd | null>;
   retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string };
   takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string };

@@ -1,4 +1,4 @@
-// Turns that have not ended: whether one still accepts messages, and the end of one that never began. Reads only.
+// Turns that have not ended: whether one still accepts messages, what it comes after, and the end of one that never began. Reads only.
 
 import { AppError, noTurn } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -16,6 +16,14 @@ export function findOpen(log: SessionLog, turnId: string): TurnRow {
   return row;
 }
 
+/** The turn of the conversation that waits for a person and that this queued one comes after. Null if there is none. */
+export function waitingAhead(log: Pick<SessionLog, 'index' | 'reads'>, { sessionId, status }: TurnRow): TurnRow | null {
+  if (status !== 'queued') return null;
+  const waiting = log.index.openTurns().filter((row) => row.sessionId === sessionId && row.status === 'waiting');
+  // A waiting direct call does not block its conversation.
+  return waiting.find((row) => stateOf(log, row).kind === 'chat') ?? null;
+}
+
 export function queueFull(sessionId: string, isOwn: boolean, queuedMax: number): AppError {
   const what = isOwn ? `Session ${sessionId} already has ${queuedMax} messages` : 'Too many sessions are';
   return new AppError('queue_full', `${what} waiting.`, {
@@ -28,6 +36,6 @@ export function neverBegan(turnId: string, status: 'stopped' | 'cancelled'): Any
   return { type: 'turn.finished', turnId, phase: 'respond', body };
 }
 
-export function stateOf(log: SessionLog, row: TurnRow): TurnState {
+export function stateOf(log: Pick<SessionLog, 'reads'>, row: TurnRow): TurnState {
   return log.reads.turn(row.sessionId, row.turnId, row.firstSeq).reduce(applyEvent, emptyTurn);
 }

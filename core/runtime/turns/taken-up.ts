@@ -47,9 +47,7 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
 }
 
 function refuseUnknownOutcome(log: SessionLog, turnIds: readonly string[]): void {
-  const call = log.index
-    .openCalls()
-    .find((one) => one.state === 'unknown' && one.finishedSeq === null && one.turnId !== null && turnIds.includes(one.turnId));
+  const call = log.index.lostCalls().find(({ turnId }) => turnId !== null && turnIds.includes(turnId));
   if (call === undefined) return;
   const hint = 'Say what happened first: trayclaw outcomes list';
   throw new AppError('conflict', `The call ${call.callId} of turn ${call.turnId} has an unknown outcome.`, { hint });

@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
 
 export interface TurnEnd {
-  /** `running` or `queued` only if the program closed before the turn ended or waited. */
+  /** `running` only if the program closed before the turn ended or waited, `queued` if an earlier turn waits. */
   readonly status: TurnStatus | 'queued';
   /** The end as it was recorded, if this process saw it. */
   readonly finished?: EventBodies['turn.finished'];

@@ -14,7 +14,7 @@ import { HotSessions } from './hot-session.ts';
 import { aboutQueued, aboutStart, messageDrafts, openingOf, type Accepted, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import { LostTurns } from './lost-turns.ts';
-import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
+import { findOpen, neverBegan, queueFull, stateOf, waitingAhead } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
 import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
 import { findEnded, conversationContinued } from './taken-up.ts';
@@ -30,6 +30,7 @@ export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, settle, startNotices, workHere, type Recovery } from './settle.ts';
+export { waitingAhead } from './open-turn.ts';
 export { takeUp } from './take-up.ts';
 export { offeredWithin } from './offered-tools.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -237,12 +238,19 @@ export class TurnRuntime {
     }
   }
 
-  /** Resolves when the turn waits or has ended; null if `timeoutMs` passes first. Fails if the turn could not continue. */
+  /**
+   * Resolves when the turn waits or has ended, or is queued behind one that waits; null if `timeoutMs` passes first. Fails if the turn could
+   * not continue.
+   */
   async whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
-    const row = this.#ends.newest(turnId) ?? this.#deps.log.index.turn(turnId);
+    const ended = this.#ends.newest(turnId);
+    if (ended !== undefined) return ended;
+    const row = this.#deps.log.index.turn(turnId);
     if (row === null) throw noTurn(turnId);
-    if (row.status !== 'running' && row.status !== 'queued') return row;
+    const ahead = waitingAhead(this.#deps.log, row);
+    const isHeld = ahead !== null && !this.#live.has(ahead.turnId);
+    if (isHeld || (row.status !== 'running' && row.status !== 'queued')) return row;
     return this.#ends.wait(turnId, timeoutMs);
   }
 
@@ -324,6 +332,7 @@ export class TurnRuntime {
       const finished = runner.finished;
       const status = step === 'halt' ? 'running' : (finished?.status ?? 'waiting');
       this.#ends.end(turnId, finished === null ? { status, sessionId } : { status, sessionId, finished });
+      if (status === 'waiting') this.#tellQueued(sessionId);
       return status === 'waiting' ? 'held' : 'free';
     } catch (cause) {
       this.#live.delete(turnId);
@@ -331,6 +340,12 @@ export class TurnRuntime {
       this.#lost.add(runner, mapStorageError(cause));
       return 'free';
     }
+  }
+
+  /** Wakes those who wait for a queued turn: the turn before it waits for a person. */
+  #tellQueued(sessionId: string): void {
+    for (const row of this.#deps.log.index.openTurns())
+      if (row.sessionId === sessionId && row.status === 'queued') this.#ends.end(row.turnId, row);
   }
 
   #denyInTime({ approvalId, callId, sessionId, turnId }: Approval): void {

@@ -9,6 +9,7 @@ import type { Idempotency } from '../../contracts/tools.ts';
 import type { PlanMode } from '../../contracts/turn-bounds.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
 import { Statements, type SqlDatabase } from '../storage/storage.ts';
+import type { PermittingRows } from './permitting-rows.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
 
 export interface SessionRow extends Readonly<Omit<SessionInfo, 'events' | 'status' | 'pendingApprovals'>> {
@@ -103,6 +104,32 @@ const statements = {
   putInbound: 'INSERT INTO inbound (channel, dedupe_key, session_id, turn_id) VALUES (?, ?, ?, ?)',
 };
 
+const sessionEvents = { rows: 'sessions', key: 'session_id', keyInBody: 'session_id', sessions: 'SELECT session_id FROM sessions' };
+
+/** The folder of a session and the plan that holds its calls back permit as much as a grant. A copied event of this kind does not exist. */
+export const sessionPermits: readonly PermittingRows[] = [
+  {
+    ...sessionEvents,
+    what: 'The folder of the session',
+    value: "coalesce(workspace, '')",
+    events: ['session.created'],
+    valueInBody: "coalesce(json_extract(body, '$.workspace'), '')",
+    undo: 'trayclaw sessions delete KEY',
+  },
+  {
+    ...sessionEvents,
+    what: 'The plan mode of the session',
+    rows: `(SELECT session_id, plan_first FROM sessions WHERE plan_first IS NOT NULL UNION
+      SELECT e.session_id, s.plan_first FROM events e JOIN sessions s USING (session_id)
+        WHERE e.type = 'session.configured' AND json_extract(e.body, '$.planFirst') IS NOT NULL)`,
+    value: "coalesce(plan_first, 'off')",
+    events: ['session.configured'],
+    keyInBody: "iif(json_extract(body, '$.planFirst') IS NULL, NULL, session_id)",
+    valueInBody: "json_extract(body, '$.planFirst')",
+    undo: 'trayclaw sessions delete KEY',
+  },
+];
+
 export class SessionIndex {
   readonly #db: SqlDatabase;
   readonly #sql: Statements;
@@ -177,6 +204,11 @@ export class SessionIndex {
   /** Requested calls without a result: in flight, or with an unknown outcome. */
   openCalls(): OpenCall[] {
     return this.#sql.rows<OpenCall>(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`);
+  }
+
+  /** Calls without a result whose outcome is unknown. */
+  lostCalls(): OpenCall[] {
+    return this.openCalls().filter(({ state, finishedSeq }) => state === 'unknown' && finishedSeq === null);
   }
 
   countEvents(sessionId: string): number {

@@ -13,7 +13,7 @@ import { CopiedPlaces } from './copied-places.ts';
 import { genesisHash, hashEvent } from './event-hash.ts';
 import type { LogHead } from './log-head.ts';
 import { SessionReads } from './session-reads.ts';
-import { SessionIndex } from './session-index.ts';
+import { SessionIndex, sessionPermits } from './session-index.ts';
 import { SessionSearch } from './session-search.ts';
 import type { PermittingRows } from './permitting-rows.ts';
 
@@ -113,7 +113,7 @@ export class SessionLog {
 
   /** The rows of all owners that permit something. */
   get permits(): PermittingRows[] {
-    return this.#projections.flatMap(({ permits }) => permits ?? []);
+    return [...sessionPermits, ...this.#projections.flatMap(({ permits }) => permits ?? [])];
   }
 
   get storage(): Storage {

@@ -25,7 +25,11 @@ const finished = (text: string): AnyEvent =>
 async function updatesOf(items: readonly Item[]): Promise<SessionUpdate[]> {
   let tell: (notice: DeltaNotice) => void = () => undefined;
   const claw = {
-    op: () => Promise.resolve({ turnId: 't' }),
+    // A change of files takes a while to look up.
+    op: async (name: string) => {
+      for (let n = 0; name === 'checkpoint.diff' && n < 50; n++) await Promise.resolve();
+      return { turnId: 't', files: [] };
+    },
     onDelta: (listener: (notice: DeltaNotice) => void) => {
       tell = listener;
       return () => undefined;
@@ -55,6 +59,16 @@ async function shownOf(items: readonly Item[]): Promise<string> {
     .map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : ''))
     .join('');
 }
+
+test('text that follows a call comes after what the call shows', async () => {
+  const call = { callId: 'c', outcome: 'ok', forUser: '' };
+  const updates = await updatesOf([
+    { type: 'tool.finished', turnId: 't', body: call } as never,
+    delta('r2', 'Written.'),
+    finished('Written.'),
+  ]);
+  expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(['tool_call_update', 'agent_message_chunk']);
+});
 
 test('the use of the window is our own count until the server reports one', async () => {
   const built = { type: 'pack.built', turnId: 't', body: { tokens: 70, budgetTokens: 1000 } } as never;

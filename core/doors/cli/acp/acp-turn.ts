@@ -57,6 +57,8 @@ export class AcpTurn {
   readonly #early: DeltaNotice[] = [];
   #turnId: string | null = null;
   #isCancelled = false;
+  /** The updates to the editor, one after the other. */
+  #line: Promise<void> = Promise.resolve();
   #said = '';
   /** The model request whose text was sent last. */
   #requestId: string | undefined;
@@ -80,11 +82,16 @@ export class AcpTurn {
       this.#turnId = turnId;
       if (this.#isCancelled) await this.#cancelTurn(turnId);
       for (const delta of this.#early.splice(0)) this.#hear(delta);
+      this.#askEarlier(turnId).catch(() => undefined);
       for await (const event of events) {
+        // An approval of an earlier turn too.
+        if (event.type === 'approval.decided') this.#asked.get(event.body.approvalId)?.abort();
         if (event.type === 'session.renamed') await this.#tell({ sessionUpdate: 'session_info_update', title: event.body.title });
         if (event.turnId !== turnId) continue;
-        await this.#show(event);
-        if (event.type === 'turn.finished') return await this.#end(event.body);
+        const shown = this.#inOrder(() => this.#show(event));
+        if (event.type !== 'turn.finished') continue;
+        await shown;
+        return await this.#end(event.body);
       }
       throw new AppError('shutting_down', 'TrayClaw ended before the turn did. The turn continues when it runs again.');
     } finally {
@@ -97,6 +104,21 @@ export class AcpTurn {
   async cancel(): Promise<void> {
     this.#isCancelled = true;
     if (this.#turnId !== null) await this.#cancelTurn(this.#turnId);
+  }
+
+  /** The prompt comes after an earlier turn that waits for the person, who is asked here. Each approval is asked once. */
+  async #askEarlier(turnId: string): Promise<void> {
+    const { claw } = this.#deps;
+    const known = new Set<string>();
+    while (!this.#over.signal.aborted) {
+      const { behind } = await claw.op('turn.wait', { turnId }, cliCaller);
+      if (behind === undefined) return;
+      const { approvals } = await claw.op('approval.list', {}, cliCaller);
+      const asked = approvals.filter((one) => one.turnId === behind && !known.has(one.approvalId));
+      if (asked.length === 0) return;
+      for (const { approvalId } of asked) known.add(approvalId);
+      await Promise.all(asked.map((approval) => this.#ask(approval)));
+    }
   }
 
   async #cancelTurn(turnId: string): Promise<void> {
@@ -132,8 +154,14 @@ export class AcpTurn {
   }
 
   #chunk(sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk', text: string): void {
+    void this.#inOrder(() => this.#tell({ sessionUpdate, content: { type: 'text', text } }));
+  }
+
+  /** Showing an event may need another operation first. Text that arrives during it is sent afterwards. */
+  #inOrder(show: () => Promise<void>): Promise<void> {
     // A broken connection ends the prompt elsewhere.
-    this.#tell({ sessionUpdate, content: { type: 'text', text } }).catch(() => this.#over.abort());
+    this.#line = this.#line.then(show).catch(() => this.#over.abort());
+    return this.#line;
   }
 
   async #show(event: AnyEvent): Promise<void> {
@@ -188,8 +216,7 @@ export class AcpTurn {
     if (decision === 'deny') await this.#refuse(callId, reason);
   }
 
-  async #decided({ approvalId, callId, decision, reason }: EventBodies['approval.decided']): Promise<void> {
-    this.#asked.get(approvalId)?.abort();
+  async #decided({ callId, decision, reason }: EventBodies['approval.decided']): Promise<void> {
     if (decision !== 'approve') await this.#refuse(callId, reason ?? 'It was not approved.');
   }
 
@@ -289,6 +316,7 @@ export class AcpTurn {
     if (!sent.endsWith(wanted)) {
       const known = overlap(sent, wanted);
       this.#say(wanted.slice(known), known === 0 && sent !== '');
+      await this.#line;
     }
     if (this.#size > 0) {
       const cost = costUsd === null ? {} : { cost: { amount: costUsd, currency: 'USD' } };
