@@ -143,6 +143,7 @@ test('the table of machines, services, buses and the screen matches the gate', (
     names: ['box'],
     known,
     hostOf,
+    artifacts: bench.artifacts,
     trusted: () => key,
     resolve: () => Promise.resolve(''),
     agent: undefined,

@@ -137,7 +137,7 @@ test('behind a turn that waits, a run names its approval, and a handler can deci
   // One is sent while the earlier turn still runs, the other when it waits.
   const first = claw.agent().run('write');
   await until(async () => (await claw.op('running.list', {})).turns.length > 0, 'the first turn runs');
-  const [{ sessionId = '' } = {}] = (await claw.op('running.list', {})).turns;
+  const sessionId = (await claw.op('running.list', {})).turns[0]?.sessionId ?? '';
   const early = claw.ask('early', { sessionId });
   const { pending, turnId } = await first;
   const waits = { status: 'waiting', text: '', pending, behind: turnId };

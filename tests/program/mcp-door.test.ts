@@ -108,7 +108,7 @@ test.each(eras)('a %s client behind a turn that waits is asked about that turn',
   const { client: first } = await rig.connect(key, era);
   const writing = first.callTool({ name: 'ask_agent', arguments: { message: 'write' } });
   await rig.pending();
-  const [{ sessionId = '' } = {}] = (await rig.claw.op('approval.list', {})).approvals;
+  const sessionId = (await rig.claw.op('approval.list', {})).approvals[0]?.sessionId ?? '';
   const { client, asked } = await rig.connect(key, era, () => yes);
   const answer = await client.callTool({ name: 'ask_agent', arguments: { message: 'And then?', session: sessionId } });
   expect([(answer.structuredContent as { text: string }).text, asked.length]).toEqual(['Next.', 1]);

@@ -3,14 +3,14 @@
 import type { SFTPWrapper } from 'ssh2';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
-import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import type { ArtifactSink, CallFacts, ToolContext } from '../../contracts/tools.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
 import { SshConnection, type SshPorts } from './connection.ts';
 import { addressOf, type KnownHosts } from './known-hosts.ts';
 import type { RemoteWork } from './remote-work.ts';
 
 export interface SshToolDeps extends SshPorts {
-  readonly artifacts: { has(sha256: string): boolean };
+  readonly artifacts: Pick<ArtifactSink, 'read'>;
   readonly names: readonly string[];
   readonly known: KnownHosts;
   readonly work: RemoteWork;

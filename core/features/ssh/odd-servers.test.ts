@@ -56,7 +56,7 @@ beforeAll(async () => {
     clock: systemClock,
     panic: new PanicSwitch(),
     background: new BackgroundCommands(),
-    artifacts: { has: (sha256: string) => bench.artifacts.stored.has(sha256) } as never,
+    artifacts: bench.artifacts,
   };
   const { tools } = ssh.create({ home: bench.home, config: configSchema.parse({ ssh: { hosts } }), ...taken }, null);
   for (const tool of tools) bench.host.register(tool);

@@ -51,7 +51,7 @@ function openBench(hosts: NonNullable<ConfigInput['ssh']>['hosts'], home?: strin
       clock: systemClock,
       panic,
       background,
-      artifacts: { has: (sha256: string) => made.artifacts.stored.has(sha256) } as never,
+      artifacts: made.artifacts,
     },
     null,
   );

@@ -169,8 +169,8 @@ function writeTool(deps: SshToolDeps): ToolDefinition {
     // Time to report what was kept and how to restore it.
     abortGraceMs: 2_000,
     facts: (args) => {
-      if (args.artifact !== undefined && !deps.artifacts.has(args.artifact))
-        throw new AppError('artifact_missing', `There is no artifact ${args.artifact}.`);
+      // Fails before a person is asked if there is no such artifact.
+      if (args.artifact !== undefined) deps.artifacts.read(args.artifact, { offset: 0, length: 0 });
       return factsOf(deps, args.host, `${args.remove === true ? 'remove' : 'write'} ${args.path} ${contentHash(args)}`, [
         `It replaces ${args.path} on ${args.host}; what is there is kept first.`,
       ]);
