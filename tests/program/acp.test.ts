@@ -181,6 +181,28 @@ test('a loaded session is whole, however long; a picture needs no text', { timeo
   await expect(editor.prompt(sessionId, ' ')).rejects.toThrow('empty');
 });
 
+test('the editor is offered the slash commands, which run without the model and ask like any call', { timeout: 60_000 }, async () => {
+  const editor = open(() => choose('once'));
+  const sessionId = await editor.begin(home.workspace);
+  await until(() => editor.of('available_commands_update').length > 0, 'the commands arrive');
+  const offered = new Map(editor.of('available_commands_update')[0]?.availableCommands.map((one) => [one.name, one]));
+  expect(offered.get('calc')).toEqual({ name: 'calc', description: 'Calculate.', input: { hint: 'EXPRESSION' } });
+  expect(offered.get('compact')).not.toHaveProperty('input');
+  // Sessions are listed and begun by the editor itself.
+  expect(['new', 'sessions', 'approve'].filter((name) => offered.has(name))).toEqual([]);
+
+  expect(await editor.prompt(sessionId, '/calc 2 * 21')).toEqual({ stopReason: 'end_turn' });
+  await until(() => editor.said().includes('42'), 'the result arrives');
+  writeFileSync(join(home.workspace, 'old.txt'), 'old');
+  expect(await editor.prompt(sessionId, '/run rm old.txt')).toEqual({ stopReason: 'end_turn' });
+  expect([editor.asked.length, existsSync(join(home.workspace, 'old.txt'))]).toEqual([1, false]);
+  await expect(editor.prompt(sessionId, '/calk 1')).rejects.toThrow(/There is no command \/calk\..*\/calc/s);
+  expect(model.requests).toHaveLength(0);
+  await editor.prompt(sessionId, '//calc is a command');
+  await until(() => editor.said().endsWith('Hello there'), 'the model answers');
+  expect(JSON.stringify(model.requests.at(-1))).toContain('/calc is a command');
+});
+
 test('a cancel stops the turn, and a denied call is not made', { timeout: 60_000 }, async () => {
   const editor = open(() => choose('deny'));
   const sessionId = await editor.begin(home.workspace);

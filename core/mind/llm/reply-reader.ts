@@ -111,9 +111,10 @@ export class ReplyText {
   /** Half of an emoji at the end waits for the other half, because each half alone would reach a client as an unreadable character. */
   #wholeOf(kind: 'text' | 'reasoning', piece: string): string {
     const said = this.#halves[kind] + piece;
-    const half = /[\uD800-\uDBFF]$/.exec(said)?.[0] ?? '';
-    this.#halves[kind] = half;
-    return half === '' ? said : said.slice(0, -1);
+    const last = said.charCodeAt(said.length - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff;
+    this.#halves[kind] = isHalf ? said.slice(-1) : '';
+    return isHalf ? said.slice(0, -1) : said;
   }
 
   /** Throws `model_bad_reply` if the answer is longer than any model's. */

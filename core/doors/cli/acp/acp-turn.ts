@@ -13,6 +13,7 @@ import { overlap } from '../../../base/overlap.ts';
 import { revealed } from '../../../base/visible-text.ts';
 import { boundedText } from '../../../contracts/approval-text.ts';
 import type { Claw } from '../../../contracts/claw.ts';
+import { isCommandLine, messageOf } from '../../../contracts/command-line.ts';
 import { AppError, isAppError } from '../../../contracts/errors.ts';
 import type { AnyEvent, DeltaNotice, EventBodies } from '../../../contracts/events.ts';
 import type { McpQuestion } from '../../../contracts/features/mcp.ts';
@@ -76,9 +77,8 @@ export class AcpTurn {
     // Subscribes before the message is sent, so that no event of its turn is missed.
     const events = claw.events({ after: 'latest', sessionId, signal: this.#over.signal });
     try {
-      const { text, attachments } = prompt;
-      const message = { text, sessionId, ...(attachments.length === 0 ? {} : { attachments: [...attachments] }) };
-      const { turnId } = await claw.op('message.send', message, cliCaller);
+      const turnId = isCommandLine(prompt.text) ? await this.#runCommand(prompt.text) : await this.#send(prompt);
+      if (turnId === null) return 'end_turn';
       this.#turnId = turnId;
       if (this.#isCancelled) await this.#cancelTurn(turnId);
       for (const delta of this.#early.splice(0)) this.#hear(delta);
@@ -99,6 +99,23 @@ export class AcpTurn {
       this.#over.abort();
       for (const asked of this.#asked.values()) asked.abort();
     }
+  }
+
+  async #send({ text, attachments }: Prompt): Promise<string> {
+    const { claw, sessionId } = this.#deps;
+    const files = attachments.length === 0 ? {} : { attachments: [...attachments] };
+    const { turnId } = await claw.op('message.send', { text: messageOf(text), sessionId, ...files }, cliCaller);
+    return turnId;
+  }
+
+  /** Runs a slash command and says what came of it. Returns the turn to follow, or null if there is none. */
+  async #runCommand(line: string): Promise<string | null> {
+    const { claw, sessionId } = this.#deps;
+    const { text, file, turnId, follow } = await claw.op('command.run', { line, sessionId }, cliCaller);
+    if (turnId !== null && follow) return turnId;
+    this.#say(file?.text ?? text, false);
+    await this.#line;
+    return null;
   }
 
   async cancel(): Promise<void> {

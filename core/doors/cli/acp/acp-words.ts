@@ -10,7 +10,7 @@ import { AppError } from '../../../contracts/errors.ts';
 import type { EventBodies } from '../../../contracts/events.ts';
 import type { McpQuestion } from '../../../contracts/features/mcp.ts';
 import type { SessionInfo } from '../../../contracts/op-results.ts';
-import type { OpParams } from '../../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
 import type { Approval, GrantScope } from '../../../contracts/policy.ts';
 import type { QuickAnswer } from '../../../contracts/question-fields.ts';
 
@@ -51,6 +51,19 @@ export function readPrompt(blocks: readonly Acp.ContentBlock[]): Prompt {
     if (block.type === 'resource') attachments.push(attached(block.resource));
   }
   return { text: texts.join('\n'), attachments };
+}
+
+type CommandListing = OpResult<'command.list'>['commands'][number];
+
+/** An editor has its own list of sessions. */
+const changesSession: ReadonlySet<string> = new Set(['session.create', 'session.search']);
+
+export function commandsOf(commands: readonly CommandListing[]): Acp.AvailableCommand[] {
+  const offered = commands.filter(({ op }) => !changesSession.has(op));
+  return offered.map(({ name, about, usage }) => {
+    const hint = usage.slice(`/${name} `.length);
+    return { name, description: about, ...(hint === '' ? {} : { input: { hint } }) };
+  });
 }
 
 function attached(resource: Acp.EmbeddedResource['resource']): Attachment {

@@ -22,7 +22,7 @@ import { exitCodes } from '../exit-code.ts';
 import { isInsideTool, refusedInsideTool } from '../person-only.ts';
 import { Replay, replayedTypes } from './acp-replay.ts';
 import { AcpTurn } from './acp-turn.ts';
-import { modesOf, readPrompt, sessionOf } from './acp-words.ts';
+import { commandsOf, modesOf, readPrompt, sessionOf } from './acp-words.ts';
 
 const SESSIONS_LISTED = 50;
 const EVENTS_LOADED = 1_000;
@@ -71,17 +71,20 @@ class AcpDoor {
           authMethods: [],
         };
       })
-      .onRequest(session.new, async ({ params }) => {
+      .onRequest(session.new, async ({ params, client }) => {
         const { sessionId, agentId } = await this.#op('session.create', { workspace: params.cwd });
+        this.#offerCommands(sessionId, client);
         return { sessionId, modes: await this.#modes(agentId) };
       })
       .onRequest(session.list, ({ params }) => this.#list(params.cwd ?? undefined, params.cursor ?? undefined))
       .onRequest(session.load, async ({ params, client }) => {
         const agentId = await this.#replay(params.sessionId, client);
+        this.#offerCommands(params.sessionId, client);
         return { modes: await this.#modes(agentId) };
       })
-      .onRequest(session.resume, async ({ params }) => {
+      .onRequest(session.resume, async ({ params, client }) => {
         const { session: found } = await this.#op('session.get', { sessionId: params.sessionId, limit: 1 });
+        this.#offerCommands(params.sessionId, client);
         return { modes: await this.#modes(found.agentId) };
       })
       .onRequest(session.close, async ({ params }) => {
@@ -136,6 +139,19 @@ class AcpDoor {
       if (last === undefined || events.length < EVENTS_LOADED) return session.agentId;
       after = last.seq;
     }
+  }
+
+  /** Sent after the answer, because an editor does not know the session before. */
+  #offerCommands(sessionId: string, client: AgentContext): void {
+    setImmediate(() => {
+      this.#sendCommands(sessionId, client).catch(() => undefined);
+    });
+  }
+
+  async #sendCommands(sessionId: string, client: AgentContext): Promise<void> {
+    const { commands } = await this.#op('command.list', {});
+    const update = { sessionUpdate: 'available_commands_update' as const, availableCommands: commandsOf(commands) };
+    await client.notify(methods.client.session.update, { sessionId, update });
   }
 
   async #modes(agentId: string) {
