@@ -37,15 +37,15 @@ export const mcpAnswers: Pick<OpHandlers, Extract<OpName, `mcp.${string}`>> = {
 export const mcpCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown }[] = [
   { argv: ['mcp', 'list'], op: 'mcp.list', params: {}, json: { servers: [files], questions: [] } },
   {
-    argv: ['mcp', 'add', 'files', 'npx', 'files', 'here', '--confined', '--env', '{"MODE":"x"}'],
+    argv: ['mcp', 'add', 'files', '--env', '{"MODE":"x"}', '--env', 'PROXY=http://a:1=2', 'npx', 'files', 'here', '--confined'],
     op: 'mcp.add',
-    params: { name: 'files', command: 'npx', args: ['files', 'here'], confined: true, env: { MODE: 'x' } },
+    params: { name: 'files', command: 'npx', args: ['files', 'here'], confined: true, env: { MODE: 'x', PROXY: 'http://a:1=2' } },
     json: files,
   },
   {
-    argv: ['mcp', 'add', 'web', '--url', 'https://a.example/mcp'],
+    argv: ['mcp', 'add', 'web', '--url', 'https://a.example/mcp', '--header', 'Authorization=keychain:web', '--header', 'X-Team: a b'],
     op: 'mcp.add',
-    params: { name: 'web', url: 'https://a.example/mcp' },
+    params: { name: 'web', url: 'https://a.example/mcp', headers: { Authorization: 'keychain:web', 'X-Team': 'a b' } },
     json: files,
   },
   { argv: ['mcp', 'stop', 'files'], op: 'mcp.stop', params: { name: 'files' }, json: { server: files } },

@@ -202,8 +202,8 @@ export const mcpOps = defineOps({
         options: {
           url: 'the address of a server on the web, instead of a program',
           cwd: 'the folder the program runs in; your home folder unless given, the workspace with --confined',
-          env: 'its variables as JSON; secrets are keychain:NAME, env:NAME or file:PATH',
-          headers: 'the headers of a server on the web as JSON; secrets as above',
+          env: 'a variable of it, as often as needed; secrets are keychain:NAME, env:NAME or file:PATH',
+          headers: { flag: 'header', about: 'a header for a server on the web, as often as needed; secrets as above' },
           clientId: 'the client id agreed upon with a sign-in server that registers no clients',
           clientSecret: 'the secret of that client, as keychain:NAME, env:NAME or file:PATH',
           confined: 'run it in the sandbox of commands',

@@ -27,7 +27,13 @@ function fieldOf(schema: unknown): Field {
     return { kind: type === 'integer' ? 'count' : 'number', choices, ...bounds };
   }
   if (type === 'array') return { kind: fieldOf(items).kind === 'text' ? 'list' : 'json', choices: choicesOf(items) };
-  return { kind: type === 'string' ? 'text' : 'json', choices };
+  return { kind: type === 'string' ? 'text' : kindOfObject(schema), choices };
+}
+
+/** `pairs` for an object with any names whose values are texts. */
+function kindOfObject({ properties, additionalProperties }: Readonly<Record<string, unknown>>): 'pairs' | 'json' {
+  const areTexts = properties === undefined && isPlainObject(additionalProperties) && fieldOf(additionalProperties).kind === 'text';
+  return areTexts ? 'pairs' : 'json';
 }
 
 function choicesOf(schema: unknown): readonly string[] {

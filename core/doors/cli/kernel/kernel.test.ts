@@ -157,6 +157,12 @@ test('prints the usage of a command that is used wrongly', async () => {
   expect(await failed('turns', 'shw')).toBe("Unknown command 'shw'\n(Did you mean show?)\nSee: trayclaw turns --help\n");
 });
 
+test('a value without a name is refused before anything runs', async () => {
+  const claw = new FakeClaw();
+  const { code, err } = await run(claw, 'mcp', 'add', 'files', 'npx', '--env', 'DEBUG');
+  expect([code, err, claw.calls]).toEqual([2, expect.stringContaining('--env takes NAME=VALUE, not "DEBUG".'), []]);
+});
+
 test('an empty path does not mean the current folder', async () => {
   for (const argv of [
     ['folders', 'trust', ''],

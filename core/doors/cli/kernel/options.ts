@@ -4,7 +4,8 @@ import type { CommandForm, OptionForm } from '../../../contracts/command-form.ts
 import { takenBy, type Entry, type Taken } from './entries.ts';
 
 export interface Field {
-  readonly kind: 'switch' | 'count' | 'number' | 'text' | 'list' | 'json';
+  /** pairs: names with texts, one `NAME=VALUE` at a time. */
+  readonly kind: 'switch' | 'count' | 'number' | 'text' | 'list' | 'pairs' | 'json';
   readonly choices: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -76,7 +77,7 @@ function optionOf(form: CommandForm, [name, option]: readonly [string, OptionFor
     about: named.about,
     field,
     sets: named.sets ?? null,
-    repeats: named.repeats === true,
+    repeats: named.repeats === true || field.kind === 'pairs',
     fallback: isOwn ? undefined : valueIn(form, name),
     // For an option without a parameter, the name of its value tells.
     isPath: isOwn ? /<(?:file|path|folder)>/.test(flags) : isPathIn(form, name),
@@ -87,6 +88,7 @@ function flagsOf(flag: string, name: string, field: Field): string {
   if (flag.includes(' ') || field.kind === 'switch') return flag;
   if (field.kind === 'list') return `${flag} <${flag}...>`;
   if (field.kind === 'count' || field.kind === 'number') return `${flag} <n>`;
+  if (field.kind === 'pairs') return `${flag} <name=value>`;
   return `${flag} <${name.endsWith('Id') ? 'id' : field.kind === 'json' ? 'json' : flag}>`;
 }
 

@@ -40,6 +40,7 @@ function isGiven(value: unknown): boolean {
 function readValue(value: unknown, field: Field, label: string): unknown {
   if (Array.isArray(value)) {
     const words = value.map(String);
+    if (field.kind === 'pairs') return Object.assign({}, ...words.map((word) => readPair(word, label))) as Record<string, unknown>;
     return field.kind === 'list' ? words.map((word) => oneOf(field.choices, word, label)) : readValue(words.join(' '), field, label);
   }
   if (typeof value !== 'string') return value;
@@ -50,12 +51,22 @@ function readValue(value: unknown, field: Field, label: string): unknown {
       return parseNumber(value, field, label);
     case 'json':
       return parseJsonArgument(value, label);
+    case 'pairs':
+      return readPair(value, label);
     case 'list':
       return [oneOf(field.choices, value, label)];
     case 'switch':
     case 'text':
       return oneOf(field.choices, value, label);
   }
+}
+
+/** `NAME=VALUE`, also `NAME: VALUE` as headers are written, or a JSON object of several. */
+function readPair(text: string, label: string): unknown {
+  if (text.trimStart().startsWith('{')) return parseJsonArgument(text, label);
+  const [, name, value] = /^([^=:\s]+)(?:=|:\s*)(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new AppError('invalid_params', `${label} takes NAME=VALUE, not "${text}".`);
+  return { [name]: value };
 }
 
 /** Fails with `invalid_params` if the word is not one of the choices. */
