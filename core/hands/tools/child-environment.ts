@@ -14,6 +14,11 @@ const passedOnWindows = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
+/** Paths of certificates. Behind a proxy with its own, no program reaches the network without them. */
+const certificates = new Set(
+  'NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO AWS_CA_BUNDLE'.split(' '),
+);
+
 /** Compares names as the system does: case-insensitively on Windows. The marker overrides everything. */
 export function childEnvironment(
   environment: Environment,
@@ -38,6 +43,7 @@ export function screenVariables(environment: Environment): Record<string, string
 }
 
 function isPassed(name: string, platform: NodeJS.Platform): boolean {
+  if (certificates.has(name)) return true;
   if (platform === 'win32') return passedOnWindows.has(name.toUpperCase());
   return passed.has(name) || name.startsWith('LC_');
 }
