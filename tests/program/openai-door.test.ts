@@ -259,6 +259,14 @@ test('a passed-through call is in the log and the usage, without its text', asyn
   expect(JSON.stringify(await rig.claw.op('usage.get', { by: 'model' }))).toContain('lab/scripted');
 });
 
+test('a client whose address lacks /v1 is told so', async () => {
+  const response = await rig.send('/chat/completions', say('Hi'));
+  expect([response.status, await response.text()]).toEqual([
+    404,
+    expect.stringMatching(/Did you mean \/v1\/chat\/completions\?.* ends in \/v1\./),
+  ]);
+});
+
 test('the list of tokens shows the last use and no token', async () => {
   const { tokens } = await rig.claw.op('door.list_tokens', {});
   expect(tokens.find(({ name }) => name === 'tests')?.lastUsedAtMs).toBeGreaterThan(0);

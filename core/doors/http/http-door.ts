@@ -203,13 +203,8 @@ class NodeHttpDoor implements HttpDoor {
       const refused = this.#refuseRate(request, path, this.#hookRates);
       return refused === null ? receiveHook(this.#options.claw, request, response, path) : sendRefusal(request, response, refused);
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return sendRefusal(
-        request,
-        response,
-        refusal(new AppError('invalid_params', 'This address answers GET only.'), { allow: 'GET, HEAD' }, 405),
-      );
-    }
+    const refused = refuseMistaken(request, path, this.#options.routes);
+    if (refused !== null) return sendRefusal(request, response, refused);
     if (path === '/health') return sendJson(response, 200, { ok: true, version: this.#options.version });
     return this.#serveAsset(request, response, path);
   }
@@ -340,4 +335,15 @@ function bindError(cause: NodeJS.ErrnoException, place: { readonly port?: number
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** Refuses other methods than reading, and paths of a client whose base address lacks the part that a door begins with, such as /v1. */
+function refuseMistaken({ method }: IncomingMessage, path: string, routes: readonly DoorRoute[] = []): Refusal | null {
+  const meant = routes.flatMap(({ paths }) => paths).find((known) => path.length > 1 && known.endsWith(path));
+  if (meant !== undefined) {
+    const hint = `Did you mean ${meant}? The base address of the client then ends in ${meant.slice(0, -path.length)}.`;
+    return refusal(new AppError('not_found', 'There is nothing at this address.', { hint }));
+  }
+  if (method === 'GET' || method === 'HEAD') return null;
+  return refusal(new AppError('invalid_params', 'This address answers GET only.'), { allow: 'GET, HEAD' }, 405);
 }

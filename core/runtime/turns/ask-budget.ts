@@ -1,6 +1,6 @@
 // Reserves budget for one model call: estimates its cost, asks the budget book, and records a refusal.
 
-import type { Admission, BudgetPlace, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
+import type { Admission, BudgetBreach, BudgetPlace, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
 import type { RunningTurn, ShownPack } from './running-turn.ts';
 
 /** The estimated answer of a running call. A longer answer can exceed a limit by the difference. */
@@ -26,10 +26,12 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
   const estimate = estimateCall(runner, model, pack);
   const admission = deps.budget.reserve(at, estimate, abort.signal);
   const take = (answer: Admission): Admitted | null => {
-    const reservation = admit(runner, model, answer);
-    return reservation === null || !answer.ok
-      ? null
-      : { reservation, maxOutputTokens: answerBound(runner, model, { estimate, room: answer.room }) };
+    if (!answer.ok) {
+      recordRefusal(runner, answer.breach);
+      return null;
+    }
+    if (answer.unpriced.length > 0) warnOnce(runner, { model, scopes: [...answer.unpriced] });
+    return { reservation: answer.reservation, maxOutputTokens: answerBound(runner, model, { estimate, room: answer.room }) };
   };
   if (admission instanceof Promise) return admission.then((later) => (later === null ? null : take(later)));
   return take(admission);
@@ -66,14 +68,8 @@ function estimateCall({ deps }: RunningTurn, model: string, { tokens }: ShownPac
   };
 }
 
-function admit(runner: RunningTurn, model: string, admission: Admission): Reservation | null {
-  if (!admission.ok) {
-    const { scope, unit, limit, spent, needed } = admission.breach;
-    runner.emit('budget.exceeded', { scope, unit, limit, spent, ...(needed === undefined ? {} : { needed }) });
-    return null;
-  }
-  if (admission.unpriced.length > 0) warnOnce(runner, { model, scopes: [...admission.unpriced] });
-  return admission.reservation;
+function recordRefusal(runner: RunningTurn, { scope, unit, limit, spent, needed }: BudgetBreach): void {
+  runner.emit('budget.exceeded', { scope, unit, limit, spent, ...(needed === undefined ? {} : { needed }) });
 }
 
 /** Warns once per session, also across restarts, because the log remembers. */

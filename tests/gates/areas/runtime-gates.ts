@@ -304,8 +304,8 @@ export const runtimeGates: readonly Gate[] = [
     name: 'runtime/budget-asked',
     prevents: 'a model is asked whatever the book says',
     file: 'core/runtime/turns/ask-budget.ts',
-    text: '    return null;\n  }\n  if (admission.unpriced',
-    instead: '    return { settle: () => undefined };\n  }\n  if (admission.unpriced',
+    text: 'recordRefusal(runner, answer.breach);\n      return null;',
+    instead: 'return { reservation: { settle: () => undefined }, maxOutputTokens: null };',
     suites: ['core/runtime/turns/turns-limits.test.ts'],
   },
   {
