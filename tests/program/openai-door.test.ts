@@ -259,7 +259,7 @@ test('a passed-through call is in the log and the usage, without its text', asyn
   expect(JSON.stringify(await rig.claw.op('usage.get', { by: 'model' }))).toContain('lab/scripted');
 });
 
-test('a client whose address lacks /v1 is told so', async () => {
+test('a client whose base address lacks /v1 gets a hint', async () => {
   const response = await rig.send('/chat/completions', say('Hi'));
   expect([response.status, await response.text()]).toEqual([
     404,
