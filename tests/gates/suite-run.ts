@@ -48,7 +48,7 @@ export async function runSuites({ folder, suites, only, timeoutMs }: SuiteReques
   const startedMs = performance.now();
   const args = [...vitest, `--outputFile=${report}`];
   const filter = only === undefined ? [] : ['-t', only];
-  // Tests beside their sources never start the program, and building it takes longer than running them.
+  // Unit tests start no program, so it need not be built.
   const env = suites.every((suite) => suite.startsWith('core/')) ? { TRAYCLAW_TEST_SOURCES: '1' } : {};
   const ended = await runInGroup([...args, ...filter, ...suites], { folder, env, timeoutMs });
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
