@@ -82,7 +82,7 @@ export const channelGates: readonly Gate[] = [
     prevents: 'a person who is not paired talks to the agent',
     file: 'core/features/channels/reception.ts',
     text: 'if (!this.knows(sent.senderId)) {',
-    instead: 'if (message.senderId === "") {',
+    instead: 'if (sent.senderId === "") {',
     suites: ['core/features/channels/reception.test.ts'],
   },
   {
