@@ -256,15 +256,16 @@ export class TaskDesk {
     const message = events.find((event) => event.type === 'user.message');
     const end = events.findLast((event) => event.type === 'turn.finished');
     const finished = end?.type === 'turn.finished' ? end.body : null;
+    const status = this.#statusOf(taskId);
     return {
       taskId,
       contextId: contextOf(sessionId),
       messageId,
-      state: this.#stateOf(taskId),
+      state: stateOf[status],
       atMs: events.at(-1)?.atMs ?? atMs,
       asked: message?.type === 'user.message' ? message.body.text : '',
       text: finished?.status === 'done' ? this.#outward(finished.text) : '',
-      note: this.#noteOf(this.#statusOf(taskId), finished),
+      note: this.#noteOf(status, finished),
       spent: finished === null ? null : { usage: finished.usage, costUsd: finished.costUsd },
     };
   }

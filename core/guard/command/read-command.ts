@@ -161,13 +161,11 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
   },
   'command for any words': (_, args) => passedOn(args),
   'time limit, then command': (_, [limit = '', program = '', ...args]) => {
-    const reading = /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? readReader(program, args) : null;
-    return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+    return /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? startedWith(program, args) : null;
   },
   'variables, then command': (_, args) => {
     const [program = '', ...rest] = args.slice(args.findIndex((word) => !isHarmlessVariable(word)));
-    const reading = isHarmlessVariable(args[0] ?? '') && program !== 'env' ? readReader(program, rest) : null;
-    return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+    return isHarmlessVariable(args[0] ?? '') && program !== 'env' ? startedWith(program, rest) : null;
   },
   'variable names': ({ operands }) => filesIf(operands.length > 0 && operands.every((name) => plainVariable.test(name)), []),
   'find expression': ({ operands }) => findExpression(operands),
@@ -188,6 +186,12 @@ const plainVariable = /^(?:PATH|HOME|USER|LOGNAME|SHELL|PWD|LANG|LC_\w+|TERM|TMP
 
 /** Programs that only print, whatever their arguments. */
 const onlyPrints: ReadonlySet<string> = new Set(['echo', 'basename', 'dirname']);
+
+/** A reader that another program starts. */
+function startedWith(program: string, args: readonly string[]): Meant | null {
+  const reading = readReader(program, args);
+  return reading === null ? null : { ...reading, starts: [program, ...(reading.starts ?? [])] };
+}
 
 /** `xargs` with one of these programs. Its input may be any words, which become arguments. */
 function passedOn(args: readonly string[]): Meant | null {

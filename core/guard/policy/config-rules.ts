@@ -139,7 +139,8 @@ function isOfClass(classes: readonly string[], facts: CallFacts): boolean {
   return (facts.command !== null && classes.includes('exec')) || (facts.hosts.length > 0 && classes.includes('network'));
 }
 
-function namesIt(patterns: readonly string[], name: string): boolean {
+/** Whether one of the names, or of the beginnings that end with `*`, is that of `name`. */
+export function namesIt(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 

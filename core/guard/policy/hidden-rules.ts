@@ -2,6 +2,7 @@
 // as one that can apply. Pure.
 
 import type { PolicyRule } from '../../contracts/config.ts';
+import { namesIt } from './config-rules.ts';
 
 interface HiddenRule {
   /** Both counted from 1. */
@@ -23,28 +24,24 @@ function covers(earlier: PolicyRule, later: PolicyRule): boolean {
   const areAlike = (earlier.then === 'allow') === (later.then === 'allow');
   // A rule that allows needs every part of a call, one that denies or asks only one of them.
   const isWider = areAlike || earlier.then !== 'allow';
-  const has = (key: keyof When, within: (text: string, list: readonly string[]) => boolean, counts: boolean): boolean => {
+  // A name may itself be a beginning that ends with `*`.
+  const has = (key: keyof When, within: (list: readonly string[], text: string) => boolean, counts: boolean): boolean => {
     const wide: readonly string[] | undefined = earlier.when[key];
     const narrow: readonly string[] | undefined = later.when[key];
-    return wide === undefined || (counts && narrow?.every((text) => within(text, wide)) === true);
+    return wide === undefined || (counts && narrow?.every((text) => within(wide, text)) === true);
   };
-  const isListed = (text: string, list: readonly string[]): boolean => list.includes(text);
+  const isListed = (list: readonly string[], text: string): boolean => list.includes(text);
   // A rule that allows hosts or paths, and names no commands, allows no command.
   const allowsNoCommand = earlier.then === 'allow' && earlier.when.commands === undefined;
   const needsNoCommand = (earlier.when.hosts ?? earlier.when.paths) === undefined || !allowsNoCommand || later.when.commands === undefined;
   return (
     needsNoCommand &&
-    has('tools', isNamed, true) &&
-    has('agents', isNamed, true) &&
-    has('channels', isNamed, true) &&
+    has('tools', namesIt, true) &&
+    has('agents', namesIt, true) &&
+    has('channels', namesIt, true) &&
     has('classes', isListed, isWider) &&
     has('hosts', isListed, isWider) &&
     has('paths', isListed, isWider) &&
     has('commands', isListed, areAlike)
   );
-}
-
-/** `text` may itself end with `*`. */
-function isNamed(text: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => pattern === text || (pattern.endsWith('*') && text.startsWith(pattern.slice(0, -1))));
 }

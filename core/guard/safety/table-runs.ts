@@ -55,9 +55,10 @@ const heading =
 
 /** Returns the end of the table. */
 function addRows(view: WrittenView, text: string, { delimiter, columns, end }: Table): number {
-  let at = end + 1;
-  for (; at < text.length; at = endOfLine(text, at) + 1) {
-    const line = text.slice(at, endOfLine(text, at));
+  let next = 0;
+  for (let at = end + 1; at < text.length; at = next) {
+    next = endOfLine(text, at) + 1;
+    const line = text.slice(at, next - 1);
     if (!line.includes(delimiter)) return at;
     const cells = cellsOf(line, delimiter);
     for (const [word, index] of columns) {
@@ -75,16 +76,26 @@ function addRows(view: WrittenView, text: string, { delimiter, columns, end }: T
 /** The cells without white space, quotes and marks of emphasis around them. A delimiter between quotes is part of a cell. */
 function cellsOf(line: string, delimiter: string): { text: string; at: number }[] {
   const cells: { text: string; at: number }[] = [];
+  const lastQuote = line.lastIndexOf(`"${delimiter}`);
   let start = 0;
   for (let at = 0; at <= line.length; at++) {
-    if (line[at] === '"' && at === start) at = Math.max(at, line.indexOf(`"${delimiter}`, at + 1));
+    // Never searches in vain, or a line whose quotes do not end would be searched once for each cell.
+    if (line[at] === '"' && at === start && at < lastQuote) at = line.indexOf(`"${delimiter}`, at + 1);
     if (at < line.length && line[at] !== delimiter) continue;
-    const cell = line.slice(start, at);
-    const lead = /^[\s"'*`]*/.exec(cell)?.[0].length ?? 0;
-    cells.push({ text: cell.slice(lead).replace(/[\s"'*`]+$/, ''), at: start + lead });
+    cells.push(trimmed(line, start, at));
     start = at + 1;
   }
   return cells;
+}
+
+const edge = /[\s"'*`]/;
+
+function trimmed(line: string, start: number, end: number): { text: string; at: number } {
+  let from = start;
+  let to = end;
+  while (from < to && edge.test(line.charAt(from))) from++;
+  while (to > from && edge.test(line.charAt(to - 1))) to--;
+  return { text: line.slice(from, to), at: from };
 }
 
 function endOfLine(text: string, from: number): number {

@@ -25,7 +25,8 @@ const deepIndent = /(?:^|\n)[ \t]{160,}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 /** A longer list is several blocks, so that a growing one is not rendered again as a whole. */
 const listItemsMax = 100;
 const openBracketsMax = 2000;
-const linkDefinition = /^ {0,3}\[[^\]]+\]:/m;
+/** Without brackets in its label, as the parser reads it; otherwise each open bracket would be followed to the end of the text. */
+const linkDefinition = /^ {0,3}\[(?:\\[\s\S]|[^[\]\\])+\]:/m;
 
 export function toBlocks(text: string): Block[] {
   if (text === '') return [];
@@ -74,7 +75,8 @@ export class BlockStream {
   }
 
   #parse(text: string): readonly Block[] {
-    const tokens = lex(text.slice(this.#frozenChars));
+    const rest = text.slice(this.#frozenChars);
+    const tokens = lex(rest);
     // The last two stay open: a blank line after a list may still be followed by its next item.
     const closed = tokens.slice(0, -2);
     for (const token of closed) {
@@ -83,13 +85,13 @@ export class BlockStream {
     }
     this.#frozenText = text.slice(0, this.#frozenChars);
     const open = tokens.slice(closed.length).flatMap(toBlock);
-    return [...this.#frozen, ...this.#keep(open, text, this.#frozen.length)];
+    return [...this.#frozen, ...this.#keep(open, rest, this.#frozen.length)];
   }
 
   /** Replaces blocks by equal ones of the latest text. A definition of a link changes blocks that were read before it. */
-  #keep(blocks: readonly Block[], text: string, from: number): readonly Block[] {
+  #keep(blocks: readonly Block[], source: string, from: number): readonly Block[] {
     const latest = this.#latest;
-    if (latest.length <= from || linkDefinition.test(text)) return blocks;
+    if (latest.length <= from || linkDefinition.test(source)) return blocks;
     return blocks.map((block, index) => {
       const before = latest[from + index];
       return isSameMarkup(block, before) ? before : block;
