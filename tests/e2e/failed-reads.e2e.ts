@@ -181,6 +181,8 @@ test('a part of a place that cannot be read says so, and never that there is not
     await panel.getByRole('group', { name: 'Side panel' }).getByRole('button', { name: tab }).click();
   };
   const command = async (name: string): Promise<void> => {
+    // The page has loaded before the window's code listens for keys.
+    await page.getByRole('button', { name: 'Commands' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type(name);
     await page.getByRole('option', { name }).first().click();
