@@ -7,6 +7,9 @@ import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRunti
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
+  /** Sends every key, as a real terminal does. */
+  readonly isRaw?: boolean;
+  readonly cwd?: string;
   readonly isService?: boolean;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
@@ -24,6 +27,7 @@ export class FakeTerminal {
   constructor(options: TerminalOptions = {}) {
     const isTty = options.isTty === true;
     if (options.stdin !== undefined) this.stdin.end(options.stdin);
+    if (options.isRaw === true) Object.assign(this.stdin, { setRawMode: () => this.stdin });
     this.io = {
       stdin: this.stdin,
       stdout: this.#sink((text) => (this.out += text)),
@@ -33,7 +37,7 @@ export class FakeTerminal {
       stderrIsTty: isTty,
       stdoutIsServiceLog: options.isService === true,
       env: { NO_COLOR: '1', ...options.env },
-      cwd: '/work-folder',
+      cwd: options.cwd ?? '/work-folder',
       platform: 'linux',
       userFolder: '/home/person',
       onInterrupt: (listener) => {
@@ -62,6 +66,10 @@ export class FakeTerminal {
 
   type(line: string): void {
     this.stdin.write(line + '\n');
+  }
+
+  press(keys: string): void {
+    this.stdin.write(keys);
   }
 
   #sink(take: (text: string) => void): Writable {
@@ -148,7 +156,11 @@ export async function runCommand(argv: readonly string[], parts: CliParts, optio
 }
 
 /** Runs the command line for a person at a terminal; `finish` resolves to the exit code. */
-export function atTerminal(claw: HostedRuntime, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
-  const terminal = new FakeTerminal({ isTty: true });
+export function atTerminal(
+  claw: HostedRuntime,
+  argv: readonly string[],
+  options: TerminalOptions = {},
+): { terminal: FakeTerminal; finish: Promise<number> } {
+  const terminal = new FakeTerminal({ isTty: true, ...options });
   return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
 }

@@ -85,7 +85,7 @@ async function changesOf({ approvalId }: Approval, { claw, paint }: PromptOption
 
 /** Parses an answer. A wider scope may be followed by the number of its choice: `s 1`. */
 function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer>>, choices: number): PromptAnswer | null {
-  const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/.exec(typed) ?? [];
+  const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/s.exec(typed) ?? [];
   const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;
   if (answer === undefined) return null;
   if (number === undefined) return answer;

@@ -3,23 +3,30 @@
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
+import { eventBodySchemas } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { messageOptions, reportAnswer, type AskOptions } from './ask.ts';
+import { completeMessage } from './chat-completion.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
-import { LineReader } from './line-reader.ts';
+import { LineReader, type Completions } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
+const SESSIONS_LOOKED_AT = 50;
+const EARLIER_MAX = 200;
+
 const ownHelp = ['- `/open ID` Continue another session.', '- `/quit` Leave.'].join('\n');
 
 export async function chat(context: CommandContext, options: AskOptions): Promise<number> {
-  const lines = await LineReader.open(context.io);
-  const room = new ChatRoom(context, lines, options);
+  const connection = await context.connect('live');
+  const earlier = context.hasPerson ? await earlierMessages(connection.claw, options.session) : [];
+  const lines = await LineReader.open(context.io, earlier);
+  const room = new ChatRoom(context, { connection, lines, options });
   try {
     return await room.stay();
   } finally {
@@ -28,21 +35,42 @@ export async function chat(context: CommandContext, options: AskOptions): Promis
   }
 }
 
+/** The messages for the arrow keys, newest first: those of the named session, or of the newest one of this command line. */
+async function earlierMessages(claw: Claw, named: string | undefined): Promise<string[]> {
+  try {
+    const newest = async (): Promise<string | undefined> =>
+      (await claw.op('session.list', { limit: SESSIONS_LOOKED_AT }, cliCaller)).sessions.find(({ channel }) => channel === 'cli')
+        ?.sessionId;
+    const sessionId = named ?? (await newest());
+    if (sessionId === undefined) return [];
+    const { events } = await claw.op('session.get', { sessionId, types: ['user.message'], limit: EARLIER_MAX }, cliCaller);
+    const texts = events.flatMap(({ body }) => eventBodySchemas['user.message'].safeParse(body).data?.text ?? []);
+    return texts.filter((text) => text !== '' && !text.includes('\n')).toReversed();
+  } catch {
+    // A comfort; what is wrong with the session is said when it is used.
+    return [];
+  }
+}
+
 class ChatRoom {
   readonly #context: CommandContext;
   readonly #lines: LineReader;
   readonly #options: AskOptions;
-  #connection: Connection | null = null;
+  #connection: Connection | null;
   #sessionId: string | undefined;
   /** Chosen once, so that a new session of this chat works in the same folder. */
   #place: MessagePlace = {};
   #files: readonly string[];
 
-  constructor(context: CommandContext, lines: LineReader, options: AskOptions) {
+  constructor(
+    context: CommandContext,
+    given: { readonly connection: Connection; readonly lines: LineReader; readonly options: AskOptions },
+  ) {
     this.#context = context;
-    this.#lines = lines;
-    this.#options = options;
-    this.#files = options.file ?? [];
+    this.#connection = given.connection;
+    this.#lines = given.lines;
+    this.#options = given.options;
+    this.#files = given.options.file ?? [];
   }
 
   /** Runs until /quit, the end of input (both return 0), Ctrl-C at the prompt or a closed terminal (both return 130). */
@@ -83,8 +111,10 @@ class ChatRoom {
   async #nextLine(): Promise<{ text: string } | 'interrupted' | null> {
     const interrupted = new AbortController();
     const stopListening = this.#lines.onInterrupt(() => interrupted.abort());
+    const complete = (line: string): Promise<Completions> =>
+      completeMessage(line, { claw: this.#connection?.claw ?? null, sessionId: this.#sessionId, cwd: this.#context.io.cwd });
     try {
-      const text = await this.#lines.ask('> ', interrupted.signal);
+      const text = await this.#lines.askMessage('> ', complete, interrupted.signal);
       // A closed terminal also ends the input, and may have closed while an answer was printed.
       if (interrupted.signal.aborted || this.#context.io.gone.aborted) return 'interrupted';
       return text === null ? null : { text };

@@ -24,6 +24,7 @@ export class Output {
   readonly #saidOnce = new Set<string>();
   /** True if the last text on stdout did not end its line. */
   #isMidLine = false;
+  #hasProgress = false;
   readonly #fields: readonly string[] | undefined;
 
   constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean; readonly fields?: readonly string[] }) {
@@ -41,6 +42,7 @@ export class Output {
   result(json: unknown, human: () => string): void {
     const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
     const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
+    this.progress(null);
     if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
   }
 
@@ -50,6 +52,7 @@ export class Output {
   }
 
   raw(content: string | Uint8Array): void {
+    this.progress(null);
     this.#io.stdout.write(content);
     this.#isMidLine = typeof content === 'string' && !content.endsWith('\n');
   }
@@ -65,9 +68,8 @@ export class Output {
 
   /** Prints text for the person in addition to the result. */
   say(text: string): void {
-    const sharesLine = this.#isMidLine && this.#io.stdoutIsTty && this.#io.stderrIsTty;
-    this.#isMidLine &&= !sharesLine;
-    this.#io.stderr.write(`${sharesLine ? '\n' : ''}${text}\n`);
+    this.progress(null);
+    this.#io.stderr.write(`${this.#endOfLine()}${text}\n`);
   }
 
   /** Prints a text only the first time, because two code paths may print the same text. */
@@ -81,10 +83,18 @@ export class Output {
     if (!this.isQuiet) this.say(this.paintNote('dim', text));
   }
 
-  /** Prints a line that the next one replaces and null removes. Only on a terminal. */
+  /** Prints a line that the next one replaces, and that null and any other output remove. Only on a terminal that can. */
   progress(text: string | null): void {
-    if (this.isQuiet || !this.#io.stderrIsTty) return;
-    this.#io.stderr.write(`\r\u001B[2K${text === null ? '' : this.paintNote('dim', text)}`);
+    if (this.isQuiet || !this.#io.stderrIsTty || this.#io.env['TERM'] === 'dumb' || (text === null && !this.#hasProgress)) return;
+    this.#hasProgress = text !== null;
+    this.#io.stderr.write(`${this.#endOfLine()}\r\u001B[2K${text === null ? '' : this.paintNote('dim', text)}`);
+  }
+
+  /** A line break if the terminal shows both streams and the text on the other one did not end its line. */
+  #endOfLine(): string {
+    const sharesLine = this.#isMidLine && this.#io.stdoutIsTty && this.#io.stderrIsTty;
+    this.#isMidLine &&= !sharesLine;
+    return sharesLine ? '\n' : '';
   }
 
   failure(error: AppError): void {

@@ -12,6 +12,7 @@ import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
+import { TurnProgress } from './turn-progress.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
 const roundsMax = 1000;
@@ -49,10 +50,13 @@ export class TurnConversation {
   readonly #cancelled = new Deferred<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];
+  readonly #progress: TurnProgress;
 
   constructor(context: CommandContext, options: ConversationOptions) {
     this.#context = context;
     this.#options = options;
+    const { output, parts } = context;
+    this.#progress = new TurnProgress({ output, clock: parts.clock, isTyping: () => options.lines?.isTyping === true });
   }
 
   send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
@@ -84,12 +88,14 @@ export class TurnConversation {
     } finally {
       over.abort();
       follower.stop();
+      this.#progress.hide();
       stopListening();
     }
   }
 
   async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower): Promise<ConversationEnd> {
     const { signal } = this.#interrupted;
+    const { lines } = this.#options;
     const { turnId } = await start(signal);
     follower.follow(turnId);
     this.#cancelOnInterrupt(turnId);
@@ -99,7 +105,17 @@ export class TurnConversation {
       result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
     }
     this.#finishText(result, follower);
+    if (lines !== null && result.status !== 'waiting') await this.#markRead(result.sessionId);
     return { result, stopCode: this.#stopCode(), calls: this.#calls };
+  }
+
+  /** The person has seen the answer here, so no other window shows it as new. */
+  async #markRead(sessionId: string): Promise<void> {
+    try {
+      await this.#options.claw.op('session.seen', { sessionId }, cliCaller);
+    } catch {
+      // At worst it is shown as new once more.
+    }
   }
 
   #stopInTime(): void {
@@ -140,6 +156,7 @@ export class TurnConversation {
       this.#openPrompts.set(approval.approvalId, over);
       const signal = AbortSignal.any([over.signal, this.#interrupted.signal]);
       const { output } = this.#context;
+      this.#progress.hide();
       const answer = await promptApproval(approval, lines, { claw, paint: output.paintNote, say: (text) => output.say(text), signal });
       this.#openPrompts.delete(approval.approvalId);
       if (over.signal.aborted) {
@@ -192,6 +209,10 @@ export class TurnConversation {
       },
       onWarning: (text) => {
         if (!output.isJson) output.say(output.paintNote('yellow', safeForTerminal(text)));
+      },
+      onDoing: (doing) => {
+        if (doing === null || this.#openPrompts.size > 0) this.#progress.hide();
+        else this.#progress.show(doing);
       },
       onDecided: (approvalId) => this.#openPrompts.get(approvalId)?.abort(),
     });

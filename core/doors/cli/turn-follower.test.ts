@@ -34,6 +34,7 @@ function followed() {
     onText: (text) => void printed.push(text),
     onWarning: (text) => void printed.push(`<${text}>`),
     onCallFinished: () => undefined,
+    onDoing: () => undefined,
     onDecided: () => undefined,
   });
   follower.start();

@@ -4,6 +4,7 @@
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
 import { brokeOffWords, failoverWords, unpricedWords } from '../../contracts/turn-words.ts';
+import { callInWords } from './turn-progress.ts';
 
 const earlyMax = 10_000;
 
@@ -14,7 +15,11 @@ export interface TurnListener {
   onDecided(approvalId: string): void;
   /** A warning for the person; each is reported once. */
   onWarning(text: string): void;
+  /** The current work of the turn in a few words; null while its text is printed. */
+  onDoing(doing: string | null): void;
 }
+
+const thinking = 'Thinking';
 
 export class TurnFollower {
   readonly #claw: Claw;
@@ -31,6 +36,8 @@ export class TurnFollower {
   /** The text of a stretch that was finished before its record arrived. */
   #unrecorded: string | null = null;
   #needsBreak = false;
+  /** The calls that run, in words, by their id. */
+  readonly #calls = new Map<string, string>();
 
   constructor(claw: Claw, listener: TurnListener) {
     this.#claw = claw;
@@ -49,6 +56,7 @@ export class TurnFollower {
     this.#turnId = turnId;
     this.#open = this.#ahead = this.#lastWhole = '';
     this.#unrecorded = null;
+    this.#listener.onDoing(thinking);
     for (const item of this.#early.splice(0)) this.#take(item);
   }
 
@@ -92,10 +100,20 @@ export class TurnFollower {
     if (item.type === 'model.finished') this.#takeRecord(item.body.text);
     if (item.type === 'model.failed' && item.body.again === true) this.#startOver(brokeOffWords(item.body));
     if (item.type === 'model.failed' && item.body.failover !== undefined) this.#startOver(failoverWords(item.body));
-    if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
+    if (item.type === 'tool.requested') this.#takeCall(item.body.callId, callInWords(item.body.tool, item.body.args));
+    if (item.type === 'tool.finished') {
+      this.#listener.onCallFinished(item);
+      this.#takeCall(item.body.callId, null);
+    }
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'mcp.asked') this.#listener.onWarning(askedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
+  }
+
+  #takeCall(callId: string, words: string | null): void {
+    if (words === null) this.#calls.delete(callId);
+    else this.#calls.set(callId, words);
+    this.#listener.onDoing([...this.#calls.values()].at(-1) ?? thinking);
   }
 
   #takeRecord(text: string): void {
@@ -142,6 +160,7 @@ export class TurnFollower {
 
   #print(text: string): void {
     if (text === '') return;
+    this.#listener.onDoing(null);
     this.#listener.onText(this.#needsBreak ? '\n' + text : text);
     this.#needsBreak = false;
   }
