@@ -2,6 +2,7 @@
 // lines: pasted ones, and those that end with a backslash or with Alt-Enter.
 
 import type { Interface } from 'node:readline';
+import { callbackify } from 'node:util';
 import type { CliIo } from './ports.ts';
 
 const typedAheadMax = 100;
@@ -75,8 +76,10 @@ export class LineReader {
         history: [...history],
         historySize: HISTORY_MAX,
         removeHistoryDuplicates: true,
-        completer: (line: string, done: (error: Error | null, result: [string[], string]) => void) =>
-          void complete(line).then(({ texts, replaced }) => done(null, [[...texts], replaced])),
+        completer: callbackify(async (line: string): Promise<[string[], string]> => {
+          const { texts, replaced } = await complete(line);
+          return [[...texts], replaced];
+        }),
       }),
     );
   }
