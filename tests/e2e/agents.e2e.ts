@@ -35,7 +35,7 @@ test('each agent shows its tools, its subagents, and its identity on request', {
   await scout.getByText('Looks things up and writes nothing.').waitFor();
   const facts = await scout.getByRole('definition').allInnerTexts();
   expect(facts).toEqual([
-    "the conversation's model",
+    "The conversation's model",
     'read_file, web_search',
     'Telegram, chat 4711',
     'connects only to example.org; 6 model calls per turn; $0.25 per turn; no subagents',
