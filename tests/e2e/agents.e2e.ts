@@ -41,7 +41,7 @@ test('each agent shows its tools, its subagents, and its identity on request', {
     'connects only to example.org; 6 model calls per turn; $0.25 per turn; no subagents',
   ]);
   const main = list.getByRole('region', { name: 'main' });
-  expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('all');
+  expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('All');
   await scout.getByText('Identity').press('Enter');
   await scout.getByRole('group', { name: 'Identity of Scout' }).getByText('You look, you never touch.').waitFor();
   await looksGood(page, 'agents');
