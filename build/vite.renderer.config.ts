@@ -62,7 +62,7 @@ const javascriptAsTsx: Plugin = {
 
 /**
  * The first script imports the window's own script. The page also lists that script and its styles, so that a browser loads everything at
- * once.
+ * once. Nothing is painted before the first script, which chooses the theme.
  */
 const wholePage: Plugin = {
   name: 'whole-page',
@@ -72,13 +72,14 @@ const wholePage: Plugin = {
       const part = Object.values(bundle).find((file) => file.type === 'chunk' && file.name === windowPart);
       if (part?.type !== 'chunk') throw new Error('The build made no chunk for the window.');
       const styles = [...(part.viteMetadata?.importedCss ?? [])];
-      return [
+      const tags = [
         ...[part.fileName, ...part.imports.filter((name) => !html.includes(name))].map((name) => ({
           tag: 'link',
           attrs: { rel: 'modulepreload', crossorigin: true, href: `./${name}` },
         })),
         ...styles.map((href) => ({ tag: 'link', attrs: { rel: 'stylesheet', crossorigin: true, href: `./${href}` } })),
       ];
+      return { html: html.replace('<script ', '<script blocking="render" '), tags };
     },
   },
 };

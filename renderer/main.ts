@@ -4,5 +4,9 @@
 import { findBridge } from './lib/bridge.ts';
 import { findClient } from './lib/first-client.ts';
 
+// Before the first paint: a person who chose another theme than the system's would otherwise see a flash of the system's.
+const theme = localStorage.getItem('trayclaw.theme');
+if (theme !== null) document.documentElement.dataset['theme'] = theme;
+
 const client = findBridge(window) === null ? findClient(window) : null;
 void import('./open-window.ts').then(({ openWindow }) => openWindow(document, client));

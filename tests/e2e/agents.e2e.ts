@@ -35,13 +35,13 @@ test('each agent shows its tools, its subagents, and its identity on request', {
   await scout.getByText('Looks things up and writes nothing.').waitFor();
   const facts = await scout.getByRole('definition').allInnerTexts();
   expect(facts).toEqual([
-    "the conversation's model",
+    "The conversation's model",
     'read_file, web_search',
     'Telegram, chat 4711',
     'connects only to example.org; 6 model calls per turn; $0.25 per turn; no subagents',
   ]);
   const main = list.getByRole('region', { name: 'main' });
-  expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('all');
+  expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('All');
   await scout.getByText('Identity').press('Enter');
   await scout.getByRole('group', { name: 'Identity of Scout' }).getByText('You look, you never touch.').waitFor();
   await looksGood(page, 'agents');

@@ -137,3 +137,18 @@ test('scrolling from an older part reaches the end without a gap', { timeout: 24
   expect(Array.from({ length: 150 }, (_, index) => index + 1).filter((turn) => !seen.has(turn))).toEqual([]);
   expect(window.incidents).toEqual([]);
 });
+
+test('the words of a hit that is already on the page are marked more strongly too', async () => {
+  const window = await openWindow(browser, { historyTurns: 3 });
+  const { page, conversation } = window;
+  await conversation.getByText('Question 3', { exact: true }).waitFor();
+  await page.keyboard.press('Control+f');
+  const marked = (): Promise<string[]> => page.evaluate<string[]>("[...(CSS.highlights.get('found-here') ?? [])].map(String)");
+  await page.getByRole('textbox', { name: 'Find', exact: true }).fill('question');
+  await expect.poll(marked, patience).toEqual(['Question']);
+  const first = await page.evaluate("[...CSS.highlights.get('found-here')][0].startContainer.nodeValue");
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => page.evaluate("[...(CSS.highlights.get('found-here') ?? [])].map((range) => range.startContainer.nodeValue).join()"))
+    .not.toBe(first);
+});

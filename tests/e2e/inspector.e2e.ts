@@ -67,11 +67,11 @@ test("the model's input matches the host's pack: sections, tokens, room, request
   const pack = (await window.host.op('pack.get', { packId })) as Pack;
   const rows = (await sections.getByRole('listitem').allInnerTexts()).map((row) => row.replace(/\s+/g, ' '));
   const names = {
-    system: 'instructions',
-    messages: 'messages',
-    tools: 'tools',
-    about_material: 'note on material',
-    skill_cards: 'skills',
+    system: 'Instructions',
+    messages: 'Messages',
+    tools: 'Tools',
+    about_material: 'Note on material',
+    skill_cards: 'Skills',
   } as Record<string, string>;
   expect(rows).toHaveLength(pack.sections.length + 1);
   for (const [index, { name, items }] of pack.sections.entries()) {

@@ -2,6 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Deferred } from '../../core/base/deferred.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
@@ -108,4 +109,18 @@ test('a collapsed section opens to its markdown, and its tags never show', { tim
   expect(await window.conversation.innerText()).not.toContain('<details>');
   await looksGood(window.page, 'folded');
   expect(window.incidents).toEqual([]);
+});
+
+test('selected text stays selected while the rest of its paragraph streams', async () => {
+  const rest = new Deferred<void>();
+  const text = `A **first** sentence, and ${'a long one '.repeat(40)}to its end.`;
+  const replies = [{ text, pieceChars: 40, holds: [{ afterFrames: 3, until: rest.promise }] }];
+  const window = await openSession(browser, { replies });
+  await window.send('Write');
+  const paragraph = window.conversation.locator('.markup.grows p');
+  await paragraph.getByText('sentence').waitFor();
+  await paragraph.locator('strong').selectText();
+  rest.resolve();
+  await window.conversation.getByText('to its end.').waitFor();
+  expect(await window.page.evaluate('getSelection().toString()')).toBe('first');
 });

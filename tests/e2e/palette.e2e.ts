@@ -84,6 +84,29 @@ test('what is typed while the palette or the find bar loads is in its field, and
   }
 });
 
+test('Enter pressed while the palette loads runs the command; the next page is painted in the chosen theme', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const loads = new Deferred<void>();
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
+  await page.route('**/assets/command-palette-*.js', async (route) => {
+    await loads.promise;
+    await route.continue();
+  });
+  const theme = () => page.evaluate('document.documentElement.dataset.theme');
+  await window.message.focus();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('theme: dark');
+  await page.keyboard.press('Enter');
+  loads.resolve();
+  await expect.poll(theme).toBe('dark');
+  await expectSoon(() => hasFocus(window.message)).toBe(true);
+  // The window's own script never arrives, so that only the first one can have chosen.
+  await page.route('**/assets/window-*.js', () => undefined);
+  await page.reload({ waitUntil: 'commit' });
+  await expect.poll(theme).toBe('dark');
+});
+
 test('Escape, a click outside and the same keys close the palette; the focus returns', async () => {
   const { page, message } = await open(openWindow);
   const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(30, 700), () => page.keyboard.press('Control+k')];

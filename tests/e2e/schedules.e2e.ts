@@ -55,6 +55,7 @@ test("a schedule is created with the host's preview of its times and the typed l
   await form.getByRole('alert').waitFor();
   expect(await schedulesOf(window)).toEqual([]);
   await form.getByLabel('Cron rule', { exact: true }).fill('0 8 * * 1-5');
+  expect(await form.getByRole('alert').count()).toBe(0);
   await form.getByText('What it may use').click();
   await form.getByLabel('Maximum US dollars').fill('0.25');
   await form.getByLabel('Maximum model calls').fill('4');

@@ -185,7 +185,10 @@ test('times and sizes are edited in human units', async () => {
     '1',
     'hours',
   ]);
-  await turn.getByRole('combobox', { name: 'Unit' }).selectOption('minutes');
+  const unit = turn.getByRole('combobox', { name: 'Unit' });
+  expect(await unit.locator('option:checked').textContent()).toBe('hour');
+  await unit.selectOption('minutes');
+  expect(await unit.locator('option:checked').textContent()).toBe('minutes');
   expect(await turn.getByRole('spinbutton').inputValue()).toBe('60');
   await turn.getByRole('spinbutton').fill('20');
   await turn.getByRole('button', { name: 'Save' }).click();
@@ -194,6 +197,19 @@ test('times and sizes are edited in human units', async () => {
   await toSection(window, 'plugins');
   await rowOf(window, 'plugins.settings').getByText('Written as JSON, because').waitFor();
   expect(window.incidents).toEqual([]);
+});
+
+test('going back returns to where the page was scrolled', async () => {
+  const window = await openSettings('tools', openWindow);
+  const { page } = window;
+  const top = () => page.locator('main > .page').evaluate((node) => node.scrollTop);
+  await rowOf(window, 'tools.outputBytesMax').waitFor();
+  await page.evaluate("document.querySelector('main > .page').scrollTop = 333");
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await window.go('Memory');
+  await page.getByText('Nothing is remembered yet.').waitFor();
+  await page.goBack();
+  await expect.poll(() => top()).toBe(333);
 });
 
 test('hotkeys are set by pressing them', async () => {

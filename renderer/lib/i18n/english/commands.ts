@@ -23,6 +23,7 @@ export const commands = {
   sheet: 'Keyboard shortcuts',
   sheetHint: 'Single-letter shortcuts do nothing while you type. You can switch them off in the settings.',
   close: 'Close',
+  or: 'or',
   writing: 'Writing and answering',
   sends: 'Send the message',
   newLine: 'New line',

@@ -53,6 +53,7 @@ export const settings = {
     usd: 'US$',
     tokens: 'tokens',
   },
+  oneUnit: { seconds: 'second', minutes: 'minute', hours: 'hour', days: 'day', bytes: 'byte', tokens: 'token' },
   whyJson: 'Written as JSON, because each plugin defines its own settings.',
   noJson: 'This is not valid JSON yet, so it is not saved.',
   add: 'Add',
