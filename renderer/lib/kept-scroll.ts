@@ -7,6 +7,8 @@ const meant = ['wheel', 'keydown', 'pointerdown', 'touchmove'] as const;
 
 /** `main` contains the page of the current view. Until the returned function is called. */
 export function keepScroll(main: HTMLElement): () => void {
+  // Older browsers do not say whether a navigation goes back.
+  if (!('navigation' in window)) return () => undefined;
   const kept = new Map<string, number>();
   const ending = new AbortController();
   let trying = new AbortController();
