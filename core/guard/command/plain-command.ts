@@ -15,7 +15,8 @@ import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { environmentOfQuestion, readQuestion } from './question-table.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
-import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
+import { isReader, readReader, startedBy, type FolderWalk, type Reading } from './read-command.ts';
+import { isHarmlessPrefix } from './script-forms.ts';
 import { unwrap } from './wrappers.ts';
 import { readWriter, type Earlier } from './write-command.ts';
 
@@ -54,7 +55,8 @@ interface Known {
 const PATHS_MAX = 200;
 const unknown: Known = { reads: null, family: null, paths: [], configs: [], risks: [], environment: {} };
 
-export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
+export function lookAtPlain(given: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
+  const subject = behindPrefix(given);
   const { argv, program, cwd } = subject;
   const known = findKnown(subject, places);
   // A grant for the workspace covers nothing outside the agent's folders.
@@ -66,7 +68,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
   const family = isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
   return {
     plain: {
-      argv: [...argv],
+      argv: [...given.argv],
       reads: isTrusted ? known.reads : null,
       family,
       sayable: family !== null || isUnprofiled(argv),
@@ -78,6 +80,16 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
     walks: known.walks === true,
     environment: known.environment,
   };
+}
+
+/** `env LC_ALL=C git log` and `timeout 9 git log` are looked at as `git log`. */
+function behindPrefix(subject: PlainSubject): PlainSubject {
+  const { argv, program, find } = subject;
+  const [name = ''] = argv;
+  const at = argv.indexOf('git');
+  if (at < 2 || !program.isTrusted || !isItself(name, program) || !isHarmlessPrefix(argv.slice(0, at))) return subject;
+  const git = find('git');
+  return git === null ? subject : { ...subject, argv: argv.slice(at), program: git };
 }
 
 /**
@@ -123,7 +135,9 @@ function asked({ argv, program, find, cwd }: PlainSubject): string | null {
   const [name = ''] = argv;
   const reads = readQuestion(argv);
   if (reads === null || !isItself(name, program)) return null;
-  return name !== 'npm' || (isMissingOrItself('node', find('node')) && hasPlainNpm(cwd)) ? reads : null;
+  const starts = name === 'npm' ? ['node'] : startedBy(name);
+  if (!starts.every((one) => isMissingOrItself(one, find(one)))) return null;
+  return name !== 'npm' || hasPlainNpm(cwd) ? reads : null;
 }
 
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {

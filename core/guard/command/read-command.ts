@@ -4,7 +4,7 @@ import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { readers } from './command-table.ts';
 import type { Operands } from './reader-form.ts';
-import { isHarmlessVariable } from './script-forms.ts';
+import { isHarmlessVariable, timeLimit } from './script-forms.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -45,6 +45,8 @@ export interface Reading extends Meant {
 const readerFlags = flagTables(readers);
 
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
+/** Programs that a reader starts in any case. */
+export const startedBy = (program: string): readonly string[] => (isReader(program) ? (readers[program]?.starts ?? []) : []);
 
 /** Reads the arguments, without the program. Returns null if they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
@@ -160,9 +162,8 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
         });
   },
   'command for any words': (_, args) => passedOn(args),
-  'time limit, then command': (_, [limit = '', program = '', ...args]) => {
-    return /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? startedWith(program, args) : null;
-  },
+  'time limit, then command': (_, [limit = '', program = '', ...args]) =>
+    timeLimit.test(limit) && program !== 'timeout' ? startedWith(program, args) : null,
   'variables, then command': (_, args) => {
     const [program = '', ...rest] = args.slice(args.findIndex((word) => !isHarmlessVariable(word)));
     return isHarmlessVariable(args[0] ?? '') && program !== 'env' ? startedWith(program, rest) : null;

@@ -4,6 +4,30 @@ import type { Gate } from '../gate.ts';
 
 export const readerGates: readonly Gate[] = [
   {
+    name: 'reader/scripts-of-the-system',
+    prevents: 'a script of the system that only reads starts a program that the folder has in place of grep',
+    file: 'core/guard/command/command-table.ts',
+    text: "egrep: { ...grep, starts: ['grep'] },",
+    instead: 'egrep: grep,',
+    suites: ['core/guard/command/joined-line.test.ts'],
+  },
+  {
+    name: 'reader/corepack',
+    prevents: 'the version of npm that a project names is fetched and started to show its version',
+    file: 'core/guard/command/program-path.ts',
+    text: '(?:shims|corepack)',
+    instead: '(?:shims)',
+    suites: ['core/guard/command/joined-line.test.ts'],
+  },
+  {
+    name: 'reader/git-behind-variables',
+    prevents: 'a variable before git names another repository, or what it runs',
+    file: 'core/guard/command/plain-command.ts',
+    text: ' || !isHarmlessPrefix(argv.slice(0, at))',
+    instead: '',
+    suites: ['core/guard/command/joined-line.test.ts'],
+  },
+  {
     name: 'command/reader-only',
     prevents: 'a program that unpacks files counts as one that lists them',
     file: 'core/guard/command/read-command.ts',
@@ -111,8 +135,8 @@ export const readerGates: readonly Gate[] = [
     name: 'command/npm-settings',
     prevents: 'npm writes where a project says, only to show its version',
     file: 'core/guard/command/plain-command.ts',
-    text: "(isMissingOrItself('node', find('node')) && hasPlainNpm(cwd)) ? reads : null;",
-    instead: "isMissingOrItself('node', find('node')) ? reads : null;",
+    text: "return name !== 'npm' || hasPlainNpm(cwd) ? reads : null;",
+    instead: 'return reads;',
     suites: ['core/guard/command/joined-line.test.ts'],
   },
   {

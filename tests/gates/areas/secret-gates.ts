@@ -28,7 +28,7 @@ export const secretGates: readonly Gate[] = [
     text: '...rows.views,',
     instead: '',
     suites: ['core/guard/safety/command-rules.test.ts'],
-    only: 'INSERT INTO users',
+    only: 'redacts a password by its place',
   },
   {
     name: 'secret/command-places',
@@ -37,7 +37,7 @@ export const secretGates: readonly Gate[] = [
     text: ', ...createCommandRules()]',
     instead: ']',
     suites: ['core/guard/safety/command-rules.test.ts'],
-    only: 'chpasswd',
+    only: 'redacts a password by its place',
   },
   {
     name: 'secret/signs-without-width',
@@ -55,7 +55,7 @@ export const secretGates: readonly Gate[] = [
     text: ', wordsRule()]',
     instead: ']',
     suites: ['core/guard/safety/command-rules.test.ts'],
-    only: 'assphrase',
+    only: 'redacts a password by its place',
   },
   {
     name: 'secret/weak-values',
@@ -258,7 +258,7 @@ export const secretGates: readonly Gate[] = [
     name: 'secret/colours',
     prevents: 'a secret passes with colours of a terminal in it',
     file: 'core/guard/safety/unescaped-view.ts',
-    text: "if (colour !== undefined) return '';",
+    text: "if (unshown !== undefined) return '';",
     instead: '',
     suites: ['core/guard/safety/redaction.test.ts'],
   },
