@@ -204,7 +204,7 @@ test('read-only git commands join with readers and with each other', () => {
   rmSync(repository, { recursive: true });
 });
 
-test('git is looked at behind a time limit and variables that only change the look', () => {
+test('git behind a time limit, or behind variables that only change its output, counts as git', () => {
   const repository = join(root, 'workspace', 'prefixed-repository');
   execFileSync('git', ['init', '-q', repository]);
   const at = (line: string, path = environment.PATH) => look(line, path, repository);

@@ -82,7 +82,7 @@ export function lookAtPlain(given: PlainSubject, places: CommandPlaces, hashes: 
   };
 }
 
-/** `env LC_ALL=C git log` and `timeout 9 git log` are looked at as `git log`. */
+/** `env LC_ALL=C git log` and `timeout 9 git log` count as `git log`. */
 function behindPrefix(subject: PlainSubject): PlainSubject {
   const { argv, program, find } = subject;
   const [name = ''] = argv;

@@ -190,7 +190,7 @@ export class MemoryBook {
         const proposed = { ...entry, pinned: entry.pinned && state === 'kept', ...(createdAtMs === null ? {} : { createdAtMs }) };
         const { memory, isNew } = this.propose(proposed, origin);
         if (isNew) added += 1;
-        // What derives from others keeps its mark, and the person who reads it in decides.
+        // A memory that derives from others keeps its mark; the person decides by reading it in.
         if (isNew && state === 'kept' && memory.state === 'candidate') this.promote(memory.memoryId, by);
       }
       return { added, known: entries.length - added };
