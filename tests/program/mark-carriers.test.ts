@@ -123,22 +123,6 @@ const carriers: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     for (const { memoryId } of memories) await claw.op('memory.promote', { memoryId });
     return (await say('RECALL', 'b')).status;
   },
-  'a memory that was exported and imported': async ({ claw, say }) => {
-    await say('READ it', 'a');
-    await say('NOTE DOWN', 'a');
-    const { memories } = await claw.op('memory.list', {});
-    for (const { memoryId } of memories) await claw.op('memory.promote', { memoryId });
-    const { text } = await claw.op('memory.export', {});
-    for (const { memoryId } of memories) await claw.op('memory.forget', { memoryId });
-    await claw.op('memory.import', { text });
-    expect((await claw.op('memory.list', {})).memories).toMatchObject([{ state: 'kept' }]);
-    return (await say('RECALL', 'b')).status;
-  },
-  'the findings of a check': async ({ claw }) => {
-    const task = { goal: 'READ it', criteria: [{ judge: 'Is it finished?' }] };
-    const { status } = await claw.op('work.run', { task, strategy: 'evaluate' });
-    return status;
-  },
   'a saved file that is mentioned': async ({ claw, say }) => {
     await say('READ it', 'a');
     await say('KEEP it in page.md', 'a');
@@ -158,4 +142,25 @@ test.each(Object.keys(carriers))('untrusted text by way of %s asks before it cha
   const scene = await openScene();
   const status = await carriers[name]?.(scene);
   expect([status, existsSync(join(scene.rig.home.workspace, 'owned.txt'))]).toEqual(['waiting', false]);
+});
+
+test('a memory keeps its mark in a file that is read in again', { timeout: 120_000 }, async () => {
+  const { claw, say, rig } = await openScene();
+  await say('READ it', 'a');
+  await say('NOTE DOWN', 'a');
+  const { memories } = await claw.op('memory.list', {});
+  for (const { memoryId } of memories) await claw.op('memory.promote', { memoryId });
+  const { text } = await claw.op('memory.export', {});
+  for (const { memoryId } of memories) await claw.op('memory.forget', { memoryId });
+  await claw.op('memory.import', { text });
+  expect((await claw.op('memory.list', {})).memories).toMatchObject([{ state: 'kept' }]);
+  const { status } = await say('RECALL', 'b');
+  expect([status, existsSync(join(rig.home.workspace, 'owned.txt'))]).toEqual(['waiting', false]);
+});
+
+test('the findings of a check are no words of the person', { timeout: 120_000 }, async () => {
+  const { claw, rig } = await openScene();
+  const task = { goal: 'READ it', criteria: [{ judge: 'Is it finished?' }] };
+  const { status } = await claw.op('work.run', { task, strategy: 'evaluate' });
+  expect([status, existsSync(join(rig.home.workspace, 'owned.txt'))]).toEqual(['waiting', false]);
 });

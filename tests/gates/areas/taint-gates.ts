@@ -10,7 +10,7 @@ export const taintGates: readonly Gate[] = [
     text: 'untrusted: attempt === 1 ? [] : this.#deps.sourcesOf(sessionId),',
     instead: '',
     suites: ['tests/program/mark-carriers.test.ts'],
-    only: 'untrusted text by way of',
+    only: 'the findings of a check are no words of the person',
   },
   {
     name: 'taint/memory-file',
@@ -19,7 +19,7 @@ export const taintGates: readonly Gate[] = [
     text: ', ...entry.untrusted]',
     instead: ']',
     suites: ['tests/program/mark-carriers.test.ts'],
-    only: 'untrusted text by way of',
+    only: 'a memory keeps its mark in a file that is read in again',
   },
   {
     name: 'taint/marked',
