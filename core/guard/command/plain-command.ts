@@ -9,6 +9,7 @@ import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
 import { namesInHistory } from './git-history.ts';
 import { linksAmong, lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
+import { readListed } from './listed-files.ts';
 import { hasPlainNpm } from './package-tasks.ts';
 import { isItself, type FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
@@ -39,6 +40,8 @@ export interface PlainSubject {
   readonly find: (name: string) => FoundProgram | null;
   /** Possible changes by commands before it in the same line; absent if there are none. */
   readonly earlier?: Earlier;
+  /** The folders of the files whose names xargs gets, each as a whole. */
+  readonly listed?: readonly string[];
 }
 
 interface Known {
@@ -104,7 +107,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
 }
 
 function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
-  const { argv, cwd, find, earlier } = subject;
+  const { argv, cwd, find, earlier, listed } = subject;
   const [program = '', ...args] = argv;
   const shown = asked(subject);
   if (shown !== null) return { ...unknown, reads: shown, environment: environmentOfQuestion(program) };
@@ -122,7 +125,7 @@ function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
     if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
     return { ...unknown, paths, risks: subject.program.isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
-  const reading = readReader(program, args);
+  const reading = listed === undefined ? readReader(program, args) : readListed(argv, listed);
   const startsKnown = reading?.starts?.every((name) => isMissingOrItself(name, find(name))) !== false;
   return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
 }

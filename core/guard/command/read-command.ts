@@ -48,6 +48,12 @@ export const isReader = (program: string): boolean => Object.hasOwn(readers, pro
 /** Programs that a reader starts in any case. */
 export const startedBy = (program: string): readonly string[] => (isReader(program) ? (readers[program]?.starts ?? []) : []);
 
+/** The arguments of a program that has known flags. */
+export function argumentsOf(program: string, args: readonly string[]): GivenArguments | null {
+  const table = readerFlags.get(program);
+  return table === undefined ? null : readArguments(args, table);
+}
+
 /** Reads the arguments, without the program. Returns null if they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
   const known = isReader(program) ? readers[program] : undefined;
@@ -78,9 +84,7 @@ function withoutVariables(args: readonly string[]): readonly string[] {
 const rewordings: Readonly<Record<string, (args: readonly string[]) => readonly string[]>> = { tar: withDash, jq: withoutVariables };
 
 /** Returns no words if the bracket is not closed at the end. */
-function withoutBracket(args: readonly string[]): readonly string[] {
-  return args.at(-1) === ']' ? args.slice(0, -1) : [];
-}
+const withoutBracket = (args: readonly string[]): readonly string[] => (args.at(-1) === ']' ? args.slice(0, -1) : []);
 
 function wordsAlone(args: readonly string[]): GivenArguments {
   return { flags: [], operands: args, files: [], has: () => false };
@@ -384,7 +388,7 @@ class FindReader {
 }
 
 /** If the files come all at once, the program must accept several. */
-function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
+export function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
   const found = [`${root}/${foundFile}`, ...(areMany ? [`${root}/${foundFile}2`] : [])];
   const words = args.flatMap((word) => (word === '{}' ? found : [word]));
   const reading = readReader(program, words);

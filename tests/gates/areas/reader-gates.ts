@@ -4,6 +4,30 @@ import type { Gate } from '../gate.ts';
 
 export const readerGates: readonly Gate[] = [
   {
+    name: 'reader/whole-names',
+    prevents: 'a blank in the name of a file makes a reader open another file',
+    file: 'core/guard/command/listed-files.ts',
+    text: 'argv: [program, lister.apart[0], ...args,',
+    instead: 'argv: [program, ...args,',
+    suites: ['core/guard/command/listed-files.test.ts'],
+  },
+  {
+    name: 'reader/names-behind-a-folder',
+    prevents: 'the name of a file is taken for a flag of the reader that gets it',
+    file: 'core/guard/command/listed-files.ts',
+    text: "...(namesFolder(given) ? [] : ['.'])",
+    instead: '',
+    suites: ['core/guard/command/listed-files.test.ts'],
+  },
+  {
+    name: 'reader/names-alone',
+    prevents: 'lines of files are passed on as names',
+    file: 'core/guard/command/listed-files.ts',
+    text: 'if (!isNames || redirects',
+    instead: 'if (redirects',
+    suites: ['core/guard/command/listed-files.test.ts'],
+  },
+  {
     name: 'reader/scripts-of-the-system',
     prevents: 'a script of the system that only reads starts a program that the folder has in place of grep',
     file: 'core/guard/command/command-table.ts',
