@@ -170,19 +170,19 @@ test('finds where two histories part as git does, and only if there is one such 
   for (const first of names)
     for (const second of names)
       expect([first, second, mergeBaseOf([first, second], folders)]).toEqual([first, second, byGit([first, second])]);
-  const free = [
+  const known = [
     'diff $(git merge-base HEAD~1 topic/one)',
     'log --oneline $(git merge-base HEAD~1^1 topic/one)..HEAD',
     'diff topic/one...HEAD',
   ];
-  for (const line of [...free, 'diff --stat "$(git merge-base main topic/one)"']) expect([line, reads(line)]).toEqual([line, true]);
-  const asked = [
+  for (const line of [...known, 'diff --stat "$(git merge-base main topic/one)"']) expect([line, reads(line)]).toEqual([line, true]);
+  const closed = [
     `diff $(git merge-base ${oldCommit} HEAD) ${withKey}`,
     `diff ${oldCommit}...${withKey}`,
     'diff $(git merge-base HEAD missing)',
   ];
   const odd = ['diff $(git merge-base HEAD; touch x)', 'diff $(git -C src merge-base HEAD main)', 'push $(git merge-base HEAD main)'];
-  for (const line of [...asked, ...odd, 'diff main...missing']) expect([line, reads(line)]).toEqual([line, false]);
+  for (const line of [...closed, ...odd, 'diff main...missing']) expect([line, reads(line)]).toEqual([line, false]);
   // Each of two branches has the other one's commit.
   git('checkout', '-qb', 'left', 'main');
   const left = commit({ 'left.txt': 'l' });

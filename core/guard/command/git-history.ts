@@ -67,14 +67,13 @@ class HistoryReader {
     const [first = null, second = null] = commits;
     if (first === null || commits.includes(null)) return false;
     if (history.kind === 'files') return this.#compare(null, this.#treeOf(first), '');
+    if (history.kind === 'commits')
+      return this.#walk(
+        commits.filter((commit) => commit !== null),
+        history.depthMax,
+      );
     const base = history.kind === 'parted' ? this.mergeBase(history.revisions) : first;
-    if (base === null) return false;
-    if (history.kind === 'between' || history.kind === 'parted')
-      return second !== null && this.#compare(this.#treeOf(base), this.#treeOf(second), '');
-    return this.#walk(
-      commits.filter((commit) => commit !== null),
-      history.depthMax,
-    );
+    return base !== null && second !== null && this.#compare(this.#treeOf(base), this.#treeOf(second), '');
   }
 
   /** The newest commits come first, so that few of those that both have are read. */
@@ -87,7 +86,7 @@ class HistoryReader {
     const waiting = new Map([first, second].map((id) => [id, this.#timeOf(id)]));
     const shared: string[] = [];
     while ([...waiting.keys()].some((id) => (signsOf(id) & isBehind) === 0)) {
-      const [id = ''] = [...waiting].reduce((one, other) => (other[1] > one[1] ? other : one));
+      const [id] = [...waiting].reduce((one, other) => (other[1] > one[1] ? other : one));
       const parents = this.#parentsOf(id);
       if (parents === null) return null;
       waiting.delete(id);

@@ -71,8 +71,8 @@ const isOf = (flag: string, { lists, chooses, apart }: Lister): boolean =>
   lists.includes(flag) || apart.includes(flag) || chooses.has(flag);
 
 /** Without a folder, the names of a search begin with no folder either, and the first may look like a flag. */
-function namesFolder({ operands, has }: GivenArguments): boolean {
-  return operands.length > (has('-e', '--regexp', '--files') ? 0 : 1);
+function namesFolder(given: GivenArguments): boolean {
+  return given.operands.length > (given.has('-e', '--regexp', '--files') ? 0 : 1);
 }
 
 function takerOf([, ...args]: readonly string[]) {

@@ -107,7 +107,7 @@ function isUnprofiled(argv: readonly string[]): boolean {
 }
 
 function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
-  const { argv, cwd, find, earlier, listed } = subject;
+  const { argv, cwd, find, earlier } = subject;
   const [program = '', ...args] = argv;
   const shown = asked(subject);
   if (shown !== null) return { ...unknown, reads: shown, environment: environmentOfQuestion(program) };
@@ -125,10 +125,13 @@ function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
     if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
     return { ...unknown, paths, risks: subject.program.isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
-  const reading = listed === undefined ? readReader(program, args) : readListed(argv, listed);
+  const reading = readingOf(subject);
   const startsKnown = reading?.starts?.every((name) => isMissingOrItself(name, find(name))) !== false;
   return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
 }
+
+const readingOf = ({ argv: [program = '', ...args], argv, listed }: PlainSubject): Reading | null =>
+  listed === undefined ? readReader(program, args) : readListed(argv, listed);
 
 function isMissingOrItself(name: string, found: FoundProgram | null): boolean {
   return found === null || (found.isTrusted && isItself(name, found));
