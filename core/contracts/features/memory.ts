@@ -63,6 +63,8 @@ export const memoryFileEntrySchema = z.strictObject({
   /** When it was first remembered. */
   createdAt: z.string().max(40).optional(),
   source: z.string().max(500).optional(),
+  /** The untrusted sources that it may derive from. */
+  untrusted: z.array(taintSourceSchema).max(200).default([]),
 });
 export type MemoryFileEntry = z.infer<typeof memoryFileEntrySchema>;
 

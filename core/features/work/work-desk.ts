@@ -173,6 +173,8 @@ export class WorkDesk {
       channel,
       sender: by,
       text: message ?? messageFor(state, candidate, attempt),
+      // Findings quote what the attempt read, so they are not the person's words.
+      untrusted: attempt === 1 ? [] : this.#deps.sourcesOf(sessionId),
       // After a crash, the restart finds the turn that was begun by this key.
       dedupeKey: `${taskId}:${candidate ?? 'work'}:${attempt}`,
       before: begins ? [this.#opening(plan, `${titleFor(this.#deps.redactPrompt(goal))} (candidate ${candidate ?? ''})`, folder)] : [],

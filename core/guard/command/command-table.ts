@@ -267,8 +267,9 @@ export const readers: Readonly<Record<string, Reader>> = {
   },
   ...machineReaders,
   grep,
-  egrep: grep,
-  fgrep: grep,
+  // A script where grep is a program.
+  egrep: { ...grep, starts: ['grep'] },
+  fgrep: { ...grep, starts: ['grep'] },
   rg: {
     reads: 'searches in files',
     operands: 'pattern, then files without hidden ones',

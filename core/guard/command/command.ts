@@ -5,7 +5,8 @@ import { readsOf, type CommandFact, type PathFact, type PlainCommand } from '../
 import { ContentHashes } from './content-hash.ts';
 import { lookAtJoined, type LookedAt } from './joined-command.ts';
 import { readEntry } from './entered-folder.ts';
-import { inputsOf, outputsOf, readJoinedLine } from './joined-line.ts';
+import { inputsOf, outputsOf, readJoinedLine, type JoinedPart } from './joined-line.ts';
+import { withWholeNames } from './listed-files.ts';
 import { LineChanges } from './line-changes.ts';
 import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './protected-walk.ts';
@@ -123,14 +124,15 @@ export class CommandAnalyst {
   /** Analyses a line of several commands that is as safe as its parts. Returns null for any other line. */
   #joined(request: CommandRequest, about: LineLook, places: CommandPlaces): CommandAnalysis | null {
     const { line, cwd } = request;
-    const parts = this.#platform === 'win32' ? null : readJoinedLine(line);
-    if (parts === null) return null;
+    const given = this.#platform === 'win32' ? null : readJoinedLine(line);
+    if (given === null) return null;
+    const parts = withWholeNames(given);
     const looked: LookedAt[] = [];
     const changes = new LineChanges(cwd, places);
     for (const part of parts) {
       const program = this.#find(part.argv[0] ?? '', request, places);
       if (program === null) return null;
-      const subject = { argv: part.argv, program, earlier: changes.next(part.joint), ...this.#subject(request, places) };
+      const subject = { argv: part.argv, program, earlier: changes.next(part.joint), ...listedBy(part), ...this.#subject(request, places) };
       const one: LookedAt = {
         part,
         file: program.file,
@@ -162,6 +164,8 @@ export class CommandAnalyst {
     return findProgram(name, { cwd, path, writable: [...places.opened, places.home], platform: this.#platform });
   }
 }
+
+const listedBy = ({ listed }: JoinedPart): Pick<PlainSubject, 'listed'> => (listed === undefined ? {} : { listed });
 
 /** Returns the line that runs in place of one with patterns, variables or a loop. Returns null if there is none. */
 export function lineToRun(line: string, place: LinePlace): string | null {

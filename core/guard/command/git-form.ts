@@ -124,9 +124,9 @@ function comparedBy(given: GivenArguments): GitHistory | null {
   const [first = 'HEAD', second, ...more] = given.operands;
   if (more.length > 0 || given.has('--merge-base')) return null;
   if (second !== undefined) return { kind: 'between', revisions: [first, second] };
-  const range = /^([^.]+(?:\.[^.]+)*)\.\.([^.]+(?:\.[^.]+)*)?$/.exec(first);
-  if (range === null) return { kind: 'files', revisions: [first] };
-  return { kind: 'between', revisions: [range[1] ?? '', range[2] ?? 'HEAD'] };
+  const [, from = '', dots, to = 'HEAD'] = /^([^.]+(?:\.[^.]+)*)(\.\.\.?)([^.]+(?:\.[^.]+)*)?$/.exec(first) ?? [];
+  if (dots === undefined) return { kind: 'files', revisions: [first] };
+  return { kind: dots === '..' ? 'between' : 'parted', revisions: [from, to] };
 }
 
 /** Git shows no commit before one of its children, so the first three are within three generations. */

@@ -5,7 +5,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandBench } from '../../../tests/rigs/command-bench.ts';
-import { namesInHistory, type GitHistory } from './git-history.ts';
+import { readsOf } from '../../contracts/tools.ts';
+import { mergeBaseOf, namesInHistory, type GitHistory } from './git-history.ts';
 
 const { workspace, look, environment, dispose } = commandBench(/(?:^|\/)\.env$/);
 const repository = join(workspace, 'repository');
@@ -31,6 +32,7 @@ const commit = (files: Readonly<Record<string, string | null>>): string => {
 const folders = { own: join(repository, '.git'), common: join(repository, '.git') };
 const namesOf = (history: GitHistory): readonly string[] | null => namesInHistory(history, folders)?.toSorted() ?? null;
 const isFree = (line: string): boolean => look(`git ${line}`, environment.PATH, repository).fact.plain?.reads === 'reads this repository';
+const reads = (line: string): boolean => readsOf(look(`git ${line}`, environment.PATH, repository).fact) !== null;
 const many = Array.from({ length: 400 }, (_, index) => `line ${index}`).join('\n');
 let oldCommit = '';
 let withKey = '';
@@ -68,6 +70,9 @@ const free = [
   'diff --cached',
   'diff HEAD~2 HEAD',
   'diff HEAD~2..HEAD',
+  'diff main...HEAD -- src',
+  'diff HEAD...topic/one',
+  'diff HEAD~2...topic/one',
   'diff HEAD~1..',
   'diff main topic/one -- ',
   'diff -- src',
@@ -85,7 +90,6 @@ const asked = [
   'diff HEAD~4 -- src',
   'diff HEAD~4 HEAD -- src',
   'log -p -n 1 -- src',
-  'diff main...HEAD -- src',
   'diff --merge-base HEAD -- src',
   'log -p',
   'log -p -4',
@@ -105,7 +109,8 @@ const asked = [
   'show HEAD~2..HEAD',
   'diff HEAD~4 HEAD~3',
   'diff HEAD~4',
-  'diff HEAD...topic/one',
+  'diff HEAD~4...HEAD~3',
+  'diff HEAD...HEAD...HEAD',
   'diff --merge-base HEAD~1',
   'show v1',
   'show gone',
@@ -137,6 +142,7 @@ function compared(): void {
   for (const id of git('rev-list', '--all').trim().split('\n')) {
     expect(namesOf({ kind: 'commits', revisions: [id], depthMax: 1 })).toEqual(namesOfGit('show', '-m', '--format=', id));
     expect(namesOf({ kind: 'between', revisions: [id, 'HEAD'] })).toEqual(namesOfGit('diff', id, 'HEAD'));
+    expect(namesOf({ kind: 'parted', revisions: ['HEAD~1', id] })).toEqual(namesOfGit('diff', `HEAD~1...${id}`));
     expect(namesOf({ kind: 'files', revisions: [id] })).toEqual(git('ls-tree', '-r', '-z', '--name-only', id).split('\0').filter(Boolean).sort()); // prettier-ignore
   }
   const all = { kind: 'commits', revisions: ['HEAD'], depthMax: Infinity } as const;
@@ -156,6 +162,38 @@ test('finds the same in packs, with deltas and packed refs', () => {
   expect(git('count-objects')).toBe('0 objects, 0 kilobytes\n');
   compared();
   judged();
+});
+
+test('finds where two histories part as git does, and only if there is one such place', () => {
+  const names = ['main', 'topic/one', 'light', 'HEAD~1', 'HEAD~1^1', 'HEAD~2', 'HEAD~3', oldCommit, withKey];
+  const byGit = (pair: readonly string[]): string => git('merge-base', '--all', ...pair).trim();
+  for (const first of names)
+    for (const second of names)
+      expect([first, second, mergeBaseOf([first, second], folders)]).toEqual([first, second, byGit([first, second])]);
+  const known = [
+    'diff $(git merge-base HEAD~1 topic/one)',
+    'log --oneline $(git merge-base HEAD~1^1 topic/one)..HEAD',
+    'diff topic/one...HEAD',
+  ];
+  for (const line of [...known, 'diff --stat "$(git merge-base main topic/one)"']) expect([line, reads(line)]).toEqual([line, true]);
+  const closed = [
+    `diff $(git merge-base ${oldCommit} HEAD) ${withKey}`,
+    `diff ${oldCommit}...${withKey}`,
+    'diff $(git merge-base HEAD missing)',
+  ];
+  const odd = ['diff $(git merge-base HEAD; touch x)', 'diff $(git -C src merge-base HEAD main)', 'push $(git merge-base HEAD main)'];
+  for (const line of [...closed, ...odd, 'diff main...missing']) expect([line, reads(line)]).toEqual([line, false]);
+  // Each of two branches has the other one's commit.
+  git('checkout', '-qb', 'left', 'main');
+  const left = commit({ 'left.txt': 'l' });
+  git('checkout', '-qb', 'right', 'main');
+  const right = commit({ 'right.txt': 'r' });
+  git('merge', '-q', '--no-edit', left);
+  git('checkout', '-q', 'left');
+  git('merge', '-q', '--no-edit', right);
+  expect([byGit(['left', 'right']).split('\n').length, mergeBaseOf(['left', 'right'], folders)]).toEqual([2, null]);
+  git('checkout', '-q', 'main');
+  git('branch', '-qD', 'left', 'right');
 });
 
 test('a history that git takes from elsewhere is not known', () => {

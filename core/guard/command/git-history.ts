@@ -9,11 +9,11 @@ import { look, readSmall } from './project-files.ts';
 
 /**
  * commits: the changes of these commits and, up to `depthMax` generations, of their ancestors. between: the differences of two commits.
- * files: everything in one commit.
+ * parted: those of the second one since the histories parted. files: everything in one commit.
  */
 export type GitHistory =
   | { readonly kind: 'commits'; readonly revisions: readonly string[]; readonly depthMax: number }
-  | { readonly kind: 'between'; readonly revisions: readonly [string, string] }
+  | { readonly kind: 'between' | 'parted'; readonly revisions: readonly [string, string] }
   | { readonly kind: 'files'; readonly revisions: readonly [string] };
 
 /** Enough for some hundred small commits, or for a few large ones. */
@@ -29,6 +29,15 @@ export function namesInHistory(history: GitHistory, folders: GitFolders): readon
   const reader = new HistoryReader(folders);
   return reader.run(history) ? reader.names : null;
 }
+
+/** Returns the commit at which the histories of two commits part, as `git merge-base` finds it. Null if it is not known, or not the only one. */
+export function mergeBaseOf(revisions: readonly [string, string], folders: GitFolders): string | null {
+  return isRewritten(folders) ? null : new HistoryReader(folders).mergeBase(revisions);
+}
+
+/** Signs of a commit: it is an ancestor of the first or of the second one, or of one that both have. */
+const [ofFirst, ofSecond, isBehind] = [1, 2, 4];
+const ofBoth = ofFirst | ofSecond;
 
 /** Returns whether git takes other parents or objects than the commits name. */
 function isRewritten({ common }: GitFolders): boolean {
@@ -58,11 +67,42 @@ class HistoryReader {
     const [first = null, second = null] = commits;
     if (first === null || commits.includes(null)) return false;
     if (history.kind === 'files') return this.#compare(null, this.#treeOf(first), '');
-    if (history.kind === 'between') return second !== null && this.#compare(this.#treeOf(first), this.#treeOf(second), '');
-    return this.#walk(
-      commits.filter((commit) => commit !== null),
-      history.depthMax,
-    );
+    if (history.kind === 'commits')
+      return this.#walk(
+        commits.filter((commit) => commit !== null),
+        history.depthMax,
+      );
+    const base = history.kind === 'parted' ? this.mergeBase(history.revisions) : first;
+    return base !== null && second !== null && this.#compare(this.#treeOf(base), this.#treeOf(second), '');
+  }
+
+  /** The newest commits come first, so that few of those that both have are read. */
+  mergeBase(revisions: readonly [string, string]): string | null {
+    const [first, second] = revisions.map((revision) => this.#commitOf(revision));
+    if (typeof first !== 'string' || typeof second !== 'string') return null;
+    const signs = new Map([[first, ofFirst]]);
+    const signsOf = (id: string): number => signs.get(id) ?? 0;
+    signs.set(second, signsOf(second) | ofSecond);
+    const waiting = new Map([first, second].map((id) => [id, this.#timeOf(id)]));
+    const shared: string[] = [];
+    while ([...waiting.keys()].some((id) => (signsOf(id) & isBehind) === 0)) {
+      const [id] = [...waiting].reduce((one, other) => (other[1] > one[1] ? other : one));
+      const parents = this.#parentsOf(id);
+      if (parents === null) return null;
+      waiting.delete(id);
+      if (signsOf(id) === ofBoth) shared.push(id);
+      const given = (signsOf(id) & ofBoth) === ofBoth ? signsOf(id) | isBehind : signsOf(id);
+      for (const parent of parents.filter((one) => (signsOf(one) & given) !== given)) {
+        signs.set(parent, signsOf(parent) | given);
+        waiting.set(parent, waiting.get(parent) ?? this.#timeOf(parent));
+      }
+    }
+    const bases = shared.filter((id) => (signsOf(id) & isBehind) === 0);
+    return bases.length === 1 ? (bases[0] ?? null) : null;
+  }
+
+  #timeOf(commit: string): number {
+    return Number(/^committer .*> (\d+) /m.exec(this.#bytesOf(commit, 'commit')?.toString('latin1') ?? '')?.[1] ?? 0);
   }
 
   #walk(starts: readonly string[], depthMax: number): boolean {

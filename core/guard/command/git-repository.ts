@@ -139,6 +139,14 @@ export function repositoryRoot(cwd: string): string | null {
   return found === null || found.problem !== null ? null : found.root;
 }
 
+/** Returns null without a plain repository. */
+export function repositoryFolders(cwd: string): GitFolders | null {
+  const root = repositoryRoot(cwd);
+  const own = root === null ? null : gitFolder(root);
+  const common = own === null ? null : commonFolder(own);
+  return own === null || common === null ? null : { own, common };
+}
+
 /** Returns the folder git uses as the top of the repository, or null if git finds none. */
 function discover(cwd: string): { root: string; problem: string | null } | null {
   for (let folder = cwd; ; folder = dirname(folder)) {

@@ -5,6 +5,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandBench } from '../../../tests/rigs/command-bench.ts';
+import { readsOf } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
 import { lookAtPlain } from './plain-command.ts';
 
@@ -165,10 +166,22 @@ test('a version manager in the place of a program is not that program', () => {
   expect(says(['cargo', 'test'], '/home/x/.cargo/bin/rustup').family).toEqual(['cargo', 'test']);
   const npm = (...others: string[]) => reads(['npm', '--version'], '/usr/lib/npm/bin/npm-cli.js', ...others);
   expect([npm(), npm('/home/x/.asdf/shims/node')]).toEqual(['shows its version', null]);
+  // With a version of npm that the project names, from the registry that it names.
+  expect(reads(['npm', '--version'], '/usr/lib/node_modules/corepack/dist/npm.js')).toBeNull();
   // Npm writes a log to the folder that the project names, even to show its version.
   writeFileSync(join(workspace, '.npmrc'), 'cache=../elsewhere\n');
   expect(npm()).toBeNull();
   rmSync(join(workspace, '.npmrc'));
+});
+
+test('a script of the system is no reader where the folder could replace the programs that it starts', () => {
+  mkdirSync(join(workspace, 'own'));
+  const lines = ['egrep x a.txt', 'fgrep x a.txt | sort', 'egrep --version'];
+  const reads = () => lines.map((line) => readsOf(look(line, `./own:${environment.PATH}`).fact) !== null);
+  expect(reads()).toEqual([true, true, true]);
+  writeFileSync(join(workspace, 'own', 'grep'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 });
+  expect(reads()).toEqual([false, false, false]);
+  rmSync(join(workspace, 'own'), { recursive: true });
 });
 
 test('the last part may be a command that is allowed by its name', () => {
@@ -188,6 +201,34 @@ test('read-only git commands join with readers and with each other', () => {
   expect(joined('git status && git status').launch).toMatchObject({ kind: 'line', environment: { GIT_OPTIONAL_LOCKS: '0' } });
   writeFileSync(join(repository, '.git', 'config'), '[core]\n\tfsmonitor = touch PWNED\n', { flag: 'a' });
   expect(joined('git status && ls').fact.joined).toBeUndefined();
+  rmSync(repository, { recursive: true });
+});
+
+test('git behind a time limit, or behind variables that only change its output, counts as git', () => {
+  const repository = join(root, 'workspace', 'prefixed-repository');
+  execFileSync('git', ['init', '-q', repository]);
+  const at = (line: string, path = environment.PATH) => look(line, path, repository);
+  const reads = (line: string, path?: string) => readsOf(at(line, path).fact);
+  for (const line of ['NO_COLOR=1 git status', 'LC_ALL=C git log --oneline | head', 'timeout 9 git status', 'TZ=UTC git log && ls'])
+    expect([line, reads(line)]).toEqual([line, expect.stringContaining('reads this repository')]);
+  expect(at('NO_COLOR=1 git status')).toMatchObject({
+    fact: { plain: { argv: ['env', 'NO_COLOR=1', 'git', 'status'], family: ['git', 'status'] } },
+    launch: { environment: { GIT_OPTIONAL_LOCKS: '0' } },
+  });
+  const risky = [
+    'GIT_DIR=x git status',
+    'env -i git status',
+    'timeout -s KILL 9 git status',
+    'LC_ALL=C git push',
+    'timeout 9 git -c core.pager=x log',
+  ];
+  for (const line of [...risky, 'env LC_ALL=C timeout 9 git push', 'GIT_SSH_COMMAND=x git status'])
+    expect([line, reads(line)]).toEqual([line, null]);
+  mkdirSync(join(repository, 'own'));
+  writeFileSync(join(repository, 'own', 'git'), '#!/bin/sh\n', { mode: 0o755 });
+  expect(reads('NO_COLOR=1 git status', `./own:${environment.PATH}`)).toBeNull();
+  writeFileSync(join(repository, '.git', 'config'), '[core]\n\tfsmonitor = touch PWNED\n', { flag: 'a' });
+  expect(reads('NO_COLOR=1 git status')).toBeNull();
   rmSync(repository, { recursive: true });
 });
 

@@ -13,6 +13,8 @@ export interface JoinedPart {
   readonly argv: readonly string[];
   /** Outputs that are discarded, merged or written to a file, and files that are read: `2>/dev/null`, `2>&1`, `>>a.txt`, `<a.txt`, in order. */
   readonly redirects: readonly string[];
+  /** The folders of the files whose names it gets on its input, each name as a whole. */
+  readonly listed?: readonly string[];
 }
 
 const PARTS_MAX = 60;

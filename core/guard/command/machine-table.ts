@@ -34,7 +34,13 @@ export const machineReaders: Readonly<Record<string, Reader>> = {
   locale: { reads: 'shows the language settings', operands: 'text', flags: '-a, --all-locales, -c, -k, -m, --charmaps' },
   getconf: { reads: 'shows limits of the system', operands: 'program names', flags: '-a' },
   lsmod: { reads: 'shows the modules of the system', operands: 'none', flags: '' },
-  lsb_release: { reads: 'shows the name of the system', operands: 'none', flags: '-a, -c, -d, -i, -r, -s, -v' },
+  lsb_release: {
+    reads: 'shows the name of the system',
+    operands: 'none',
+    flags: '-a, -c, -d, -i, -r, -s, -v',
+    // It is a script.
+    starts: ['getopt', 'cut', 'tr'],
+  },
   whereis: { reads: 'shows where a program is', operands: 'text', flags: '-b, -m, -s' },
   cal: { reads: 'prints a calendar', operands: 'text', flags: '-1, -3, -y, -j, -m' },
   ncal: { reads: 'prints a calendar', operands: 'text', flags: '-1, -3, -y, -j, -b, -M' },

@@ -9,13 +9,15 @@ import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
 import { namesInHistory } from './git-history.ts';
 import { linksAmong, lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
+import { readListed } from './listed-files.ts';
 import { hasPlainNpm } from './package-tasks.ts';
 import { isItself, type FoundProgram } from './program-path.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { environmentOfQuestion, readQuestion } from './question-table.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
 import { readGit, type GitForm } from './git-form.ts';
-import { isReader, readReader, type FolderWalk, type Reading } from './read-command.ts';
+import { isReader, readReader, startedBy, type FolderWalk, type Reading } from './read-command.ts';
+import { isHarmlessPrefix } from './script-forms.ts';
 import { unwrap } from './wrappers.ts';
 import { readWriter, type Earlier } from './write-command.ts';
 
@@ -38,6 +40,8 @@ export interface PlainSubject {
   readonly find: (name: string) => FoundProgram | null;
   /** Possible changes by commands before it in the same line; absent if there are none. */
   readonly earlier?: Earlier;
+  /** The folders of the files whose names xargs gets, each as a whole. */
+  readonly listed?: readonly string[];
 }
 
 interface Known {
@@ -54,7 +58,8 @@ interface Known {
 const PATHS_MAX = 200;
 const unknown: Known = { reads: null, family: null, paths: [], configs: [], risks: [], environment: {} };
 
-export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
+export function lookAtPlain(given: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
+  const subject = behindPrefix(given);
   const { argv, program, cwd } = subject;
   const known = findKnown(subject, places);
   // A grant for the workspace covers nothing outside the agent's folders.
@@ -66,7 +71,7 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
   const family = isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
   return {
     plain: {
-      argv: [...argv],
+      argv: [...given.argv],
       reads: isTrusted ? known.reads : null,
       family,
       sayable: family !== null || isUnprofiled(argv),
@@ -78,6 +83,16 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
     walks: known.walks === true,
     environment: known.environment,
   };
+}
+
+/** `env LC_ALL=C git log` and `timeout 9 git log` count as `git log`. */
+function behindPrefix(subject: PlainSubject): PlainSubject {
+  const { argv, program, find } = subject;
+  const [name = ''] = argv;
+  const at = argv.indexOf('git');
+  if (at < 2 || !program.isTrusted || !isItself(name, program) || !isHarmlessPrefix(argv.slice(0, at))) return subject;
+  const git = find('git');
+  return git === null ? subject : { ...subject, argv: argv.slice(at), program: git };
 }
 
 /**
@@ -110,10 +125,13 @@ function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
     if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
     return { ...unknown, paths, risks: subject.program.isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
-  const reading = readReader(program, args);
+  const reading = readingOf(subject);
   const startsKnown = reading?.starts?.every((name) => isMissingOrItself(name, find(name))) !== false;
   return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
 }
+
+const readingOf = ({ argv: [program = '', ...args], argv, listed }: PlainSubject): Reading | null =>
+  listed === undefined ? readReader(program, args) : readListed(argv, listed);
 
 function isMissingOrItself(name: string, found: FoundProgram | null): boolean {
   return found === null || (found.isTrusted && isItself(name, found));
@@ -123,7 +141,9 @@ function asked({ argv, program, find, cwd }: PlainSubject): string | null {
   const [name = ''] = argv;
   const reads = readQuestion(argv);
   if (reads === null || !isItself(name, program)) return null;
-  return name !== 'npm' || (isMissingOrItself('node', find('node')) && hasPlainNpm(cwd)) ? reads : null;
+  const starts = name === 'npm' ? ['node'] : startedBy(name);
+  if (!starts.every((one) => isMissingOrItself(one, find(one)))) return null;
+  return name !== 'npm' || hasPlainNpm(cwd) ? reads : null;
 }
 
 function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {

@@ -47,12 +47,12 @@ export function findProgram(name: string, search: ProgramSearch, modeOf: ModeOf 
 const manyInOne = /^(?:busybox|toybox|coreutils|gzip|bzip2|unzip|xz|zstd|kmod)(?:[-._].*)?$/;
 
 /**
- * Returns whether the file is the program of that name. A version manager (asdf, mise, Volta) takes the place of a program and starts, or
- * first fetches, what a file of the project names.
+ * Returns whether the file is the program of that name. A version manager (asdf, mise, Volta, Corepack) takes the place of a program and
+ * starts, or first fetches, what a file of the project names.
  */
 export function isItself(name: string, { file, real }: Pick<FoundProgram, 'file' | 'real'>): boolean {
   const called = basename(real).toLowerCase();
-  return (called.includes(name) || manyInOne.test(called)) && ![file, real].some((path) => /[\\/]shims[\\/]/.test(path));
+  return (called.includes(name) || manyInOne.test(called)) && ![file, real].some((path) => /[\\/](?:shims|corepack)[\\/]/.test(path));
 }
 
 function pathEntries({ path, platform }: ProgramSearch): readonly string[] {

@@ -4,7 +4,7 @@ import { awkFiles } from './awk-program.ts';
 import { flagTables, readArguments, type GivenArguments } from './argument-reader.ts';
 import { readers } from './command-table.ts';
 import type { Operands } from './reader-form.ts';
-import { isHarmlessVariable } from './script-forms.ts';
+import { isHarmlessVariable, timeLimit } from './script-forms.ts';
 
 /** A folder that the command walks, although its arguments name no file in it. */
 export interface FolderWalk {
@@ -45,6 +45,14 @@ export interface Reading extends Meant {
 const readerFlags = flagTables(readers);
 
 export const isReader = (program: string): boolean => Object.hasOwn(readers, program);
+/** Programs that a reader starts in any case. */
+export const startedBy = (program: string): readonly string[] => (isReader(program) ? (readers[program]?.starts ?? []) : []);
+
+/** The arguments of a program that has known flags. */
+export function argumentsOf(program: string, args: readonly string[]): GivenArguments | null {
+  const table = readerFlags.get(program);
+  return table === undefined ? null : readArguments(args, table);
+}
 
 /** Reads the arguments, without the program. Returns null if they are not all known to be harmless. */
 export function readReader(program: string, args: readonly string[]): Reading | null {
@@ -76,9 +84,7 @@ function withoutVariables(args: readonly string[]): readonly string[] {
 const rewordings: Readonly<Record<string, (args: readonly string[]) => readonly string[]>> = { tar: withDash, jq: withoutVariables };
 
 /** Returns no words if the bracket is not closed at the end. */
-function withoutBracket(args: readonly string[]): readonly string[] {
-  return args.at(-1) === ']' ? args.slice(0, -1) : [];
-}
+const withoutBracket = (args: readonly string[]): readonly string[] => (args.at(-1) === ']' ? args.slice(0, -1) : []);
 
 function wordsAlone(args: readonly string[]): GivenArguments {
   return { flags: [], operands: args, files: [], has: () => false };
@@ -160,9 +166,8 @@ const meanings: Readonly<Record<Operands, (given: GivenArguments, args: readonly
         });
   },
   'command for any words': (_, args) => passedOn(args),
-  'time limit, then command': (_, [limit = '', program = '', ...args]) => {
-    return /^\d+(?:\.\d+)?[smh]?$/.test(limit) && program !== 'timeout' ? startedWith(program, args) : null;
-  },
+  'time limit, then command': (_, [limit = '', program = '', ...args]) =>
+    timeLimit.test(limit) && program !== 'timeout' ? startedWith(program, args) : null,
   'variables, then command': (_, args) => {
     const [program = '', ...rest] = args.slice(args.findIndex((word) => !isHarmlessVariable(word)));
     return isHarmlessVariable(args[0] ?? '') && program !== 'env' ? startedWith(program, rest) : null;
@@ -383,7 +388,7 @@ class FindReader {
 }
 
 /** If the files come all at once, the program must accept several. */
-function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
+export function readingOfFound(program: string, args: readonly string[], root: string, areMany: boolean): Meant | null {
   const found = [`${root}/${foundFile}`, ...(areMany ? [`${root}/${foundFile}2`] : [])];
   const words = args.flatMap((word) => (word === '{}' ? found : [word]));
   const reading = readReader(program, words);

@@ -7,7 +7,7 @@
 import type { AndOr, Assignment, Command, CommandNode, CompoundList, Redirection, Statement, TestExpression, Word, WordPart } from 'unbash';
 import { conditionOf, wordsOfTest } from './file-condition.ts';
 import { quote } from './joined-command.ts';
-import { repositoryRoot } from './git-repository.ts';
+import { outputOfGit } from './git-output.ts';
 import { lexLiteral } from './literal-lexer.ts';
 import { expandPatterns, type OnListed } from './pattern-words.ts';
 import {
@@ -362,7 +362,7 @@ function textOfWord(word: Word, values: Values): string | null {
   return parts.includes(null) || home === undefined ? null : `${home}${parts.join('').slice(isInHome(word) ? 1 : 0)}`;
 }
 
-/** Returns the output of `pwd`, of `git rev-parse --show-toplevel`, and of `basename` and `dirname` of a known path. */
+/** Returns the output of `pwd`, of a git command that is known, and of `basename` and `dirname` of a known path. */
 function outputOf(script: Pick<CompoundList, 'commands'>, values: Values): string | null {
   const command = onlyCommand(script);
   if (command === null || command.prefix.length > 0 || command.redirects.length > 0) return null;
@@ -370,8 +370,7 @@ function outputOf(script: Pick<CompoundList, 'commands'>, values: Values): strin
   const name = command.name?.text;
   if (name === 'pwd' && path === undefined) return values.get('PWD') ?? null;
   const pwd = values.get('PWD');
-  if (name === 'git' && path === 'rev-parse' && others.join(' ') === '--show-toplevel')
-    return pwd === undefined ? null : repositoryRoot(pwd);
+  if (name === 'git') return pwd === undefined ? null : outputOfGit([path, ...others], pwd);
   return typeof path === 'string' && others.length === 0 ? partOfPath(name, path) : null;
 }
 

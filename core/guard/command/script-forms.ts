@@ -103,6 +103,14 @@ export function isHarmlessVariable(text: string): boolean {
   return harmless.some((form) => form.test(text));
 }
 
+export const timeLimit = /^\d+(?:\.\d+)?[smh]?$/;
+
+/** Returns whether these words before a command only limit its time, or change the look of its output. */
+export function isHarmlessPrefix([program, ...words]: readonly string[]): boolean {
+  if (program === 'timeout') return words.length === 1 && timeLimit.test(words[0] ?? '');
+  return program === 'env' && words.length > 0 && words.every(isHarmlessVariable);
+}
+
 /** Returns the variables before a command as words of `env`, or null if one of them could change more than the look of the output. */
 export function variablesBefore({ prefix, name }: Command): readonly string[] | null {
   const texts = prefix.map((part) => (part.type === 'Assignment' ? part.text : ''));

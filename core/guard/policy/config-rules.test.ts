@@ -91,6 +91,11 @@ test('all conditions must hold; one entry of each list is enough', () => {
 
 test('denies a command by words anywhere, allows it only if they say everything', () => {
   const push = { commands: ['git push'] };
+  // However the command is started: these are free if no rule names them.
+  const started = ['env LC_ALL=C git push', 'timeout 9 git push', 'xargs -n 1 git push', 'git -C sub push', 'git --no-pager -c a=b push x'];
+  for (const line of started) expect([line, fits(rule('deny', push), plainCommand(line))]).toEqual([line, true]);
+  for (const line of ['git log push', 'git', 'echo git push'])
+    expect([line, fits(rule('deny', push), plainCommand(line))]).toEqual([line, false]);
   const denied = (given: CallFacts): boolean => fits(rule('deny', push), given);
   expect([
     denied(plainCommand('git push origin')),

@@ -162,11 +162,26 @@ function hasAny(commands: readonly string[]): Condition {
 function hasWords(words: readonly string[], facts: CallFacts): boolean {
   const { command } = facts;
   if (command === null) return false;
-  if (command.plain !== undefined) return startsWith(command.plain.argv, words);
+  const [program = ''] = command.plain?.argv ?? [];
+  if (command.plain !== undefined && !starters.test(nameOf(program))) return startsWith(command.plain.argv, words);
   const all = command.line.split(/[\s;&|(){}<>`"'$]+/);
-  return all.some((_, at) => startsWith(all.slice(at, at + words.length), words));
+  return all.some((_, at) => startsWith(all.slice(at, at + words.length + SKIPPED_MAX), words));
 }
 
-function startsWith(argv: readonly string[], words: readonly string[]): boolean {
-  return words.every((word, at) => argv[at] === word || (at === 0 && argv[0]?.replace(/^.*[\\/]/, '') === word));
+/** Programs that start another, which a rule may name. */
+const starters =
+  /^(?:sudo|doas|env|nice|ionice|nohup|setsid|stdbuf|timeout|time|command|exec|xargs|parallel|watch|flock|chroot|busybox|find|[a-z]*sh)$/;
+const SKIPPED_MAX = 20;
+
+/** Skips flags and their values before a word: `git push` is also `git -C sub push`. */
+function startsWith(argv: readonly string[], [program, ...words]: readonly string[]): boolean {
+  let at = 0;
+  if (program === undefined || (argv[0] !== program && nameOf(argv[0] ?? '') !== program)) return false;
+  return words.every((word) => {
+    do at += 1;
+    while (argv[at] !== word && [argv[at], argv[at - 1]].some((one) => one?.startsWith('-') === true));
+    return argv[at] === word;
+  });
 }
+
+const nameOf = (program: string): string => program.replace(/^.*[\\/]/, '');

@@ -2,6 +2,7 @@
 // well-known programs.
 
 import { createAssignmentRules } from './assignment-rules.ts';
+import { createCommandRules } from './command-rules.ts';
 import { createPlaceRules } from './place-rules.ts';
 import { hasEveryKind, isJumble, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
@@ -11,7 +12,8 @@ const keyBody = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
 const netrcGap = String.raw`(?:\s|\\[nrt]){1,8}`;
 
 export function createContextRules(): PatternRule[] {
-  return [...createBlockRules(), ...createHeaderRules(), ...createSettingRules(), ...createAssignmentRules(), ...createPlaceRules()];
+  const bySign = [...createBlockRules(), ...createHeaderRules(), ...createSettingRules()];
+  return [...bySign, ...createAssignmentRules(), ...createPlaceRules(), ...createCommandRules()];
 }
 
 function createBlockRules(): PatternRule[] {

@@ -1,10 +1,10 @@
-// Detects secrets by their place if no word names them: after the flag of a program, in the query of a URL, in the credentials of a header,
-// and in session cookies.
+// Detects secrets by their place if no word names them: in the query of a URL, in the credentials of a header, in session cookies, and as
+// the words of a pass phrase.
 
-import { escapeRegExp, isJumble, looksDense, rankOfPlace, type PatternRule } from './pattern-rule.ts';
+import { looksDense, rankOfPlace, type PatternRule } from './pattern-rule.ts';
 
 export function createPlaceRules(): PatternRule[] {
-  return [authorizationRule(), queryRule(), userInfoRule(), ...cookieRules(), ...flagRules(), phraseRule()];
+  return [authorizationRule(), queryRule(), userInfoRule(), ...cookieRules(), phraseRule(), wordsRule()];
 }
 
 /** Any scheme: `Authorization: Token …`, `SSWS …`, or the key alone. */
@@ -71,61 +71,6 @@ function cookieRules(): PatternRule[] {
   ];
 }
 
-const onLine = String.raw`[^\n|;]{0,330}`;
-
-/**
- * A word after these patterns is a password. `before` matches everything up to the password, from the trigger on. `reach` matches text
- * after the trigger that may still lead to a password. A stream waits for such text, so `reach` matches commands but not prose about them.
- */
-const flags: readonly (readonly [trigger: string, before: string, reach: string])[] = [
-  ['curl ', String.raw`curl (?=[-"'h])[^\n|;]{0,120}?(?:-u ?|--(?:proxy-)?user[ =])["']?[^\s:"']{1,100}:`, `(?:[-"'h]${onLine})?`],
-  ['sshpass ', String.raw`sshpass (?:-[^\n|;]{0,40}? ?)?-p ?["']?`, `(?:-${onLine})?`],
-  ['mysql', String.raw`mysql(?:dump|admin|import|show)?(?: -[^\n|;]{0,120}?)? -p["']?`, `[a-z]{0,6}(?: (?:-${onLine})?)?`],
-  ['redis-cli ', String.raw`redis-cli (?:-[^\n|;]{0,120}? )?(?:-a|--pass) ["']?`, `(?:-${onLine})?`],
-  ['pass:', String.raw`(?<=[\s"'])pass:`, String.raw`\S{0,201}`],
-  ['htpasswd ', String.raw`htpasswd -[A-Za-z]*b[A-Za-z]* \S{1,100} \S{1,60} ["']?`, `(?:-${onLine})?`],
-  ['net user ', String.raw`net user \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
-  // A constant in PHP.
-  [
-    'define(',
-    String.raw`define\( ?["']\w{0,60}(?:PASS|PASSWORD|SECRET|TOKEN|KEY|SALT)\w{0,20}["'] {0,2}, {0,3}["']`,
-    String.raw`(?: ?["']\w{0,90}(?:["'] {0,2},?${onLine})?)?`,
-  ],
-  ['docker login ', String.raw`docker login (?:-[^\n|;]{0,120}? )?-p ?["']?`, `(?:-${onLine})?`],
-  ['IDENTIFIED ', String.raw`IDENTIFIED (?:WITH \w{1,40} )?BY ["']`, String.raw`(?:[WB]${onLine})?`],
-  ['7z ', String.raw`7z (?=[a-z] )[^\n|;]{0,120}? -p["']?`, `(?:[a-z] ${onLine})?`],
-  ['zip ', String.raw`zip (?:-[^\n|;]{0,120}? )?-P ?["']?`, `(?:-${onLine})?`],
-  ...(['sqlcmd', 'mongosh', 'az login', 'twine upload', 'psexec', 'ldapsearch'] as const).map(
-    (program) => [`${program} `, String.raw`${program} [^\n|;]{0,160}?-[pPw] ["']?`, onLine] as const,
-  ),
-  ['smbclient ', String.raw`smbclient [^\n|;]{0,120}?-U ?["']?[^\s%"']{1,60}%`, onLine],
-  ['lftp ', String.raw`lftp [^\n|;]{0,60}?-u ["']?[^\s,"']{1,60},["']?`, onLine],
-  ['net use ', String.raw`net use [^\n|;]{0,120}?/user:\S{1,60} ["']?`, onLine],
-  ['wpa_passphrase ', String.raw`wpa_passphrase \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
-  ['rdp ', String.raw`rdp [^\n|;]{0,160}?/p:["']?`, onLine],
-  ['SecureString ', String.raw`SecureString (?:-String )?["']`, String.raw`(?:-String )?["']?\S{0,201}`],
-  ['authtoken ', 'authtoken ', String.raw`\S{0,201}`],
-  ['wifi-sec.psk ', String.raw`wifi-sec\.psk ["']?`, String.raw`["']?\S{0,201}`],
-  // The code that a telephone scans to join a network.
-  ['WIFI:', String.raw`WIFI:(?:[STH]:[^;\n]{0,64};){0,3}P:`, onLine],
-  ['requirepass ', String.raw`requirepass ["']?`, String.raw`["']?\S{0,201}`],
-  ['-storepass ', String.raw`-storepass ["']?`, String.raw`["']?\S{0,201}`],
-  // In a Dockerfile.
-  ['ENV ', String.raw`(?<![^\n])ENV \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`, String.raw`\w{0,70}(?: ["']?\S{0,201})?`],
-  ['setx ', String.raw`setx \w{0,40}(?:KEY|TOKEN|SECRET|PASSWORD)\w{0,20} ["']?`, String.raw`\w{0,70}(?: ["']?\S{0,201})?`],
-];
-
-function flagRules(): PatternRule[] {
-  return flags.map(([trigger, before, reach]) => ({
-    name: 'secret',
-    triggers: [trigger],
-    pattern: new RegExp(String.raw`${before}([^\s"'\x60$<>|;&(){}]{6,200})`, 'y'),
-    reach: new RegExp(escapeRegExp(trigger) + reach, 'y'),
-    rank: rankOfPlace,
-    accept: (secret) => /[A-Za-z]/.test(secret) && (/[^A-Za-z]/.test(secret) || isJumble(secret)) && !/^[/.*[\\-]|^\*+$|x{5}/.test(secret),
-  }));
-}
-
 /** The words that restore a wallet. */
 function phraseRule(): PatternRule {
   const names = ['mnemonic', 'seed phrase', 'seed_phrase', 'recovery phrase', 'recovery_phrase'];
@@ -135,5 +80,22 @@ function phraseRule(): PatternRule {
     pattern: /(?:mnemonic|(?:seed|recovery)[ _]phrase)["']?\s{0,3}[:=]\s{0,3}["']?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})/iy,
     reach: /(?:mnemonic|(?:seed|recovery)[ _]phrase)["']?\s{0,3}[:=]?\s{0,3}["']?(?:[a-z]{0,8}[ ,]{0,2}){0,24}/iy,
     rank: rankOfPlace,
+  };
+}
+
+/** Words of sentences, which no pass phrase of dice has four times in a row without one of these. */
+const ofSentences =
+  /\b(?:a|an|and|are|at|be|by|can|do|does|enter|for|from|has|have|if|in|is|it|its|must|no|not|of|on|or|should|that|the|this|to|was|when|which|will|with|you|your|please|passphrase|password)\b/;
+
+/** Some words behind a name that says what they are: `passphrase: correct horse …`. */
+function wordsRule(): PatternRule {
+  return {
+    name: 'secret',
+    triggers: ['passphrase', 'Passphrase', 'PASSPHRASE', '_PASSWORD', 'pass phrase', 'Pass phrase'],
+    pattern:
+      /(?:pass[ _]?phrase|_PASSWORD)(?:["']?\s{0,3}[:=]\s{0,3}["']?|\sis:?\s["']?|\s["'])((?:[a-z]{3,12}[ -]){3,11}[a-z]{3,12})(?=["']|\.?\s{0,3}(?:\n|$))/iy,
+    reach: /(?:pass[ _]?phrase|_PASSWORD)["']?\s{0,3}(?:[:=]|is:?)?\s{0,3}["']?(?:[a-z]{0,12}[ -]?){0,13}/iy,
+    rank: rankOfPlace,
+    accept: (secret) => secret === secret.toLowerCase() && !ofSentences.test(secret),
   };
 }

@@ -11,6 +11,7 @@ import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, typ
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
 import { createProviderRules } from './provider-rules.ts';
 import { formLengthMin, isRecognizable, passedOver, secretForms, type SecretForm } from './secret-forms.ts';
+import { sqlRuns } from './sql-runs.ts';
 import { tableRuns } from './table-runs.ts';
 import { mergeSpans, renderSpans, type Span } from './text-view.ts';
 import { openUuencoded, uuencodedRuns } from './uuencoded-runs.ts';
@@ -136,8 +137,8 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    const tables = tableRuns(whole, found.heads);
-    if (isOpen) found.openPattern = Math.min(found.openPattern, tables.open);
+    const [tables, rows] = [tableRuns(whole, found.heads), sqlRuns(whole, found.heads)];
+    if (isOpen) found.openPattern = Math.min(found.openPattern, tables.open, rows.open);
     for (const view of [
       unescapedView(whole, this.#reach),
       ...encodedRuns(whole),
@@ -145,6 +146,7 @@ export class Redactor {
       ...dumpRuns(whole),
       ...uuencodedRuns(whole),
       ...tables.views,
+      ...rows.views,
     ]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;

@@ -45,13 +45,18 @@ function tableAt(text: string, head: number): Table | null {
   const line = text.slice(start, end);
   const delimiter = line.trimStart().startsWith('|') ? '|' : ['\t', ';', ','].find((one) => line.includes(one));
   if (delimiter === undefined) return null;
-  const columns = cellsOf(line, delimiter).flatMap(({ text: word }, index): Column[] => (heading.test(word) ? [[word, index]] : []));
+  const columns = cellsOf(line, delimiter).flatMap(({ text: word }, index): Column[] => (headsSecrets(word) ? [[word, index]] : []));
   return columns.length === 0 ? null : { delimiter, columns, start, end };
 }
 
 /** A column of tokens alone may be that of a parser. */
 const heading =
   /^(?:[\w-]{1,20}[ _-])?(?:pass(?:word|wd|phrase|code|wort)?|kennwort|pwd|contrase\xf1a|senha|mot de passe|secret|api[ _-]?key|(?<=.)token)s?$/i;
+
+/** Returns whether a column of this name holds secrets. */
+export function headsSecrets(name: string): boolean {
+  return heading.test(name);
+}
 
 /** Returns the end of the table. */
 function addRows(view: WrittenView, text: string, { delimiter, columns, end }: Table): number {

@@ -1,11 +1,14 @@
-// A text with its escapes undone (JSON, C, URL, HTML, quoted-printable) and without the colours of a terminal, and the origin of each
-// character, so that a finding in the view can be redacted in the original. Includes only the text around escapes, with gaps between. Pure.
+// A text with its escapes undone (JSON, C, URL, HTML, quoted-printable), without characters that show nothing and the colours of a terminal,
+// and the origin of each character, so that a finding in the view can be redacted in the original. Includes only the text around escapes, with gaps between. Pure.
 
 import { gap, type TextView } from './text-view.ts';
 
 const escapes =
   // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~])/g;
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~]|[\xad\u200b-\u200d\u2060\ufeff])/g;
+
+/** Signs without width, which may stand within a word. */
+const unseen = ['\xad', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff'];
 
 /** An escape of quoted-printable (RFC 2045), or the end of a line that continues. */
 const quotedPrintable = /=(?:[0-9A-F]{2}|\r?\n)/;
@@ -24,9 +27,9 @@ export function unescapedView(text: string, reach: number): TextView | null {
   return writer.finish();
 }
 
-/** Searching for single characters is many times faster than matching a pattern, and most text contains none of the five. */
+/** Searching for single characters is many times faster than matching a pattern, and most text contains none of them. */
 function mayHoldEscape(text: string): boolean {
-  return text.includes('\\') || text.includes('%') || text.includes('&') || text.includes('\x1b') || quotedPrintable.test(text);
+  return ['\\', '%', '&', '\x1b', ...unseen].some((sign) => text.includes(sign)) || quotedPrintable.test(text);
 }
 
 /** Returns the start of an escape that more text could complete, or the text's length if there is none. */
@@ -134,8 +137,8 @@ function byteRun(escape: string): { bytes: Buffer; width: number } | null {
 }
 
 function decodeOne(match: RegExpExecArray): string {
-  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, colour] = match;
-  if (colour !== undefined) return '';
+  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, unshown] = match;
+  if (unshown !== undefined) return '';
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
   if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
   if (letter !== undefined) return letters[letter] ?? letter;

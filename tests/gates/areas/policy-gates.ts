@@ -4,6 +4,14 @@ import type { Gate } from '../gate.ts';
 
 export const policyGates: readonly Gate[] = [
   {
+    name: 'policy/rules-behind-starters',
+    prevents: 'a rule that refuses a command misses it behind a time limit or a variable',
+    file: 'core/guard/policy/config-rules.ts',
+    text: ' && !starters.test(nameOf(program))',
+    instead: '',
+    suites: ['core/guard/policy/config-rules.test.ts'],
+  },
+  {
     name: 'policy/same-chat',
     prevents: 'a message to a chat the turn did not come from leaves without a yes',
     file: 'core/guard/policy/policy-rules.ts',

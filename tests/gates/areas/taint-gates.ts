@@ -4,6 +4,24 @@ import type { Gate } from '../gate.ts';
 
 export const taintGates: readonly Gate[] = [
   {
+    name: 'taint/findings',
+    prevents: 'the findings of a check, which quote a page, count as words of the person',
+    file: 'core/features/work/work-desk.ts',
+    text: 'untrusted: attempt === 1 ? [] : this.#deps.sourcesOf(sessionId),',
+    instead: '',
+    suites: ['tests/program/mark-carriers.test.ts'],
+    only: 'the findings of a check are no words of the person',
+  },
+  {
+    name: 'taint/memory-file',
+    prevents: 'a memory of a page becomes one of the person by way of a file',
+    file: 'core/features/memory/facts/memory-book.ts',
+    text: ', ...entry.untrusted]',
+    instead: ']',
+    suites: ['tests/program/mark-carriers.test.ts'],
+    only: 'a memory keeps its mark in a file that is read in again',
+  },
+  {
     name: 'taint/marked',
     prevents: 'untrusted content enters a session unmarked',
     file: 'core/runtime/turns/perform-execute.ts',

@@ -186,9 +186,12 @@ export class MemoryBook {
     return store.transact(() => {
       let added = 0;
       for (const { entry, createdAtMs } of entries) {
-        const origin = { by: 'import', actor: by, sessionId: null, turnId: null, untrusted } as const;
+        const origin = { by: 'import', actor: by, sessionId: null, turnId: null, untrusted: [...untrusted, ...entry.untrusted] } as const;
         const proposed = { ...entry, pinned: entry.pinned && state === 'kept', ...(createdAtMs === null ? {} : { createdAtMs }) };
-        if (this.propose(proposed, origin).isNew) added += 1;
+        const { memory, isNew } = this.propose(proposed, origin);
+        if (isNew) added += 1;
+        // A memory that derives from others keeps its mark; the person decides by reading it in.
+        if (isNew && state === 'kept' && memory.state === 'candidate') this.promote(memory.memoryId, by);
       }
       return { added, known: entries.length - added };
     });

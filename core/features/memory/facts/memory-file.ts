@@ -11,9 +11,10 @@ const LINES_MAX = 100_000;
 export function writeMemoryFile(memories: readonly KeptMemory[]): string {
   return memories
     .toReversed()
-    .map(({ kind, text, scope, importance, pinned, createdAtMs, origin }) => {
+    .map(({ kind, text, scope, importance, pinned, createdAtMs, origin, untrusted }) => {
       const source = origin.sessionId === null ? origin.actor : `${origin.actor} in ${origin.sessionId}`;
-      return `${JSON.stringify({ kind, text, scope, importance, pinned, createdAt: new Date(createdAtMs).toISOString(), source })}\n`;
+      const createdAt = new Date(createdAtMs).toISOString();
+      return `${JSON.stringify({ kind, text, scope, importance, pinned, createdAt, source, ...(untrusted.length === 0 ? {} : { untrusted }) })}\n`;
     })
     .join('');
 }
