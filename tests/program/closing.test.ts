@@ -61,10 +61,10 @@ test.each([
   const claw = await home.open({ config: { models: { default: 'demo/offline' }, policy: { mode: 'workspace-free' } }, resume: false });
   const file = join(home.workspace, 'a.md');
   writeFileSync(file, 'old');
-  const { turnId } = await claw.op('tool.run', { tool, args, wait: false });
+  const begun = claw.op('tool.run', { tool, args, wait: false });
   // It is written, but its end is not yet on the disk.
   while (readFileSync(file, 'utf8') !== after) await new Promise((resolve) => setImmediate(resolve));
   await claw.close();
-  const { call, unknown } = await callAfterRestart(turnId);
+  const { call, unknown } = await callAfterRestart((await begun).turnId);
   expect([readFileSync(file, 'utf8'), call?.outcome, unknown]).toEqual([after, 'ok', 0]);
 });
