@@ -16,7 +16,7 @@ export function acquireOwnerLock(home: string): () => void {
     return lock(file, home);
   } catch (cause) {
     if (!isAppError(cause) || cause.code !== 'store_corrupt') throw cause;
-    // The file is always empty and nobody holds it, or it could not have been read. Emptied in place, it stays the file that others lock.
+    // The file is always empty, and a held one could not have been read. Emptied in place, it stays the file that others lock.
     truncateSync(file);
     return lock(file, home);
   }
