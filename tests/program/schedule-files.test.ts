@@ -10,6 +10,7 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { TestHome } from '../faults/test-home.ts';
 import { until } from '../until.ts';
+import { bodies, eventsOf } from './helper-rig.ts';
 
 let home: TestHome;
 let model: ScriptedModel;
@@ -58,7 +59,7 @@ test('an answer is added to one file and replaces another, once over restarts; u
   const log = `log/${localDay(Date.now())}.md`;
   await run(claw, scheduleId);
   await until(() => read('latest.md') !== '', 'the first answer is kept');
-  const sessionId = await run(claw, scheduleId);
+  await run(claw, scheduleId);
   await until(() => read(log) === 'Nothing new.\n\nNothing new.\n\n', 'the second answer is added');
   expect(read('latest.md')).toBe('Nothing new.\n');
   await home.close(claw);
@@ -66,9 +67,9 @@ test('an answer is added to one file and replaces another, once over restarts; u
   expect(read(log)).toBe('Nothing new.\n\nNothing new.\n\n');
   const calls: string[] = [];
   const saved = async (): Promise<boolean> => {
-    const { events } = await claw.op('session.get', { sessionId });
-    calls.splice(0, calls.length, ...events.flatMap((event) => (event.type === 'tool.finished' ? [event.body.callId] : [])));
-    return calls.length === 4 && events.filter(({ type }) => type === 'turn.finished').length === 6;
+    const events = await eventsOf(claw);
+    calls.splice(0, calls.length, ...bodies(events, 'tool.finished').map(({ callId }) => callId));
+    return calls.length === 4 && bodies(events, 'turn.finished').length === 6;
   };
   await until(saved, 'every write is recorded');
   const refused: unknown[] = [];
@@ -108,8 +109,7 @@ test('a file with an answer from untrusted text is marked, and one without is no
   const sessionId = await run(claw, scheduleId);
   await until(() => read('latest.md') !== '' && read('log.md').includes(fromTheWeb), 'both files are written');
   expect(sessionId).toBe(clean);
-  const marked = async (): Promise<string[]> =>
-    (await claw.op('session.get', { sessionId })).events.flatMap((event) => (event.type === 'taint.marked' ? event.body.paths : []));
+  const marked = async (): Promise<string[]> => bodies(await eventsOf(claw), 'taint.marked').flatMap(({ paths }) => paths);
   await until(async () => (await marked()).length === 2, 'both files are marked');
   expect((await marked()).sort()).toEqual(['latest.md', 'log.md'].map((name) => join(home.workspace, name)));
 });
