@@ -8,6 +8,7 @@ import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
+import { errnoOf } from '../core/base/errno.ts';
 import type { StartChild } from '../core/mind/llm/llm.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts, type McpStreams, type OwnDoors } from '../core/doors/cli/cli.ts';
@@ -31,16 +32,22 @@ export interface ProcessOptions {
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
   const redaction: Redaction = { redact: null };
   reportCrashes(redaction);
+  const cwd = currentFolder();
+  if (cwd === null) {
+    process.stderr.write('The folder of this terminal no longer exists. Go to another one (cd ~), then do it again.\n');
+    process.exitCode = 1;
+    return;
+  }
   // Keeps the process alive while a command runs, even if it only waits for unreferenced handles.
   const alive = setInterval(() => undefined, 60_000);
   const ending = listenForEnd();
-  const code = await runCli(argv, processIo(ending), processParts(options, redaction));
+  const code = await runCli(argv, processIo(ending, cwd), processParts(options, redaction));
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   clearInterval(alive);
   process.exit(ending.failed() ? 1 : code);
 }
 
-function processIo({ onInterrupt, gone }: Ending): CliIo {
+function processIo({ onInterrupt, gone }: Ending, cwd: string): CliIo {
   return {
     stdin: process.stdin,
     stdout: process.stdout,
@@ -50,12 +57,22 @@ function processIo({ onInterrupt, gone }: Ending): CliIo {
     stderrIsTty: process.stderr.isTTY,
     stdoutIsServiceLog: isServiceLog({ env: process.env, pid: process.pid, isTty: process.stdout.isTTY, stat: () => fstatSync(1) }),
     env: process.env,
-    cwd: process.cwd(),
+    cwd,
     platform: process.platform,
     userFolder: homedir(),
     onInterrupt,
     gone,
   };
+}
+
+/** Null if it was removed. */
+function currentFolder(): string | null {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return null;
+    throw cause;
+  }
 }
 
 interface Ending extends Pick<CliIo, 'onInterrupt' | 'gone'> {

@@ -22,6 +22,8 @@ export const fileMeanings: Readonly<Record<string, string>> = {
   EBUSY: 'another program is using it',
   ETXTBSY: 'a running program is using it',
   EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open on this computer',
+  EFBIG: 'it would grow beyond the size that the system allows',
   EEXIST: 'something is already there',
   ENOTEMPTY: 'the folder is not empty',
   EINVAL: 'the system refuses this name',

@@ -161,11 +161,14 @@ export function isAppError(value: unknown): value is AppError {
 /** Wraps any thrown value. A failed file call says what to do; a bug stays visible as `internal` with its cause. */
 export function toAppError(cause: unknown): AppError {
   if (isAppError(cause)) return cause;
+  // One cause, such as a full disk, fails several parts: the first one names it.
+  if (cause instanceof AggregateError && cause.errors.length > 0) return toAppError(cause.errors[0]);
   return fileError(cause) ?? new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
 const allow = 'Give this user access to it, or choose another place.';
 const elsewhere = 'Choose another place, or a shorter path without such a link.';
+const moreFiles = 'Close other programs, or raise the limit (ulimit -n), then do it again.';
 const fileErrors: Readonly<Record<string, readonly [code: ErrorCode, hint?: string]>> = {
   ENOSPC: ['store_full'],
   EDQUOT: ['store_full'],
@@ -173,6 +176,9 @@ const fileErrors: Readonly<Record<string, readonly [code: ErrorCode, hint?: stri
   EPERM: ['store_readonly', allow],
   EROFS: ['store_readonly', allow],
   EIO: ['store_failed', 'Check the disk: it may be failing. Keep a backup on another one.'],
+  EMFILE: ['store_failed', moreFiles],
+  ENFILE: ['store_failed', moreFiles],
+  EFBIG: ['store_failed', 'Raise the limit (ulimit -f), then do it again.'],
   ELOOP: ['store_failed', elsewhere],
   ENAMETOOLONG: ['store_failed', elsewhere],
   ENOTDIR: ['store_failed', elsewhere],

@@ -18,5 +18,8 @@ export function isOwnSessionId(sessionId: string): boolean {
   return sessionId === systemSessionId || Object.values(ownSessions).some((prefix) => sessionId.startsWith(prefix));
 }
 
+/** The channel of calls that save an answer of the model. Their arguments are no words of a person. */
+export const answerChannel = 'answer';
+
 /** The channels of sessions without a person. */
 export const ownChannels = { helper: 'helper', eval: 'eval', pipeline: 'pipeline' } as const;

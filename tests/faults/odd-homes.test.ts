@@ -58,3 +58,27 @@ test('a pipe or a device in place of a file is not read', onUnix, async () => {
   for (const name of ['fifo', 'zero'])
     expect(await open(join(root, name))).toBe(`invalid_config: /${name}/config.yaml is not a plain file.`);
 });
+
+test('a workspace whose disk is not there is named, with what to do', onUnix, async () => {
+  const workspace = join(root, 'home', 'workspace');
+  mkdirSync(join(root, 'home'));
+  symlinkSync('/nowhere/disk', workspace);
+  expect(await open(join(root, 'home'))).toBe(
+    'store_readonly: The workspace /home/workspace cannot be used: it is a link to /nowhere/disk, where there is nothing.',
+  );
+  rmSync(workspace);
+  writeFileSync(workspace, '');
+  expect(await open(join(root, 'home'))).toContain('something else that is not a folder');
+});
+
+test('a lock file with garbage in it is used again, and its lock still holds', onUnix, async () => {
+  mkdirSync(join(root, 'home'), { mode: 0o700 });
+  writeFileSync(join(root, 'home', 'owner.lock'), 'garbage '.repeat(500));
+  const claw = await createTrayClaw({ home: join(root, 'home'), environment: {} });
+  try {
+    expect(await open(join(root, 'home'))).toMatch(/^store_locked/);
+  } finally {
+    await claw.close();
+  }
+  expect(await open(join(root, 'home'))).toBe('opened');
+});

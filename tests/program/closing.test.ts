@@ -1,5 +1,7 @@
 // Closing while an approved command runs: it gets a moment to finish, and a killed one is recorded with its output.
 
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
@@ -50,4 +52,19 @@ test('a command that ends within a moment has its own outcome', async () => {
   await claw.close();
   const { call, unknown } = await callAfterRestart(turnId);
   expect([call?.outcome, call?.forUser, unknown]).toEqual(['ok', 'done\n', 0]);
+});
+
+test.each([
+  ['append_file', { path: 'a.md', content: 'more' }, 'oldmore'],
+  ['edit_file', { path: 'a.md', old: 'old', new: 'new' }, 'new'],
+])('%s whose end closing interrupts is recorded as done, and nothing is asked about it', async (tool, args, after) => {
+  const claw = await home.open({ config: { models: { default: 'demo/offline' }, policy: { mode: 'workspace-free' } }, resume: false });
+  const file = join(home.workspace, 'a.md');
+  writeFileSync(file, 'old');
+  const begun = claw.op('tool.run', { tool, args, wait: false });
+  // It is written, but its end is not yet on the disk.
+  while (readFileSync(file, 'utf8') !== after) await new Promise((resolve) => setImmediate(resolve));
+  await claw.close();
+  const { call, unknown } = await callAfterRestart((await begun).turnId);
+  expect([readFileSync(file, 'utf8'), call?.outcome, unknown]).toEqual([after, 'ok', 0]);
 });

@@ -115,3 +115,10 @@ test.each(instant)('%s reports a full disk and fails', { ...needs('Linux'), time
   });
   expect([status, stderr]).toEqual([1, 'The output cannot be written: the disk is full.\n']);
 });
+
+test('a terminal whose folder was removed says so', { ...needs('Linux'), timeout: 60_000 }, () => {
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+  const words = ['-c', script, process.execPath, cliFile, 'sessions', 'list'];
+  const { status, stderr } = spawnSync('sh', words, { cwd: home.project(), env: childEnv(), encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'The folder of this terminal no longer exists. Go to another one (cd ~), then do it again.\n']);
+});

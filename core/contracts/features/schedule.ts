@@ -63,6 +63,9 @@ export const scheduleSchema = z.object({
   createdAtMs: z.number().int(),
   /** The chat to which the answer is sent; `last` is the one used last. */
   deliver: z.string().nullable(),
+  /** Files of the workspace: the answer is added to the one and replaces the other. `{date}` in the name is its day. */
+  appendTo: z.string().nullable().optional(),
+  writeTo: z.string().nullable().optional(),
   /** The length of the chain of schedules that created this one; 0 for a schedule of a person. */
   depth: z.number().int(),
   /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
@@ -164,6 +167,8 @@ export const scheduleEvents = {
   'task.closed': z.object({ taskId: z.string(), how: z.enum(['done', 'dropped']), by: z.string() }),
 } as const;
 
+const answerFile = z.string().trim().min(1).max(500).nullable().optional();
+
 const wanted = {
   name: z.string().trim().min(1).max(100),
   /** The message to send at that time, or a task instead of it. */
@@ -183,6 +188,9 @@ const wanted = {
   deliver: naming('chat', z.string().min(1).max(200), (to) => (to === 'last' ? null : to))
     .nullable()
     .optional(),
+  /** Files that keep the answer, relative to the workspace; `{date}` is its day. A failed turn changes neither. */
+  appendTo: answerFile,
+  writeTo: answerFile,
 };
 
 const firingSchema = scheduleFiredSchema.extend({
@@ -217,6 +225,11 @@ const times = {
   '--every <interval>': 'at an interval: 15m, 2h, 1d',
   '--cron <line>': 'minute, hour, day of month, month, day of week',
   '--zone <name>': 'such as Europe/Berlin; the zone of this machine by default',
+};
+
+const answerFiles = {
+  appendTo: { flag: 'append-to <file>', about: 'the answer is added to this file of the workspace; {date} in the name is its day' },
+  writeTo: { flag: 'write-to <file>', about: 'the answer replaces this file of the workspace; {date} in the name is its day' },
 };
 
 export const scheduleOps = defineOps({
@@ -261,6 +274,7 @@ export const scheduleOps = defineOps({
           '--grants': 'your grants cover it too',
           '--approval-minutes <n>': 'deny an approval that is still open after this time',
           deliver: { flag: 'deliver <chat>', about: 'the answer is sent there; last for the one used last' },
+          ...answerFiles,
         },
         example: "'Summarize my notes of today.' --cron '0 18 * * 1-5' --name 'Evening notes'",
       },

@@ -138,7 +138,9 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
     const closing = (): Promise<void> =>
       lifetimes.dispose().catch((cause: unknown) => {
         // The result of the command stands: it is reported, and the same work is not asked for again.
-        options.note(`TrayClaw could not close in order: ${toAppError(cause).message} Nothing that was recorded is lost.`);
+        options.note(
+          `TrayClaw could not close in order: ${toAppError(cause).message.replace(/\.?$/, '.')} Nothing that was recorded is lost.`,
+        );
       });
     if (!how.drains) return closing();
     await drain(claw, doors, { parts, options });

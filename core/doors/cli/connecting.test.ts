@@ -88,9 +88,15 @@ test('a host waits for turns of other processes; Ctrl-C ends the waiting', async
   }
 });
 
-test('a runtime that cannot close keeps the result and its exit code', async () => {
+test.each([
+  ['one part', new AppError('store_full', 'The disk is full.')],
+  [
+    'several parts',
+    new AggregateError([new AppError('store_full', 'The disk is full.'), new Error('EIO')], 'several parts failed to close'),
+  ],
+])('a runtime that cannot close keeps the result and its exit code: %s', async (_, cause) => {
   const claw = new FakeClaw();
-  claw.close = () => Promise.reject(new AppError('store_full', 'The disk is full.'));
+  claw.close = () => Promise.reject(cause);
   const ran = await runCommand(['panic', '--status', '--json'], fakeParts(claw));
   expect([ran.code, JSON.parse(ran.out)]).toEqual([0, expect.objectContaining({ engaged: false })]);
   expect(ran.err).toBe('TrayClaw could not close in order: The disk is full. Nothing that was recorded is lost.\n');

@@ -2,7 +2,7 @@
 // nothing; what is run is recorded.
 
 import { NewestMap } from '../../base/newest-map.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { recoveryKindSchema, type RecoveryKind } from '../../contracts/features/health.ts';
 import { unwell, type Finding, type HealthSource, type Plan, type Recovery } from '../../contracts/health.ts';
@@ -118,7 +118,7 @@ async function findingsOf(source: HealthSource, full: boolean): Promise<readonly
   try {
     return await source.check(full);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = toAppError(cause).message.replace(/\.$/, '');
     return [unwell('doctor', `A check could not be made: ${why}.`, 'Look at the other findings first.')];
   }
 }

@@ -1,13 +1,16 @@
-// Delivers the answers of scheduled turns to their chats, each exactly once: when a turn ends, and at start for turns that ended while the
-// program was not running.
+// Delivers the answers of scheduled turns to their chats and files, each exactly once: when a turn ends, and at start for turns that ended
+// while the program was not running. A file is written by a call of the tool, behind the gate.
 
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import { answerChannel } from '../../contracts/system-session.ts';
 import type { Schedule } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, unattendedBounds } from '../../contracts/turn-bounds.ts';
 import type { Notice } from '../../runtime/outbox/outbox.ts';
 import type { Spine } from '../feature.ts';
+import { localDay, machineZone } from './local-time.ts';
 import type { ScheduleBook } from './rows.ts';
 
-export interface DeliveriesDeps extends Pick<Spine, 'log' | 'logger'> {
+export interface DeliveriesDeps extends Pick<Spine, 'log' | 'logger' | 'turns'> {
   readonly book: ScheduleBook;
   /**
    * Queues the notice within the current transaction. Returns the chat, or null if there is no such chat. Fails with queue_full or a store
@@ -28,40 +31,60 @@ export class Deliveries {
 
   settle(): void {
     const { book, log } = this.#deps;
-    for (const { schedule } of book.all()) {
-      if (schedule.deliver === null) continue;
+    for (const { schedule, changedSeq } of book.all()) {
+      if ((schedule.deliver ?? schedule.appendTo ?? schedule.writeTo ?? null) === null) continue;
+      // An answer from before the schedule named this chat or file was not meant for it.
+      const deliver = (event: AnyEvent): void => (event.seq > changedSeq ? this.deliver(event, schedule) : undefined);
       for (const { turnId, taskId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
         if (taskId !== undefined && sessionId !== undefined) {
-          for (const event of log.reads.slice(sessionId, { types: ['work.finished'], limit: 1, newest: true }))
-            this.deliver(event, schedule);
+          for (const event of log.reads.slice(sessionId, { types: ['work.finished'], limit: 1, newest: true })) deliver(event);
         }
         const row = turnId === undefined ? null : log.index.turn(turnId);
         if (row === null || turnId === undefined || sessionId === undefined) continue;
-        for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) this.deliver(event, schedule);
+        for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) deliver(event);
       }
     }
   }
 
   /** Handles the end of a turn or of work that `schedule` started. */
-  deliver(event: AnyEvent, { deliver }: Pick<Schedule, 'deliver'>): void {
-    if (deliver === null) return;
+  deliver(event: AnyEvent, schedule: Schedule): void {
     const { sessionId } = event;
     if (event.type === 'work.finished') {
       const { taskId, status, reason } = event.body;
-      this.#tell(deliver, { text: `${status.toUpperCase()}: ${reason}`, sessionId, turnId: taskId });
+      this.#hand(event, schedule, { text: `${status.toUpperCase()}: ${reason}`, sessionId, turnId: taskId });
     } else if (event.type === 'turn.finished' && event.turnId !== null) {
       const { turnId, body } = event;
-      this.#tell(deliver, { text: [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n'), sessionId, turnId });
+      this.#hand(event, schedule, { text: [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n'), sessionId, turnId });
     }
   }
 
-  #tell(to: string, about: Omit<Notice, 'key'>): void {
+  #hand(event: AnyEvent, schedule: Schedule, about: Omit<Notice, 'key'>): void {
     const { turnId } = about;
+    const { deliver, appendTo, writeTo } = schedule;
+    if (deliver !== null) this.#attempt(turnId, () => void this.#deps.tell(deliver, { ...about, key: `schedule ${turnId}` }));
+    // The words about a failed turn must not replace an earlier answer.
+    if (event.type === 'turn.finished' && event.body.status !== 'done') return;
+    this.#save({ tool: 'append_file', file: appendTo, content: `${about.text}\n\n` }, event, { schedule, turnId });
+    this.#save({ tool: 'write_file', file: writeTo, content: `${about.text}\n` }, event, { schedule, turnId });
+  }
+
+  #save({ tool, file = null, content }: Saving, { sessionId, atMs }: AnyEvent, { schedule, turnId }: Saved): void {
+    if (file === null) return;
+    const { spec, agentId, approvalMs } = schedule;
+    const day = localDay(atMs, ('zone' in spec ? spec.zone : undefined) ?? machineZone());
+    const args = JSON.stringify({ path: file.replaceAll('{date}', day), content });
+    // The person named the file, so their grants cover it; the limits of the turn are those of the agent.
+    const bounds = unattendedBounds(jobBoundsSchema.parse({ grants: true }), approvalMs);
+    const place = { sessionId, agentId, channel: answerChannel, bounds, before: [] };
+    this.#attempt(turnId, () => void this.#deps.turns.runTool({ ...place, tool, args, dedupeKey: `${tool} ${turnId}` }));
+  }
+
+  #attempt(turnId: string, work: () => void): void {
     try {
-      this.#deps.tell(to, { ...about, key: `schedule ${turnId}` });
+      work();
     } catch (cause) {
       // The answer stays unread in its session.
-      this.#deps.logger.log('warn', 'the answer of a scheduled turn could not be sent', { turnId, cause: String(cause) });
+      this.#deps.logger.log('warn', 'the answer of a scheduled turn could not be delivered', { turnId, cause: String(cause) });
     }
   }
 
@@ -74,6 +97,17 @@ export class Deliveries {
     const more = lines.length > TOLD_MAX ? [`- and ${lines.length - TOLD_MAX} more`] : [];
     return [['Not done, because it was not allowed:', ...lines.slice(0, TOLD_MAX), ...more].join('\n')];
   }
+}
+
+interface Saving {
+  readonly tool: 'append_file' | 'write_file';
+  readonly file: string | null | undefined;
+  readonly content: string;
+}
+
+interface Saved {
+  readonly schedule: Schedule;
+  readonly turnId: string;
 }
 
 const TOLD_MAX = 5;

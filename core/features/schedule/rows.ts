@@ -32,12 +32,19 @@ export const scheduleMigrations: readonly Migration[] = sqlMigrations({
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS tasks_state ON tasks (state, created_at_ms);
       `,
+  'schedule-002-changed': (db) => {
+    const known = db.pragma('table_info(schedules)') as { name: string }[];
+    if (!known.some(({ name }) => name === 'changed_seq'))
+      db.exec('ALTER TABLE schedules ADD COLUMN changed_seq INTEGER NOT NULL DEFAULT 0');
+  },
 });
 
 export interface KeptSchedule {
   readonly schedule: Schedule;
   readonly doneMs: number;
   readonly lastTurnId: string | null;
+  /** The position in the log of its newest change. */
+  readonly changedSeq: number;
 }
 
 export type FiredRow = ScheduleFired & { readonly atMs: number };
@@ -55,13 +62,14 @@ const FIRES_KEPT = 500;
 const BEATS_KEPT = 200;
 
 const fired = 'body, at_ms AS atMs FROM schedule_fires';
+const kept = 'body, done_ms AS doneMs, last_turn_id AS lastTurnId, changed_seq AS changedSeq FROM schedules';
 const beat = 'turn_id AS turnId, session_id AS sessionId, at_ms AS atMs, outcome, text_hash AS textHash FROM heartbeats';
 
 const statements = {
-  put: `INSERT INTO schedules (schedule_id, done_ms, body) VALUES (@scheduleId, @doneMs, @body)
-     ON CONFLICT (schedule_id) DO UPDATE SET body = excluded.body, done_ms = coalesce(@doneMs, done_ms)`,
-  all: 'SELECT body, done_ms AS doneMs, last_turn_id AS lastTurnId FROM schedules ORDER BY schedule_id',
-  one: 'SELECT body, done_ms AS doneMs, last_turn_id AS lastTurnId FROM schedules WHERE schedule_id = ?',
+  put: `INSERT INTO schedules (schedule_id, done_ms, body, changed_seq) VALUES (@scheduleId, coalesce(@doneMs, 0), @body, @seq)
+     ON CONFLICT (schedule_id) DO UPDATE SET body = excluded.body, done_ms = coalesce(@doneMs, done_ms), changed_seq = @seq`,
+  all: `SELECT ${kept} ORDER BY schedule_id`,
+  one: `SELECT ${kept} WHERE schedule_id = ?`,
   advance: 'UPDATE schedules SET done_ms = max(done_ms, ?) WHERE schedule_id = ?',
   putFire: 'INSERT OR IGNORE INTO schedule_fires (schedule_id, seq, due_ms, at_ms, turn_id, body) VALUES (?, ?, ?, ?, ?, ?)',
   // Keeps the newest rows. OFFSET finds the oldest row to keep from the end of the index.
@@ -78,11 +86,7 @@ const statements = {
   allTasks: 'SELECT body FROM tasks ORDER BY created_at_ms DESC, task_id DESC LIMIT ?',
 };
 
-interface StoredSchedule {
-  readonly body: string;
-  readonly doneMs: number;
-  readonly lastTurnId: string | null;
-}
+type StoredSchedule = Omit<KeptSchedule, 'schedule'> & { readonly body: string };
 
 /** The size of the cache of parsed schedules, which are read every minute. */
 const READ_KEPT = 1_000;
@@ -176,14 +180,13 @@ export class ScheduleBook {
     return this.#sql.value("SELECT count(*) FROM tasks WHERE state = 'open'") as number;
   }
 
-  #write({ type, body, atMs }: EventOf<'schedule.created'> | EventOf<'schedule.changed'>): void {
+  #write({ type, body, seq, atMs }: EventOf<'schedule.created'> | EventOf<'schedule.changed'>): void {
     const { schedule } = body;
     const text = JSON.stringify(schedule);
     const before = this.find(schedule.scheduleId)?.schedule;
     const isNew = type === 'schedule.created' || before === undefined;
     const beginsAnew = isNew || JSON.stringify(before.spec) !== JSON.stringify(schedule.spec) || (!before.enabled && schedule.enabled);
-    if (beginsAnew) this.#sql.run(statements.put, { scheduleId: schedule.scheduleId, doneMs: atMs, body: text });
-    else this.#sql.run('UPDATE schedules SET body = ? WHERE schedule_id = ?', text, schedule.scheduleId);
+    this.#sql.run(statements.put, { scheduleId: schedule.scheduleId, doneMs: beginsAnew ? atMs : null, body: text, seq });
   }
 
   #fire({ body, seq, atMs }: EventOf<'schedule.fired'>): void {
@@ -207,13 +210,13 @@ export class ScheduleBook {
     this.#sql.run(statements.closeTask, how, JSON.stringify({ ...task, state: how, closedAtMs: atMs } satisfies Task), taskId);
   }
 
-  #readSchedule({ body, doneMs, lastTurnId }: StoredSchedule): KeptSchedule {
+  #readSchedule({ body, ...row }: StoredSchedule): KeptSchedule {
     let schedule = this.#read.get(body);
     if (schedule === undefined) {
       schedule = scheduleSchema.parse(JSON.parse(body));
       if (this.#read.size >= READ_KEPT) this.#read.clear();
       this.#read.set(body, schedule);
     }
-    return { schedule, doneMs, lastTurnId };
+    return { schedule, ...row };
   }
 }

@@ -35,7 +35,7 @@ export { Schedules } from './schedules.ts';
 const MINUTE_MS = 60_000;
 const APPROVAL_MS = 30 * MINUTE_MS;
 
-type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'> & {
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources' | 'turns'> & {
   /** The program's own instructions, as edited by the person. */
   readonly prompt: PromptText;
   readonly signals: SignalPort;
@@ -112,7 +112,7 @@ export const schedule = defineBuiltInFeature({
       record: (entries) => schedules.record(entries),
       rewind: (fromMs, toMs) => schedules.rewind(fromMs, toMs),
     });
-    const deliveries = new Deliveries({ log, logger, book, tell: (to, notice) => outbox.tell(to, notice) });
+    const deliveries = new Deliveries({ log, logger, book, turns: spine.turns, tell: (to, notice) => outbox.tell(to, notice) });
     const stopListening = log.onCommitted((events) => {
       let isNews = false;
       for (const event of events) {

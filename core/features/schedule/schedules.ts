@@ -22,6 +22,8 @@ export interface ScheduleWish {
   readonly approvalMs?: number | undefined;
   readonly enabled?: boolean | undefined;
   readonly deliver?: string | null | undefined;
+  readonly appendTo?: string | null | undefined;
+  readonly writeTo?: string | null | undefined;
   readonly task?: ScheduledTask | undefined;
 }
 
@@ -96,7 +98,7 @@ export class Schedules {
       deliver: wish.deliver ?? null,
       depth: origin.depth ?? 0,
       untrusted: [...(origin.untrusted ?? [])],
-      ...withoutUndefined({ outsider: origin.outsider, task: wish.task }),
+      ...withoutUndefined({ outsider: origin.outsider, task: wish.task, appendTo: wish.appendTo, writeTo: wish.writeTo }),
     };
     const removals = this.#makeRoom(nowMs);
     log.append(systemSessionId, [...removals, { type: 'schedule.created', body: { schedule } }], true);

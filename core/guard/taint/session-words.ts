@@ -1,8 +1,10 @@
 // The text of one session by author: the person's messages, earlier trusted results, and untrusted content with its sources. Reads the log
 // incrementally, with limits on events and characters. Decides nothing about calls.
 
+import { parseJson, valueAt } from '../../base/json.ts';
 import { applyByType, type Changes } from '../../contracts/event-table.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { answerChannel } from '../../contracts/system-session.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionReads, SliceQuery } from '../../store/session/session.ts';
 import type { Said } from './missing-pieces.ts';
@@ -51,7 +53,9 @@ export class SessionWords {
     'user.message': ({ body, turnId }) => this.#hear(body.text, turnId === null ? undefined : this.#forwardedTurns.get(turnId)),
     'turn.steered': ({ body }) => this.#hear(body.text, body.untrusted),
     'turn.started': ({ body }) => {
-      for (const call of body.calls) this.#takeOwnCall(call);
+      for (const call of body.calls)
+        if (body.channel === answerChannel) this.#hear(pathIn(call.args), undefined);
+        else this.#takeOwnCall(call);
     },
     'taint.marked': (event) => this.#takeMark(event),
     'model.finished': (event) => {
@@ -174,6 +178,13 @@ export class SessionWords {
   #addSources(callId: string, sources: readonly TaintSource[]): void {
     if (sources.length > 0) this.#callSources.set(callId, distinct([...(this.#callSources.get(callId) ?? []), ...sources]));
   }
+}
+
+/** The file that a person named for answers. The rest of such a call is the answer. */
+function pathIn(args: string): string {
+  const parsed = parseJson(args);
+  const path = parsed.ok ? valueAt(parsed.value, 'path') : undefined;
+  return typeof path === 'string' ? path : '';
 }
 
 /** Drops leading messages. The event that marks such a message as forwarded may have been cut off, so it might not be the person's. */

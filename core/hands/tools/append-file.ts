@@ -24,6 +24,8 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
     class: 'write',
     shows: { verb: 'append', target: ['path'] },
     idempotency: () => 'unsafe',
+    // The tool knows in a moment whether it wrote, so closing the program leaves no call with an unknown outcome.
+    abortGraceMs: 2_000,
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),
     summarize: (args) => `append ${formatBytes(Buffer.byteLength(args.content))} to ${shownPath(args.path)}`,

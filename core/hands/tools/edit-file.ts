@@ -32,6 +32,8 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
     class: 'write',
     shows: { verb: 'edit', target: ['path'] },
     idempotency: () => 'unsafe',
+    // The tool knows in a moment whether it wrote, so closing the program leaves no call with an unknown outcome.
+    abortGraceMs: 2_000,
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),
     summarize: (args) => `edit ${shownPath(args.path)}`,

@@ -38,6 +38,16 @@ test('a failed file call says which path, why, and what to do; a bug and a faile
       'store_readonly',
       '/p could not be used: this user',
     ],
+    [
+      Object.assign(new Error('EMFILE'), { code: 'EMFILE', syscall: 'open', path: '/p' }),
+      'store_failed',
+      '/p could not be used: too many files are open.',
+    ],
+    [
+      Object.assign(new Error('EFBIG'), { code: 'EFBIG', syscall: 'write' }),
+      'store_failed',
+      'A file could not be used: it would grow beyond the size that the system allows.',
+    ],
   ];
   for (const [cause, code, message] of causes) {
     for (const error of [toAppError(cause), mapStorageError(cause)]) {

@@ -35,7 +35,7 @@ export function mapStorageError(cause: unknown): AppError {
   return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
 }
 
-const homeWords: Readonly<Record<string, string>> = {
+const folderWords: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'the disk is read-only',
@@ -52,21 +52,37 @@ const HOME_BYTES_MAX = 440;
 /** Fails with `store_readonly`. */
 export function refuseLongHome(home: string): void {
   const bytes = Buffer.byteLength(home);
-  if (bytes > HOME_BYTES_MAX) throw unusableHome(home, `its path has ${bytes} bytes, and ${HOME_BYTES_MAX} are the most`);
+  if (bytes > HOME_BYTES_MAX) throw unusable(dataFolder(home), `its path has ${bytes} bytes, and ${HOME_BYTES_MAX} are the most`);
 }
 
 /** Explains why the data folder cannot be created or accessed. */
 export function homeError(home: string, cause: unknown): AppError {
-  if (isAppError(cause)) return cause;
-  const linked = readCode(cause) === 'ELOOP' ? null : brokenLink(home);
-  const words = linked === null ? homeWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
-  if (words === undefined) return mapStorageError(cause);
-  return unusableHome(home, words, cause);
+  return folderError(dataFolder(home), cause);
 }
 
-function unusableHome(home: string, words: string, cause?: unknown): AppError {
-  const hint = 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.';
-  return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, hint });
+export interface NamedFolder {
+  readonly what: string;
+  readonly path: string;
+  readonly hint: string;
+}
+
+/** Explains why a folder cannot be created or accessed. */
+export function folderError(folder: NamedFolder, cause: unknown): AppError {
+  if (isAppError(cause)) return cause;
+  const linked = readCode(cause) === 'ELOOP' ? null : brokenLink(folder.path);
+  const words = linked === null ? folderWords[readCode(cause) ?? ''] : `it is a link to ${linked}, where there is nothing`;
+  if (words === undefined) return mapStorageError(cause);
+  return unusable(folder, words, cause);
+}
+
+const dataFolder = (path: string): NamedFolder => ({
+  what: 'data folder',
+  path,
+  hint: 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.',
+});
+
+function unusable({ what, path, hint }: NamedFolder, words: string, cause?: unknown): AppError {
+  return new AppError('store_readonly', `The ${what} ${path} cannot be used: ${words}.`, { cause, hint });
 }
 
 /** Returns the target of a broken symbolic link, or null if the path is not one. */

@@ -28,7 +28,7 @@ export { endOwner } from './end-owner.ts';
 export { HeldRows } from './held-rows.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export { sqlMigrations, type Migration } from './migrations.ts';
-export { mapSqliteError, mapStorageError } from './storage-errors.ts';
+export { folderError, mapSqliteError, mapStorageError } from './storage-errors.ts';
 export { LogCursor } from './log-cursor.ts';
 export { Statements } from './statements.ts';
 export { searchedWords, WordIndex, wordIndexForm, wordsIn, type RankedRow } from './word-index.ts';

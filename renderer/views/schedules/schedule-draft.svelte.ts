@@ -45,6 +45,8 @@ export class ScheduleDraft {
   session = $state('own');
   missed = $state<MissedPolicy>('once');
   deliver = $state('');
+  appendTo = $state('');
+  writeTo = $state('');
   approvalMinutes = $state<number | null>(standardApprovalMinutes);
   classes = $state.raw<readonly ToolClass[]>([]);
   tools = $state('');
@@ -87,6 +89,8 @@ export class ScheduleDraft {
       session: this.session,
       missed: this.missed,
       deliver: this.deliver === '' ? null : this.deliver,
+      appendTo: this.appendTo.trim() === '' ? null : this.appendTo.trim(),
+      writeTo: this.writeTo.trim() === '' ? null : this.writeTo.trim(),
       approvalMs: (this.approvalMinutes ?? standardApprovalMinutes) * minuteMs,
       bounds: {
         ...this.#rest,
@@ -123,6 +127,8 @@ export class ScheduleDraft {
     this.session = schedule.session;
     this.missed = schedule.missed;
     this.deliver = schedule.deliver ?? '';
+    this.appendTo = schedule.appendTo ?? '';
+    this.writeTo = schedule.writeTo ?? '';
     this.approvalMinutes = Math.max(1, Math.round(schedule.approvalMs / minuteMs));
     this.classes = bounds.classes ?? [];
     this.tools = (bounds.tools ?? []).join(', ');

@@ -28,6 +28,8 @@ const kept: ScheduleView = {
   createdBy: 'window',
   createdAtMs: 0,
   deliver: 'last',
+  appendTo: 'log/{date}.md',
+  writeTo: null,
   depth: 0,
   untrusted: [],
   nextMs: [],
@@ -35,7 +37,7 @@ const kept: ScheduleView = {
 };
 
 test('a schedule that was opened and not changed is written as it was', () => {
-  const { name, prompt, spec, agentId, session, missed, bounds, approvalMs, deliver } = kept;
+  const { name, prompt, spec, agentId, session, missed, bounds, approvalMs, deliver, appendTo, writeTo } = kept;
   expect(new ScheduleDraft(kept, 'Asia/Tokyo').toParams()).toEqual({
     name,
     prompt,
@@ -46,6 +48,8 @@ test('a schedule that was opened and not changed is written as it was', () => {
     bounds,
     approvalMs,
     deliver,
+    appendTo,
+    writeTo,
   });
 });
 

@@ -162,6 +162,14 @@ export const taintGates: readonly Gate[] = [
     suites: ['core/guard/taint/taint.test.ts'],
   },
   {
+    name: 'taint/saved-answer',
+    prevents: 'an answer that a schedule saves counts as the person’s words',
+    file: 'core/guard/taint/session-words.ts',
+    text: 'if (body.channel === answerChannel) this',
+    instead: "if (call.callId === '') this",
+    suites: ['tests/program/schedule-files.test.ts'],
+  },
+  {
     name: 'taint/bounded-sources',
     prevents: 'sources beyond the limit are forgotten',
     file: 'core/guard/taint/taint.ts',
