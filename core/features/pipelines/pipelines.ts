@@ -23,7 +23,7 @@ const pipelineMigrations = sqlMigrations({
 
 type Taken = Pick<
   Spine,
-  'clock' | 'closing' | 'ids' | 'log' | 'logger' | 'panic' | 'policy' | 'redactPrompt' | 'sources' | 'turns' | 'asking' | 'models'
+  'clock' | 'closing' | 'ids' | 'log' | 'logger' | 'panic' | 'policy' | 'redactPrompt' | 'sources' | 'tools' | 'turns' | 'asking' | 'models'
 >;
 
 type Row = OpResult<'pipeline.compare'>['rows'][number];
