@@ -1,0 +1,67 @@
+// `pack.preview`: the content of the next model request of a session, built as a turn builds it. Asks no model and records nothing.
+
+import { AppError, noSession } from '../../contracts/errors.ts';
+import { mainAgentId } from '../../contracts/agents.ts';
+import type { OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
+import { ownWords, selectParts, splitTail } from '../../mind/context/context.ts';
+import { loadTranscript, offeredWithin } from '../../runtime/turns/turns.ts';
+import { show } from './pack-view.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'continuity' | 'gate' | 'later' | 'log' | 'models' | 'packer' | 'packSources' | 'policy' | 'tools'>;
+
+const noNote = (): void => undefined;
+
+/** Fails with `not_found`, `no_model` or `model_unknown`. */
+export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, caller: ServedCaller): Promise<OpResult<'pack.preview'>> {
+  const { sessionId = '', text } = params;
+  const row = sessionId === '' ? null : deps.log.index.session(sessionId);
+  if (row === null && sessionId !== '') throw noSession(sessionId);
+  const agentId = row?.agentId ?? params.agentId ?? mainAgentId;
+  const model = modelOf(deps, params.model ?? row?.model ?? deps.agents.modelOf(agentId));
+  const transcript = row === null ? deps.packer.createTranscript() : loadTranscript(deps, sessionId);
+  if (text !== undefined) {
+    const body = { text, sender: caller.actor };
+    transcript.apply({ type: 'turn.steered', turnId: 'preview', sessionSeq: Number.MAX_SAFE_INTEGER, body });
+  }
+  const bounds = deps.agents.boundsOf(agentId);
+  const tools = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId } });
+  const info = deps.models.info(model);
+  const words = transcript.messages.findLast((message) => message.role === 'user');
+  const request = { session: sessionId, agent: agentId, query: ownWords(words?.text ?? ''), tools, contextTokens: info.contextTokens };
+  const selected = await selectParts(deps.packSources ?? [], request, { later: deps.later, signal: caller.gone, note: noNote });
+  const identity = deps.agents.identityOf(agentId);
+  const rules = deps.continuity.rulesFor(sessionId, agentId).map((rule) => rule.text);
+  const approvals = deps.policy.pendingApprovals().flatMap((one) => (one.sessionId === sessionId ? `${one.tool}: ${one.summary}` : []));
+  const about = { packId: 'preview', transcript, model: info, tools, smaller: false, identity, workspace: row?.workspace ?? null };
+  const pack = deps.packer.build({ ...about, rules, approvals, selected });
+  const { tokens, budgetTokens, sections, dropped, truncated, parts } = pack.event;
+  const described = pack.tools.map(({ name, description }) => `${name}: ${description}`).join('\n');
+  const texts = [{ section: 'system', text: pack.system }, ...splitTail(pack.tail ?? ''), { section: 'tools', text: described }];
+  return {
+    model,
+    tokens,
+    budgetTokens,
+    sections,
+    dropped,
+    truncated,
+    messages: [
+      { role: 'system', text: pack.system },
+      ...pack.messages.map(show),
+      ...(pack.tail === undefined ? [] : [{ role: 'note', text: pack.tail }]),
+    ],
+    ...(parts === undefined ? {} : { parts }),
+    texts: texts.map((one) => ({ ...one, asOf: 'now' as const })),
+  };
+}
+
+function modelOf({ models }: Pick<Deps, 'models'>, wanted: string | null): string {
+  const choice = models.defaultChoice();
+  const ref = wanted ?? choice.ref;
+  if (ref === null)
+    throw new AppError('no_model', choice.problem?.message ?? 'No model can be used.', {
+      hint: choice.problem?.hint ?? 'Set one up: trayclaw setup',
+    });
+  models.assertKnown(ref);
+  return ref;
+}
