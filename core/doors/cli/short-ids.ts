@@ -64,7 +64,7 @@ function listed<N extends OpName>(prefix: string, op: N, params: OpParams<N>, id
 
 const limit = looksMax;
 const memory = listed('mem_', 'memory.list', { limit: 200 }, ({ memories }) => memories.map((one) => one.memoryId));
-const unseen = 'Another may have come since you looked: name it.';
+const unseen = 'Another may have come since you looked, so name it.';
 
 /** By the name of the id parameter in operations; with the family of the operation where it means another thing there. */
 const kinds: Readonly<Record<string, Kind>> = {
@@ -133,7 +133,7 @@ async function completed(claw: Claw, op: OpName, params: object): Promise<object
 
 async function complete(typed: string, { prefix, noLast }: Kind, candidates: () => Promise<readonly string[]>): Promise<string> {
   if (typed === 'last') {
-    if (noLast !== undefined) throw new AppError('invalid_params', `"last" is no answer here. ${noLast}`);
+    if (noLast !== undefined) throw new AppError('not_found', `"last" names nothing here. ${noLast}`);
     const [newest] = await candidates();
     if (newest === undefined) throw new AppError('not_found', 'There is nothing yet that "last" could mean.');
     return newest;
