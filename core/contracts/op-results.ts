@@ -139,7 +139,7 @@ export const packViewSchema = z.object({
     .optional(),
 });
 
-/** What a pack would be: nothing of it was sent. */
+/** A pack that is not sent. */
 export const packPreviewSchema = packViewSchema
   .omit({ packId: true, turnId: true, reported: true, summary: true })
   .extend({ model: z.string() });

@@ -45,7 +45,10 @@ test('last and a prefix work for every kind of id, except that last answers no q
   };
   expect(await requested('schedule', 'run', 'last')).toEqual({ scheduleId: newer });
   expect(await requested('schedule', 'run', 'sch_01KAR3')).toEqual({ scheduleId: older });
-  expect(await requested('approvals', 'approve', 'last')).toEqual([1, '"last" names nothing here. Another may have come since you looked, so name it.']);
+  expect(await requested('approvals', 'approve', 'last')).toEqual([
+    1,
+    '"last" names nothing here. Another may have come since you looked, so name it.',
+  ]);
 });
 
 test('an ambiguous prefix lists its matches; other names stay unchanged', async () => {
