@@ -3,7 +3,7 @@
 import { AppError, noSession } from '../../contracts/errors.ts';
 import { mainAgentId } from '../../contracts/agents.ts';
 import type { OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
-import { ownWords, selectParts, splitTail } from '../../mind/context/context.ts';
+import { ownWords, selectParts, splitTail, type Pack, type Transcript } from '../../mind/context/context.ts';
 import { loadTranscript, offeredWithin } from '../../runtime/turns/turns.ts';
 import { show } from './pack-view.ts';
 import type { OpsParts } from './parts.ts';
@@ -14,16 +14,12 @@ const noNote = (): void => undefined;
 
 /** Fails with `not_found`, `no_model` or `model_unknown`. */
 export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, caller: ServedCaller): Promise<OpResult<'pack.preview'>> {
-  const { sessionId = '', text } = params;
+  const { sessionId = '' } = params;
   const row = sessionId === '' ? null : deps.log.index.session(sessionId);
   if (row === null && sessionId !== '') throw noSession(sessionId);
   const agentId = row?.agentId ?? params.agentId ?? mainAgentId;
   const model = modelOf(deps, params.model ?? row?.model ?? deps.agents.modelOf(agentId));
-  const transcript = row === null ? deps.packer.createTranscript() : loadTranscript(deps, sessionId);
-  if (text !== undefined) {
-    const body = { text, sender: caller.actor };
-    transcript.apply({ type: 'turn.steered', turnId: 'preview', sessionSeq: Number.MAX_SAFE_INTEGER, body });
-  }
+  const transcript = transcriptWith(deps, params, caller.actor);
   const bounds = deps.agents.boundsOf(agentId);
   const tools = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId } });
   const info = deps.models.info(model);
@@ -35,21 +31,28 @@ export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, 
   const approvals = deps.policy.pendingApprovals().flatMap((one) => (one.sessionId === sessionId ? `${one.tool}: ${one.summary}` : []));
   const about = { packId: 'preview', transcript, model: info, tools, smaller: false, identity, workspace: row?.workspace ?? null };
   const pack = deps.packer.build({ ...about, rules, approvals, selected });
-  const { tokens, budgetTokens, sections, dropped, truncated, parts } = pack.event;
-  const described = pack.tools.map(({ name, description }) => `${name}: ${description}`).join('\n');
-  const texts = [{ section: 'system', text: pack.system }, ...splitTail(pack.tail ?? ''), { section: 'tools', text: described }];
+  return { model, ...shownPack(pack) };
+}
+
+/** The conversation with the message that would be sent. */
+function transcriptWith(deps: Deps, { sessionId, text }: OpParsed<'pack.preview'>, sender: string): Transcript {
+  const transcript = sessionId === undefined ? deps.packer.createTranscript() : loadTranscript(deps, sessionId);
+  const place = { turnId: 'preview', sessionSeq: Number.MAX_SAFE_INTEGER };
+  if (text !== undefined) transcript.apply({ ...place, type: 'turn.steered', body: { text, sender } });
+  return transcript;
+}
+
+function shownPack({ system, tools, messages, tail, event }: Pack): Omit<OpResult<'pack.preview'>, 'model'> {
+  const { tokens, budgetTokens, sections, dropped, truncated, parts } = event;
+  const described = tools.map(({ name, description }) => `${name}: ${description}`).join('\n');
+  const texts = [{ section: 'system', text: system }, ...splitTail(tail ?? ''), { section: 'tools', text: described }];
   return {
-    model,
     tokens,
     budgetTokens,
     sections,
     dropped,
     truncated,
-    messages: [
-      { role: 'system', text: pack.system },
-      ...pack.messages.map(show),
-      ...(pack.tail === undefined ? [] : [{ role: 'note', text: pack.tail }]),
-    ],
+    messages: [{ role: 'system', text: system }, ...messages.map(show), ...(tail === undefined ? [] : [{ role: 'note', text: tail }])],
     ...(parts === undefined ? {} : { parts }),
     texts: texts.map((one) => ({ ...one, asOf: 'now' as const })),
   };
