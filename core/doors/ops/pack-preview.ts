@@ -18,7 +18,7 @@ export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, 
   const row = sessionId === '' ? null : deps.log.index.session(sessionId);
   if (row === null && sessionId !== '') throw noSession(sessionId);
   const agentId = row?.agentId ?? params.agentId ?? mainAgentId;
-  const model = modelOf(deps, params.model ?? row?.model ?? deps.agents.modelOf(agentId));
+  const model = modelOf(deps, params.model ?? row?.model, agentId);
   const transcript = transcriptWith(deps, params, caller.actor);
   const bounds = deps.agents.boundsOf(agentId);
   const tools = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId } });
@@ -58,9 +58,9 @@ function shownPack({ system, tools, messages, tail, event }: Pack): Omit<OpResul
   };
 }
 
-function modelOf({ models }: Pick<Deps, 'models'>, wanted: string | null): string {
+function modelOf({ agents, models }: Deps, wanted: string | null | undefined, agentId: string): string {
   const choice = models.defaultChoice();
-  const ref = wanted ?? choice.ref;
+  const ref = wanted ?? agents.modelOf(agentId) ?? choice.ref;
   if (ref === null)
     throw new AppError('no_model', choice.problem?.message ?? 'No model can be used.', {
       hint: choice.problem?.hint ?? 'Set one up: trayclaw setup',
