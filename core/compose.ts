@@ -104,7 +104,7 @@ function composeRuntime({ parts, wings }: Features) {
   parts.turns.resolve(turns);
   const compaction = lifetimes.add(createCompaction({ ...parts, turns }));
   lifetimes.add(createUpkeep({ ...parts, turns, wings }));
-  return { ...parts, deltas, packer, turns, compaction };
+  return { ...parts, deltas, packer, packSources: turnDeps.packSources ?? [], turns, compaction };
 }
 type Parts = ReturnType<typeof composeRuntime> & { readonly controlplane: Controlplane };
 type SpineOps = ReturnType<typeof createSpineOps>;

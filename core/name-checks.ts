@@ -1,8 +1,8 @@
 // Checks that a named thing exists, for every kind that a schema can name. Used where a name enters: in an operation, or in a call of a tool.
 
-import { didYouMean, nearNames } from './base/near-names.ts';
 import { configSchema, type Config } from './contracts/config.ts';
-import { AppError, noSession, noTurn } from './contracts/errors.ts';
+import { noSession, noTurn } from './contracts/errors.ts';
+import { noSuch } from './contracts/no-such.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { NameChecks } from './contracts/named-things.ts';
 import { assertKnownAgent } from './agent/registry/registry.ts';
@@ -34,7 +34,7 @@ export function createNameChecks({ log, config, models, chats, outbox }: Checked
     model: (ref) => models.assertKnown(ref),
     provider: (name) => {
       const known = [...new Set([...Object.keys(config.providers), ...models.list().models.map(({ provider }) => provider)])];
-      if (!known.includes(name)) throw unknown(`provider ${name}`, name, known, 'See: trayclaw models');
+      if (!known.includes(name)) throw noSuch('provider', name, known, 'See: trayclaw models');
     },
     tool: (name) => {
       // The tools of a server come and go with it.
@@ -45,18 +45,14 @@ export function createNameChecks({ log, config, models, chats, outbox }: Checked
       // The chats of a channel that was removed are still listed.
       if (chats.chats({ channel: name, limit: 1 }).length > 0) return;
       const known = [...new Set([...builtInChannels, ...outbox.channels])];
-      if (!known.includes(name)) throw unknown(`channel ${name}`, name, known, `There are: ${known.join(', ')}.`);
+      if (!known.includes(name)) throw noSuch('channel', name, known, `There are: ${known.join(', ')}.`);
     },
     chat: (to) => {
       const [channel = '', chatId = '', threadId] = to.split(':');
       if (chats.chat({ channel, chatId, ...(threadId === undefined ? {} : { threadId }) }) !== null) return;
       const known = chats.chats({ limit: CHATS_MAX }).map((chat) => `${chat.channel}:${chat.chatId}`);
       const hint = 'Name one as channel:chat, such as telegram:42, or last for the one used last. See: trayclaw chats list';
-      throw unknown(`chat ${to}`, to, known, hint);
+      throw noSuch('chat', to, known, hint);
     },
   });
-}
-
-function unknown(what: string, name: string, known: readonly string[], otherwise: string): AppError {
-  return new AppError('not_found', `There is no ${what}.`, { hint: didYouMean(nearNames(name, known)) ?? otherwise });
 }

@@ -6,6 +6,7 @@ const beginnings: readonly (readonly [type: string, offset: number, bytes: reado
   ['image/gif', 0, [0x47, 0x49, 0x46, 0x38]],
   ['image/webp', 8, [0x57, 0x45, 0x42, 0x50]],
   ['application/pdf', 0, [0x25, 0x50, 0x44, 0x46, 0x2d]],
+  ['application/rtf', 0, [0x7b, 0x5c, 0x72, 0x74, 0x66]],
   ['application/zip', 0, [0x50, 0x4b, 0x03, 0x04]],
   ['application/x-ole-storage', 0, [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]],
 ];
@@ -21,6 +22,8 @@ const documents: readonly (readonly [type: string, name: string, endings: string
   [`${open}text`, 'an OpenDocument text', 'odt'],
   [`${open}spreadsheet`, 'an OpenDocument spreadsheet', 'ods'],
   [`${open}presentation`, 'an OpenDocument presentation', 'odp'],
+  ['application/epub+zip', 'an EPUB book', 'epub'],
+  ['application/rtf', 'an RTF document', 'rtf'],
 ];
 /** The names of the types of documents. Files of old or locked formats are recognised only to say so. */
 export const documentNames: ReadonlyMap<string, string> = new Map([
@@ -31,7 +34,7 @@ export const documentNames: ReadonlyMap<string, string> = new Map([
 export const documentTypes: ReadonlyMap<string, string> = new Map(
   documents.flatMap(([type, , endings]) => endings.split(' ').map((ending) => [ending, type] as const)),
 );
-/** The names that identify the archive of an office document. OpenDocument states its type at the beginning, uncompressed. */
+/** The names that identify the archive of an office document. OpenDocument and EPUB state their type at the beginning, uncompressed. */
 const contained: readonly (readonly [text: string, type: string])[] = [
   ['word/document', `${office}wordprocessingml.document`],
   ['xl/workbook.xml', `${office}spreadsheetml.sheet`],
@@ -39,6 +42,7 @@ const contained: readonly (readonly [text: string, type: string])[] = [
   [`mimetype${open}text`, `${open}text`],
   [`mimetype${open}spreadsheet`, `${open}spreadsheet`],
   [`mimetype${open}presentation`, `${open}presentation`],
+  ['mimetypeapplication/epub+zip', 'application/epub+zip'],
 ];
 
 /** Pictures that models accept. */

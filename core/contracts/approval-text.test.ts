@@ -34,23 +34,15 @@ test('a loss is the headline, and typed input names the command that gets it', (
   expect([headline, about[0], about[3]]).toEqual(['Deletes build', 'Wants to run make', 'Typed into: cmd-1, which runs bash']);
 });
 
-test('the text of a deletion names it only once', () => {
-  const facts = { ...base.facts, does: 'Deletes build and everything inside' };
-  const told = (risk: string): string => boundedText(of({ facts, risk }), 10_000).text;
-  expect(told('It deletes folders and everything in them.')).not.toMatch(/Risk|deletes folders/);
-  expect(told('It deletes folders and everything in them. It talks to the network.')).toContain('\nRisk: It talks to the network.\n');
-});
-
-test.each([
-  ['It runs code straight from the network. It talks to the network.', 'Runs code straight from the network, and talks to the network', ''],
-  ['It deletes folders. It talks to the network.', 'Deletes build, and talks to the network', 'It deletes folders.'],
-  ['It deletes folders and everything in them.', 'Deletes build and everything inside', ''],
-  ['It deletes files; they do not go to a bin.', 'Deletes a.txt', 'Nothing goes to a bin.'],
-  ['It deletes files; they do not go to a bin.', 'Force-pushes', 'It deletes files; they do not go to a bin.'],
-  ['It deletes folders and everything in them.', 'On box: deletes build and everything inside', ''],
-  ['It can change files.', undefined, 'It can change files.'],
-])('of "%s" below "%s" is left "%s"', (risk, headline, left) => {
-  expect(riskBelow({ risk, facts: { does: headline } as never })).toBe(left);
+test('the text leaves out what the headline says of the risks, and nothing else', () => {
+  const folders = 'It deletes folders and everything in them.';
+  const facts = { ...base.facts, risks: [folders, 'It talks to the network.'], does: 'Deletes build and everything inside' };
+  const textOf = (told?: Record<string, string>): string =>
+    boundedText(of({ facts: { ...facts, told }, risk: facts.risks.join(' ') }), 10_000).text;
+  expect(textOf({ [folders]: '' })).toContain('\nRisk: It talks to the network.\n');
+  expect(textOf({ [folders]: 'Nothing goes to a bin.' })).toContain('\nRisk: Nothing goes to a bin. It talks to the network.\n');
+  expect(textOf()).toContain(`\nRisk: ${folders} It talks to the network.\n`);
+  expect(riskBelow(base)).toBe('It runs a program.');
 });
 
 test('a call without a command shows its tool and all its arguments', () => {

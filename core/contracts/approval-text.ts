@@ -17,14 +17,13 @@ export interface ApprovalText {
 
 const SOURCES_SHOWN_MAX = 10;
 
-/** The sentences of the risk that the headline does not already say, word for word or, of a deletion, with the names of what is deleted. */
-export function riskBelow({ risk, facts: { does } }: Pick<Approval, 'risk' | 'facts'>): string {
-  if (does === undefined) return risk;
-  const said = does.toLowerCase();
-  const told = /\bdeletes .* and everything inside/.test(said) ? risk.replace('It deletes folders and everything in them.', '') : risk;
-  const left = /\bdeletes /.test(said) ? told.replace('It deletes files; they do not go to a bin.', 'Nothing goes to a bin.') : told;
-  const sentences = left.trim().split(/(?<=\.)\s+/);
-  return sentences.filter((sentence) => !said.includes(sentence.replace(/^It /, '').replace(/\.$/, '').toLowerCase())).join(' ');
+/** The risk without what the headline says. */
+export function riskBelow({ risk, facts: { risks, does, told } }: Pick<Approval, 'risk' | 'facts'>): string {
+  if (risks === undefined || risks.length === 0 || does === undefined || told === undefined) return risk;
+  return risks
+    .map((sentence) => told[sentence] ?? sentence)
+    .filter((left) => left !== '')
+    .join(' ');
 }
 
 export function approvalText(approval: Approval): ApprovalText {

@@ -139,6 +139,11 @@ export const packViewSchema = z.object({
     .optional(),
 });
 
+/** A pack that is not sent. */
+export const packPreviewSchema = packViewSchema
+  .omit({ packId: true, turnId: true, reported: true, summary: true })
+  .extend({ model: z.string() });
+
 export const unknownOutcomeSchema = z.object({
   callId: z.string(),
   tool: z.string(),

@@ -192,6 +192,8 @@ export const callFactsSchema = z.object({
    * The effect of a grave command, as a headline, such as "Deletes build and dist and everything inside, and force-pushes to origin/main".
    */
   does: z.string().optional(),
+  /** The rest of each risk that the headline says, by its sentence; empty if it says all of it. */
+  told: z.record(z.string(), z.string()).optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 

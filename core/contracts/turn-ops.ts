@@ -6,8 +6,8 @@ import { attachmentSchema } from './attachments.ts';
 import { modelRefSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
 import { toolListingSchema, toolRunResultSchema, toolShownSchema } from './tools.ts';
-import { pendingSchema, askResultSchema, turnViewSchema, packViewSchema, artifactInfoSchema } from './op-results.ts';
-import { id, messageTextMax, most, none, sessionName, turnName } from './op-params.ts';
+import { pendingSchema, askResultSchema, turnViewSchema, packPreviewSchema, packViewSchema, artifactInfoSchema } from './op-results.ts';
+import { agentName, id, messageTextMax, most, none, sessionName, turnName } from './op-params.ts';
 import { workspacePath } from './workspace-ops.ts';
 
 export const turnOps = defineOps({
@@ -99,6 +99,24 @@ export const turnOps = defineOps({
     result: packViewSchema,
     about: 'show what one model request contained: sections, what was left out, the texts',
     commands: { 'packs show': { takes: ['packId'], example: 'last' } },
+  },
+  /** Of a session, or of one that would begin; `text` is the message that would be sent. Asks no model and records nothing. */
+  'pack.preview': {
+    params: z.strictObject({
+      text: z.string().min(1).max(200_000).optional(),
+      sessionId: sessionName.optional(),
+      agentId: agentName.optional(),
+      model: modelRefSchema.optional(),
+    }),
+    result: packPreviewSchema,
+    about: 'show what the next model request would contain, with the sizes of its parts; asks no model',
+    commands: {
+      'packs preview': {
+        takes: ['text...?'],
+        options: { sessionId: 'of this session', agentId: 'of a new session of this agent', model: 'with this model' },
+        example: "'What is in this folder?' --session last",
+      },
+    },
   },
   'tool.run': {
     params: z.strictObject({

@@ -149,7 +149,7 @@ test('bash: ids of a running instance; a title that contains commands has no eff
   const offers = (...words: string[]): Promise<string[]> => bashOffers(script, ...at, ...words);
   expect(await soon(() => offers('sessions', 'show', ''), sessionId)).toEqual(['last', sessionId]);
   expect(await soon(() => offers('ask', '--session', 'ses'), sessionId)).toEqual([sessionId]);
-  expect(await soon(() => offers('schedule', 'run', ''), scheduleId)).toEqual([scheduleId]);
+  expect(await soon(() => offers('schedule', 'run', ''), scheduleId)).toEqual(['last', scheduleId]);
   expect(await soon(() => offers('agents', 'show', ''), 'main')).toEqual(['main']);
   expect(existsSync(join(folder, 'PWNED'))).toBe(false);
 });

@@ -1,7 +1,7 @@
 // Provides the agents of config.yaml to turns: model, identity, bounds, callable agents, chats. Starts nothing.
 
 import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 
 export interface AgentRegistryDeps {
@@ -26,9 +26,7 @@ type Agents = AgentRegistryDeps['agents'];
 export function assertKnownAgent(agents: Agents, agentId: string): void {
   const ids = idsOf(agents);
   if (ids.includes(agentId)) return;
-  throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
-    hint: `Known agents: ${ids.join(', ')}.`,
-  });
+  throw noSuch('agent', agentId, ids, `Those in config.yaml are: ${ids.join(', ')}.`);
 }
 
 function idsOf(agents: Agents): string[] {

@@ -118,6 +118,8 @@ export const pipelineViewSchema = z.object({
     }),
   ),
   waitsFor: z.array(z.object({ approvalId: z.string(), text: z.string() })),
+  /** The tools that unfinished work names and does without, because they are not set up here. */
+  lacks: z.array(z.string()).optional(),
   modelCalls: z.number().int(),
   toolCalls: z.number().int(),
   tokens: z.number().int(),

@@ -8,7 +8,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
-import { parseJsonArgument, type CommandContext } from './command-context.ts';
+import { parseJsonArgument, parseNumber, type CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
@@ -29,7 +29,7 @@ export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'mes
   return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
 
-const SECONDS_MAX = 86_400;
+const timeoutBounds = { minimum: 0.001, maximum: 86_400, unit: 'seconds' };
 
 interface AskGiven extends AskOptions {
   readonly text: readonly string[];
@@ -43,7 +43,7 @@ export async function ask(context: CommandContext, { text: words, schema: schema
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
   const schema = schemaFile === undefined ? null : await readSchema(context, schemaFile);
   if (schema !== null && isCommandLine(text)) throw new AppError('invalid_params', 'A slash command has no answer that could be a value.');
-  const timeoutMs = timeout === undefined ? undefined : parseSeconds(timeout) * 1000;
+  const timeoutMs = timeout === undefined ? undefined : parseNumber(timeout, '--timeout', timeoutBounds) * 1000;
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
     if (isCommandLine(text)) return runCommandLine(context, claw, text, { ...options, timeoutMs });
@@ -60,13 +60,6 @@ export async function ask(context: CommandContext, { text: words, schema: schema
     });
     return schema === null ? reportEnd(context, end) : reportValue(context, claw, end, schema);
   });
-}
-
-/** Fails with `invalid_params`. */
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && seconds <= SECONDS_MAX) return seconds;
-  throw new AppError('invalid_params', `--timeout takes a number of seconds up to ${SECONDS_MAX}, not ${JSON.stringify(text)}.`);
 }
 
 /** Fails with `not_found` or `invalid_params`. */

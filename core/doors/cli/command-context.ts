@@ -160,3 +160,13 @@ export function parseCount(text: string, what: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new AppError('invalid_params', `${what} must be a whole number.`);
   return Number(text);
 }
+
+/** Parses a number that a person typed, in this unit if it has one. Fails with `invalid_params`. */
+export function parseNumber(text: string, what: string, bounds: { minimum?: number; maximum?: number; unit?: string } = {}): number {
+  const { minimum = -Infinity, maximum = Infinity, unit } = bounds;
+  const number = Number(text);
+  if (text.trim() !== '' && number >= minimum && number <= maximum) return number;
+  const kind = unit === undefined ? 'a number' : `a number of ${unit}`;
+  const range = Number.isFinite(minimum + maximum) ? ` from ${minimum} to ${maximum}` : '';
+  throw new AppError('invalid_params', `${what} takes ${kind}${range}, not ${JSON.stringify(text)}.`);
+}

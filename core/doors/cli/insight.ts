@@ -55,14 +55,27 @@ function outputOf({ forUser }: TurnDetails['calls'][number]): string {
 }
 
 export function describePack(pack: OpResult<'pack.get'>): string {
+  const about = facts([
+    ['Pack', pack.packId],
+    ['Turn', pack.turnId],
+    ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
+    ['Reported', reported(pack.reported ?? null)],
+    ['Summary', summary(pack.summary ?? null)],
+  ]);
+  return contents(about, pack);
+}
+
+export function describePreview(pack: OpResult<'pack.preview'>): string {
+  const about = facts([
+    ['Model', pack.model],
+    ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
+  ]);
+  return contents(about, pack);
+}
+
+function contents(about: string, pack: Omit<OpResult<'pack.preview'>, 'model'>): string {
   return [
-    facts([
-      ['Pack', pack.packId],
-      ['Turn', pack.turnId],
-      ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
-      ['Reported', reported(pack.reported ?? null)],
-      ['Summary', summary(pack.summary ?? null)],
-    ]),
+    about,
     tabled(pack.sections, { SECTION: 'name', TOKENS: 'tokens', ITEMS: 'items' }, 'No sections.'),
     tabled(pack.dropped, { 'LEFT OUT': 'what', COUNT: 'count', TOKENS: 'tokens', WHY: 'reason' }, 'Nothing was left out.'),
     tabled(pack.truncated, { SHORTENED: 'what', FROM: 'fromTokens', TO: 'toTokens', WHY: 'reason' }, 'Nothing was shortened.'),

@@ -41,7 +41,7 @@ test('ask --timeout stops a turn that takes longer, prints what there is, and ex
   for (const wrong of ['soon', '0', '-1', '', '1e9']) {
     const refused = new FakeTerminal();
     expect(await runCli(['ask', 'x', '--timeout', wrong], refused.io, fakeParts(new FakeClaw()))).toBe(2);
-    expect(refused.err).toContain('--timeout takes a number of seconds');
+    expect(refused.err).toContain(`--timeout takes a number of seconds from 0.001 to 86400, not ${JSON.stringify(wrong)}.`);
   }
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { scheduleView } from '../../../tests/doubles/schedule-answers.ts';
 import { table } from './table.ts';
 
 const ids = ['ses_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'ses_01KAR3X5QZ8NABCDEFGHJKMNPQ'];
@@ -28,6 +29,26 @@ test('completes a unique prefix, and last to the latest id', async () => {
 test('undoing an archiving means the latest archived session', async () => {
   for (const typed of ['last', '01kar3x5qz8'])
     expect((await archived(typed, '--undo')).asked).toEqual({ sessionId: ids[1], archived: false });
+});
+
+test('last and a prefix work for every kind of id, except that last answers no question', async () => {
+  const [older, newer] = ['sch_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'sch_01KAR4X5QZ8NABCDEFGHJKMNPQ'] as const;
+  const requested = async (...words: string[]): Promise<unknown> => {
+    const schedule = (scheduleId: string) => ({ ...scheduleView, scheduleId });
+    const claw = new FakeClaw({
+      'schedule.list': () => ({ schedules: [older, newer].map(schedule), clockJump: null }),
+      'schedule.run': () => ({ sessionId: 'ses_1', turnId: 'trn_1' }),
+    });
+    const { code, err } = await runCommand(words, fakeParts(claw));
+    const asked = claw.calls.at(-1);
+    return asked?.name === 'schedule.run' ? asked.params : [code, err.split('\n')[0]];
+  };
+  expect(await requested('schedule', 'run', 'last')).toEqual({ scheduleId: newer });
+  expect(await requested('schedule', 'run', 'sch_01KAR3')).toEqual({ scheduleId: older });
+  expect(await requested('approvals', 'approve', 'last')).toEqual([
+    1,
+    '"last" names nothing here. Another may have come since you looked, so name it.',
+  ]);
 });
 
 test('an ambiguous prefix lists its matches; other names stay unchanged', async () => {

@@ -1,13 +1,15 @@
-// Completes ids that a person types: the prefix of an id, or `last` for the latest session, turn or pack. The only module that completes ids. A
-// complete id costs nothing, and text that is not a prefix stays unchanged.
+// Completes ids that a person types, by one rule for every command: the prefix of an id, or `last` for the newest of its kind. The only module
+// that completes ids. A complete id costs nothing, and text that is not a prefix stays unchanged.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { OpName, OpParams } from '../../contracts/ops.ts';
+import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { ownChannels } from '../../contracts/system-session.ts';
 import { cliCaller } from './caller.ts';
 
-const lettersMin = 6;
+const lettersMin = 4;
+/** A word without the prefix of the kind may be a name. */
+const bareLettersMin = 6;
 const looksMax = 1000;
 const internal: ReadonlySet<string> = new Set(Object.values(ownChannels));
 const wholeId = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}(-p\d+)?$/;
@@ -31,67 +33,97 @@ const turns: Candidates = async (claw) => {
   return [...new Set(newest.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])))];
 };
 
-const calls: Candidates = async (claw) => {
-  const { checkpoints } = await claw.op('checkpoint.list', { limit: looksMax }, cliCaller);
+/** An answer about an outcome is about a call without one; any other call is one that changed files. */
+const calls: Candidates = async (claw, params) => {
   const { outcomes } = await claw.op('outcome.list', {}, cliCaller);
-  return [...outcomes, ...checkpoints].map(({ callId }) => callId);
+  const { checkpoints } = 'answer' in params ? { checkpoints: [] } : await claw.op('checkpoint.list', { limit: looksMax }, cliCaller);
+  return [...outcomes, ...checkpoints]
+    .map(({ callId }) => callId)
+    .toSorted()
+    .toReversed();
 };
 
 interface Kind {
+  /** Empty for an id without one. */
   readonly prefix: string;
   readonly candidates: Candidates;
-  readonly hasLast?: boolean;
+  /** Why `last` must not name one. */
+  readonly noLast?: string;
 }
 
-/** By the name of the id parameter in operations. */
+/** The ids of a list. Their letters begin with the time, so the greatest is the newest. */
+function listed<N extends OpName>(prefix: string, op: N, params: OpParams<N>, idsIn: (result: OpResult<N>) => readonly string[]): Kind {
+  return {
+    prefix,
+    candidates: async (claw) =>
+      idsIn(await claw.op(op, params, cliCaller))
+        .toSorted()
+        .toReversed(),
+  };
+}
+
+const limit = looksMax;
+const memory = listed('mem_', 'memory.list', { limit: 200 }, ({ memories }) => memories.map((one) => one.memoryId));
+const unseen = 'Another may have come since you looked, so name it.';
+
+/** By the name of the id parameter in operations; with the family of the operation where it means another thing there. */
 const kinds: Readonly<Record<string, Kind>> = {
-  sessionId: { prefix: 'ses_', candidates: sessions, hasLast: true },
-  turnId: { prefix: 'trn_', candidates: turns, hasLast: true },
+  sessionId: { prefix: 'ses_', candidates: sessions },
+  turnId: { prefix: 'trn_', candidates: turns },
   callId: { prefix: 'call_', candidates: calls },
   approvalId: {
-    prefix: 'apr_',
-    candidates: async (claw) => (await claw.op('approval.list', { all: true }, cliCaller)).approvals.map((one) => one.approvalId),
+    ...listed('apr_', 'approval.list', { all: true }, ({ approvals }) => approvals.map((one) => one.approvalId)),
+    noLast: unseen,
   },
-  grantId: {
-    prefix: 'grt_',
-    candidates: async (claw) => (await claw.op('grant.list', { all: true }, cliCaller)).grants.map((one) => one.grantId),
-  },
+  pairingId: { ...listed('pair_', 'channel.people', {}, ({ people }) => people.map((one) => one.pairingId)), noLast: unseen },
+  'telegram.pairingId': { ...listed('pair_', 'telegram.list', {}, ({ pairings }) => pairings.map((one) => one.pairingId)), noLast: unseen },
+  grantId: listed('grt_', 'grant.list', { all: true }, ({ grants }) => grants.map((one) => one.grantId)),
   packId: {
     prefix: 'trn_',
-    hasLast: true,
-    candidates: async (claw) => (await claw.op('pack.list', { limit: 1000 }, cliCaller)).packs.map((one) => one.packId),
+    candidates: async (claw) => (await claw.op('pack.list', { limit }, cliCaller)).packs.map((one) => one.packId),
   },
-  scheduleId: {
-    prefix: 'sch_',
-    candidates: async (claw) => (await claw.op('schedule.list', {}, cliCaller)).schedules.map((one) => one.scheduleId),
-  },
-  memoryId: { prefix: 'mem_', candidates: memories },
-  otherId: { prefix: 'mem_', candidates: memories },
+  ruleId: listed('rul_', 'rule.list', {}, ({ rules }) => rules.map((one) => one.ruleId)),
+  scheduleId: listed('sch_', 'schedule.list', {}, ({ schedules }) => schedules.map((one) => one.scheduleId)),
+  taskId: listed('tsk_', 'task.list', { all: true, limit: 500 }, ({ tasks }) => tasks.map((one) => one.taskId)),
+  'work.taskId': listed('wrk_', 'work.list', { limit: 500 }, (result) => result.work.map((one) => one.taskId)),
+  memoryId: memory,
+  otherId: memory,
+  runId: listed('evl_', 'eval.list', { limit: 200 }, ({ runs }) => runs.map((one) => one.runId)),
+  pipelineId: listed('pip_', 'pipeline.list', { limit: 200 }, ({ pipelines }) => pipelines.map((one) => one.pipelineId)),
+  letterId: listed('let_', 'dlq.list', { limit }, ({ letters }) => letters.map((one) => one.letterId)),
+  jobId: listed('job_', 'helper.list', { all: true }, ({ helpers }) => helpers.map((one) => one.jobId)),
+  outboundId: listed('out_', 'outbox.list', { limit }, ({ items }) => items.map((one) => one.outboundId)),
   artifact: {
     prefix: '',
-    candidates: async (claw) => (await claw.op('artifact.list', { limit: looksMax }, cliCaller)).artifacts.map((one) => one.sha256),
+    candidates: async (claw) => (await claw.op('artifact.list', { limit }, cliCaller)).artifacts.map((one) => one.sha256),
   },
 };
 
-async function memories(claw: Claw): Promise<readonly string[]> {
-  return (await claw.op('memory.list', { limit: 200 }, cliCaller)).memories.map((one) => one.memoryId);
+function kindOf(op: string, parameter: string): Kind | undefined {
+  return kinds[`${op.split('.')[0] ?? ''}.${parameter}`] ?? kinds[parameter];
+}
+
+/** Returns whether this parameter takes `last` for an id. */
+export function takesLast(op: OpName | null, parameter: string): boolean {
+  const kind = kindOf(op ?? '', parameter);
+  return kind !== undefined && kind.noLast === undefined;
 }
 
 /** A Claw that completes ids in its parameters. Fails with `invalid_params` if a prefix matches several. */
 export function withShortIds(claw: Claw): Claw {
   return {
     op: async <N extends OpName>(name: N, params: OpParams<N>, caller: Parameters<Claw['op']>[2]) =>
-      claw.op(name, (await completed(claw, params)) as OpParams<N>, caller),
+      claw.op(name, (await completed(claw, name, params)) as OpParams<N>, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     close: () => claw.close(),
   };
 }
 
-async function completed(claw: Claw, params: object): Promise<object> {
+async function completed(claw: Claw, op: OpName, params: object): Promise<object> {
   const changes: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
-    const kind = kinds[name];
+    const kind = kindOf(op, name);
     if (kind === undefined || typeof value !== 'string' || wholeId.test(value)) continue;
     const whole = await complete(value, kind, () => kind.candidates(claw, params));
     if (whole !== value) changes[name] = whole;
@@ -99,15 +131,16 @@ async function completed(claw: Claw, params: object): Promise<object> {
   return Object.keys(changes).length === 0 ? params : { ...params, ...changes };
 }
 
-async function complete(typed: string, { prefix, hasLast }: Kind, candidates: () => Promise<readonly string[]>): Promise<string> {
-  if (typed === 'last' && hasLast === true) {
+async function complete(typed: string, { prefix, noLast }: Kind, candidates: () => Promise<readonly string[]>): Promise<string> {
+  if (typed === 'last') {
+    if (noLast !== undefined) throw new AppError('not_found', `"last" names nothing here. ${noLast}`);
     const [newest] = await candidates();
     if (newest === undefined) throw new AppError('not_found', 'There is nothing yet that "last" could mean.');
     return newest;
   }
   const letters = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
-  const isBeginning = prefix === '' ? /^[0-9a-f]{6,63}$/ : /^[0-9A-Za-z]{6,25}(-p\d*)?$/;
-  if (letters.length < lettersMin || !isBeginning.test(letters)) return typed;
+  const isBeginning = prefix === '' ? /^[0-9a-f]{4,63}$/ : /^[0-9A-Za-z]{4,25}(-p\d*)?$/;
+  if (letters.length < (letters === typed ? bareLettersMin : lettersMin) || !isBeginning.test(letters)) return typed;
   const beginning = (prefix + letters).toLowerCase();
   const all = await candidates();
   if (all.includes(typed)) return typed;

@@ -3,6 +3,7 @@
 import { counted } from '../../base/counted.ts';
 import { formatUsd } from '../../base/format-usd.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { chatCommands, commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import { doors } from '../../contracts/doors.ts';
 import { planChoiceSchema } from '../../contracts/turn-bounds.ts';
@@ -310,7 +311,13 @@ async function sendSaved({ deps, ops, values: given, place, caller }: Line): Pro
     return { text: prompts.map((one) => `- \`${one.name}\` ${one.text.slice(0, 100)}`).join('\n') || hint };
   }
   const saved = prompts.find((one) => one.name === name);
-  if (saved === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See /prompt.' });
+  if (saved === undefined)
+    throw noSuch(
+      'saved prompt',
+      name,
+      prompts.map((one) => one.name),
+      'See /prompt.',
+    );
   const text = [saved.text, given['text'] ?? ''].filter(Boolean).join('\n\n');
   const sent = await ops['message.send']({ text, ...place }, caller);
   return { text: `Sent the prompt ${name}.`, follow: true, ...sent };

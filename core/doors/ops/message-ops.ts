@@ -9,11 +9,24 @@ import { waitingAhead } from '../../runtime/turns/turns.ts';
 import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
+import { previewPack } from './pack-preview.ts';
 import { readPackView } from './pack-view.ts';
 
 type Deps = Pick<
   OpsParts,
-  'agents' | 'closing' | 'continuity' | 'controlplane' | 'log' | 'models' | 'packer' | 'policy' | 'turns' | 'tools'
+  | 'agents'
+  | 'closing'
+  | 'continuity'
+  | 'controlplane'
+  | 'gate'
+  | 'later'
+  | 'log'
+  | 'models'
+  | 'packer'
+  | 'packSources'
+  | 'policy'
+  | 'turns'
+  | 'tools'
 >;
 
 type MessageOps = Pick<
@@ -28,6 +41,7 @@ type MessageOps = Pick<
   | 'turn.live'
   | 'turn.get'
   | 'pack.get'
+  | 'pack.preview'
   | 'tool.run'
   | 'tool.list'
 >;
@@ -62,6 +76,7 @@ export function createMessageOps(deps: Deps): MessageOps {
     'turn.branch': (params, caller) => deps.controlplane.branch(params.turnId, params.text ?? null, caller),
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),
+    'pack.preview': (params, caller) => previewPack(deps, params, caller),
     'tool.run': (params, caller) => runTool(deps, params, caller),
     'tool.list': () => ({ tools: deps.tools.list(), shows: deps.tools.shown() }),
   };

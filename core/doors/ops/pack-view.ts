@@ -60,7 +60,7 @@ function reportedOf(events: readonly AnyEvent[], packId: string): { inputTokens:
   return { inputTokens, cachedInputTokens };
 }
 
-function show(message: ChatMessage): { role: string; text: string } {
+export function show(message: ChatMessage): { role: string; text: string } {
   if (message.role !== 'assistant') return { role: message.role, text: message.text };
   const calls = message.calls.map((call) => `→ ${call.tool} ${call.args}`).join('\n');
   return { role: 'assistant', text: [message.text, calls].filter((part) => part !== '').join('\n') };

@@ -20,7 +20,10 @@ import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { BackgroundCommands, ToolHost } from '../../hands/tools/tools.ts';
 import type { LogHead } from '../../store/session/session.ts';
 
-export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logger' | 'gate' | 'policy' | 'packer'> {
+export interface OpsParts extends Pick<
+  TurnDeps,
+  'log' | 'clock' | 'ids' | 'logger' | 'gate' | 'policy' | 'packer' | 'packSources' | 'later'
+> {
   readonly background: Pick<BackgroundCommands, 'list' | 'stop'>;
   readonly head: Pick<LogHead, 'secure'>;
   readonly turns: TurnRuntime;
@@ -50,7 +53,18 @@ export interface OpsParts extends Pick<TurnDeps, 'log' | 'clock' | 'ids' | 'logg
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
   readonly models: Pick<
     ModelRouter,
-    'cost' | 'routes' | 'defaultChoice' | 'list' | 'presets' | 'probe' | 'survey' | 'lookAtServers' | 'assertKnown' | 'discover' | 'ready'
+    | 'cost'
+    | 'info'
+    | 'routes'
+    | 'defaultChoice'
+    | 'list'
+    | 'presets'
+    | 'probe'
+    | 'survey'
+    | 'lookAtServers'
+    | 'assertKnown'
+    | 'discover'
+    | 'ready'
   >;
   readonly secrets: Pick<Secrets, 'set' | 'guard' | 'list' | 'delete' | 'status' | 'unlock'>;
   readonly sandbox: Pick<Sandbox, 'explain'>;

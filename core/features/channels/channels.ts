@@ -10,6 +10,7 @@ import type { ChatService, ChannelTrial, ResolveSecret } from '../../contracts/c
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAgents } from '../../contracts/door-route.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { unwell, well, type Finding } from '../../contracts/health.ts';
 import type { OpHandlers, OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import type { channelOps } from '../../contracts/features/channels.ts';
@@ -85,8 +86,9 @@ function createHandlers(services: readonly ServiceChannel[]): Pick<OpHandlers, E
   const find = (name: string): ServiceChannel => {
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
-    const known = all.length === 0 ? 'None is set up.' : `There are: ${all.map((one) => one.name).join(', ')}.`;
-    throw new AppError('not_found', `There is no channel ${name}. ${known}`, { hint: 'Set it up under channels in config.yaml.' });
+    const names = all.map((one) => one.name);
+    const known = names.length === 0 ? 'None is set up' : `There are: ${names.join(', ')}`;
+    throw noSuch('channel', name, names, `${known}. Set it up under channels in config.yaml.`);
   };
   const holding = (pairingId: string): ServiceChannel => {
     const found = all.find((one) => one.pairing.list().pairings.some((row) => row.pairingId === pairingId));

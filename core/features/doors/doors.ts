@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { localDay } from '../../base/local-day.ts';
 import { doors as callerDoors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { doorOps, DoorToken, TokenDoor } from '../../contracts/features/doors.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -90,11 +91,15 @@ function createToken(
 
 function revokeToken({ log }: Taken, rows: DoorRows, named: string, caller: Caller): DoorToken {
   assertPerson(caller);
-  const found = rows.tokens().find(({ token }) => token.tokenId === named || token.name === named);
-  if (found === undefined) {
-    const hint = 'See: trayclaw doors token list';
-    throw new AppError('not_found', `There is no token ${named}.`, { hint });
-  }
+  const tokens = rows.tokens();
+  const found = tokens.find(({ token }) => token.tokenId === named || token.name === named);
+  if (found === undefined)
+    throw noSuch(
+      'token',
+      named,
+      tokens.map(({ token }) => token.name),
+      'See: trayclaw doors token list',
+    );
   log.append(systemSessionId, [{ type: 'door.token_revoked', body: { tokenId: found.token.tokenId, by: caller.actor } }], true);
   return found.token;
 }

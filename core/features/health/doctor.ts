@@ -3,6 +3,7 @@
 
 import { NewestMap } from '../../base/newest-map.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import { recoveryKindSchema, type RecoveryKind } from '../../contracts/features/health.ts';
 import { unwell, type Finding, type HealthSource, type Plan, type Recovery } from '../../contracts/health.ts';
@@ -99,7 +100,12 @@ export class Doctor {
       if (quick === undefined) continue;
       return { finding: (quick.ok ? await look(true) : undefined) ?? quick, look: () => look(quick.ok) };
     }
-    throw new AppError('not_found', `There is no check ${checkId}.`, { hint: 'See: trayclaw doctor' });
+    throw noSuch(
+      'check',
+      checkId,
+      (await this.#look(false)).map(({ id }) => id),
+      'See: trayclaw doctor',
+    );
   }
 
   async #look(full: boolean): Promise<Finding[]> {

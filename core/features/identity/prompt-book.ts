@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/features/identity.ts';
 import { builtInPrompt, isOwnPrompt, ownPromptNames, ownPrompts, unknownSlot, type OwnPromptName } from '../../contracts/own-prompts.ts';
@@ -73,8 +74,16 @@ export class PromptBook {
     const wanted = version ?? this.#newest(name);
     const text = wanted === undefined ? null : this.text(`${name}@${wanted}`);
     if (wanted === undefined || text === null) {
-      const what = version === undefined ? '' : ` in version ${version}`;
-      throw new AppError('not_found', `There is no prompt ${name}${what}.`, { hint: 'See what there is with: trayclaw prompts list' });
+      const hint = 'See what there is with: trayclaw prompts list';
+      const newest = this.#newest(name);
+      if (newest === undefined)
+        throw noSuch(
+          'prompt',
+          name,
+          this.list(true).map((one) => one.name),
+          hint,
+        );
+      throw new AppError('not_found', `There is no version ${version} of the prompt ${name}; the newest is ${newest}.`, { hint });
     }
     return { name, version: wanted, text };
   }

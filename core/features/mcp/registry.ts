@@ -1,6 +1,6 @@
 // The servers of config.yaml and their approved tools in the tool host. Withheld tools are removed at once. Starts nothing.
 
-import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { McpServerView, McpTool } from '../../contracts/features/mcp.ts';
 import type { NamedPlaces } from '../../hands/tools/tools.ts';
@@ -58,10 +58,13 @@ export class McpRegistry {
   server(name: string): McpServer {
     const entry = this.#entries.get(name);
     if (entry !== undefined) return entry.server;
-    const known = [...this.#entries.keys()].join(', ');
-    throw new AppError('not_found', `There is no MCP server ${name}.`, {
-      hint: known === '' ? 'Add one: trayclaw mcp add NAME COMMAND' : `There are: ${known}.`,
-    });
+    const known = [...this.#entries.keys()];
+    throw noSuch(
+      'MCP server',
+      name,
+      known,
+      known.length === 0 ? 'Add one: trayclaw mcp add NAME COMMAND' : `There are: ${known.join(', ')}.`,
+    );
   }
 
   views(): McpServerView[] {

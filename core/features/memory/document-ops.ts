@@ -3,6 +3,7 @@
 
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { knowledgeOps } from '../../contracts/knowledge-ops.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { readSettings } from '../../store/config/config.ts';
@@ -99,9 +100,10 @@ function settingFor(deps: Handled, params: OpParsed<'knowledge.add'>): { path: s
 async function remove(deps: Handled, name: string, by: string): Promise<OpResult<'knowledge.remove'>> {
   const setting = await settingOf(deps, name);
   if (setting === undefined) {
-    const isOther = deps.knowledge.list().some((source) => source.name === name);
-    const why = isOther ? `The source ${name} is not in config.yaml.` : `There is no source ${name}.`;
-    throw new AppError('not_found', why, { hint: 'trayclaw knowledge list shows the sources there are.' });
+    const names = deps.knowledge.list().map((source) => source.name);
+    const hint = 'trayclaw knowledge list shows the sources there are.';
+    if (!names.includes(name)) throw noSuch('source', name, names, hint);
+    throw new AppError('not_found', `The source ${name} is not in config.yaml.`, { hint });
   }
   const { holds } = await deps.settings.change(`knowledge.sources.${name}`, null, by);
   return { source: name, setting, holds };

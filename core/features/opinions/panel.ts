@@ -1,6 +1,7 @@
 // Chooses the models for a second opinion: a panel of config.yaml, a named model, or a model other than the one that answered. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { Panels } from '../../contracts/features/opinions.ts';
 
 export interface Panel {
@@ -28,7 +29,7 @@ export function choosePanel(
   if (wanted !== null) {
     const names = Object.keys(panels);
     const hint = names.length === 0 ? 'Set one up in config.yaml: models.panels.' : `There are: ${names.join(', ')}.`;
-    throw new AppError('not_found', `There is no panel "${wanted}".`, { hint });
+    throw noSuch('panel', wanted, names, hint);
   }
   const [first] = Object.keys(panels);
   if (first !== undefined) return panelOf(first, panels[first]);

@@ -17,10 +17,12 @@ import {
 } from '../../runtime/runs/runs.ts';
 import { foldPipeline, lastOf, readyNodes, type PipelineState, dependenciesOf, isReview, roundsOf } from './graph.ts';
 import { runNode, type NodeDeps, sessionOf } from './node-runs.ts';
+import type { ToolHost } from '../../hands/tools/tools.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface PipelineDeskDeps extends NodeDeps, RunsDeps {
   readonly ids: IdSource;
+  readonly tools: Pick<ToolHost, 'list'>;
 }
 
 export class PipelineDesk {
@@ -34,7 +36,7 @@ export class PipelineDesk {
       hint: 'See: trayclaw pipeline list',
       types: Object.keys(pipelineEvents) as EventType[],
       fold: (_, events) => foldPipeline(events),
-      view: (state, waits) => viewPipeline(state, deps.log, waits),
+      view: (state, waits) => viewPipeline(state, deps, waits),
       drive: (pipelineId, watching) => this.#drive(pipelineId, watching),
     });
   }
@@ -93,7 +95,7 @@ export class PipelineDesk {
 }
 
 /** The view of a pipeline run that people see: its nodes and its result. Reads only; decides nothing. */
-function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'>, waitsFor: WaitsFor): PipelineView {
+function viewPipeline(state: PipelineState, { log, tools }: Pick<PipelineDeskDeps, 'log' | 'tools'>, waitsFor: WaitsFor): PipelineView {
   const { started, finished } = state;
   const failed = finished?.status === 'failed' ? state.begun.find(({ turnId }) => failedTurns(state).has(turnId)) : undefined;
   const error = errorOfTurn(log, failed ?? null);
@@ -116,10 +118,19 @@ function viewPipeline(state: PipelineState, log: Pick<SessionLog, 'reads'>, wait
     })),
     // Only calls in its turns need approval. A pipeline itself asks nothing.
     waitsFor: waitsFor.flatMap(({ approvalId, text }) => (approvalId === null ? [] : { approvalId, text })),
+    ...lacksOf(state, tools),
     ...spentBy(state, log),
     startedAtMs: state.startedAtMs,
     finishedAtMs: state.finishedAtMs,
   };
+}
+
+function lacksOf({ started, finished }: PipelineState, tools: Pick<ToolHost, 'list'>): Pick<PipelineView, 'lacks'> {
+  if (finished !== null) return {};
+  const there = new Set(tools.list().map(({ name }) => name));
+  const named = Object.values(started.graph.nodes).flatMap((form) => (isReview(form) ? [] : (form.tools ?? [])));
+  const lacks = [...new Set(named)].filter((name) => !there.has(name));
+  return lacks.length === 0 ? {} : { lacks };
 }
 
 function failedTurns({ ended }: PipelineState): ReadonlySet<string | null> {

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -22,7 +23,7 @@ const pipelineMigrations = sqlMigrations({
 
 type Taken = Pick<
   Spine,
-  'clock' | 'closing' | 'ids' | 'log' | 'logger' | 'panic' | 'policy' | 'redactPrompt' | 'sources' | 'turns' | 'asking' | 'models'
+  'clock' | 'closing' | 'ids' | 'log' | 'logger' | 'panic' | 'policy' | 'redactPrompt' | 'sources' | 'tools' | 'turns' | 'asking' | 'models'
 >;
 
 type Row = OpResult<'pipeline.compare'>['rows'][number];
@@ -61,8 +62,7 @@ function pipelineAt(named: string, caller: ServedCaller): PipelineFile {
   const builtIn = builtInPipeline(named);
   if (builtIn !== null) return builtIn;
   if (!doors[caller.channel].isHere) throw new AppError('denied', 'Only callers on this computer may name a file.');
-  if (!existsSync(named))
-    throw new AppError('not_found', `There is no pipeline ${named}.`, { hint: `Name a file, or one of: ${builtInNames.join(', ')}` });
+  if (!existsSync(named)) throw noSuch('pipeline', named, builtInNames, `Name a file, or one of: ${builtInNames.join(', ')}`);
   return readRunFile(named, { schema: pipelineFileSchema, guide: 'pipelines.md', faults: graphFaults });
 }
 

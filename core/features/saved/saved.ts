@@ -1,6 +1,7 @@
 // Prompts that a person saved to use again, as rows derived from the log. They are the person's own text; nothing is sent from here.
 
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId, type AnyEvent } from '../../contracts/events.ts';
 import type { SavedPrompt } from '../../contracts/features/saved.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -56,7 +57,13 @@ export const saved = defineBuiltInFeature({
       },
       'saved.remove': ({ name }, { actor }) => {
         const found = find(name);
-        if (found === undefined) throw new AppError('not_found', `No prompt ${name} is saved.`, { hint: 'See: trayclaw saved list' });
+        if (found === undefined)
+          throw noSuch(
+            'saved prompt',
+            name,
+            rows.list().map((one) => one.name),
+            'See: trayclaw saved list',
+          );
         log.append(systemSessionId, [{ type: 'saved.removed', body: { name, by: actor } }], true);
         return found;
       },

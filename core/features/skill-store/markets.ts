@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { SkillMarket } from '../../contracts/skill-parts.ts';
 import { ClawHubMarket } from './market-clawhub.ts';
 import { IndexMarket, parseIndex, type IndexDeps } from './market-index.ts';
@@ -62,7 +63,7 @@ export class Markets {
     if (name !== null) {
       const known = this.names.join(', ') || 'none';
       const hint = `Markets in config.yaml: ${known}. For a folder or an archive, give a path that begins with ./ or /.`;
-      return new AppError('not_found', `There is no market ${JSON.stringify(name)}.`, { hint });
+      return noSuch('market', name, this.names, hint);
     }
     return new AppError('not_found', 'No market is set up.', {
       hint: 'Name one in config.yaml: skills.markets, with a name and the address or path of its index.',

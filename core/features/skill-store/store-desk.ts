@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import { homedir } from 'node:os';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LockEntry, SkillPlan } from '../../contracts/features/skill-store.ts';
 import type { ServedCaller, OpParsed, OpResult } from '../../contracts/ops.ts';
@@ -167,11 +168,15 @@ export class StoreDesk {
   info(name: string): OpResult<'skill.info'> {
     const { rows, shelf, safety } = this.#deps;
     const lock = rows.entry(name);
-    const standing = shelf.standing().find((one) => one.name === name);
+    const all = shelf.standing();
+    const standing = all.find((one) => one.name === name);
     if (standing === undefined && lock === null)
-      throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, {
-        hint: 'Search the markets with: trayclaw skills search WORDS',
-      });
+      throw noSuch(
+        'skill',
+        name,
+        all.map((one) => one.name),
+        'Search the markets with: trayclaw skills search WORDS',
+      );
     const read = standing === undefined ? null : this.#inspected(standing.path, name);
     const secretsIn = (text: string) => safety.redact(text).found;
     return {

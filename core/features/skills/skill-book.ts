@@ -4,6 +4,7 @@
 import { isInside } from '../../base/inside-folder.ts';
 import { didYouMean } from '../../base/near-names.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import {
   type RefusedSkill,
@@ -97,9 +98,8 @@ export class SkillBook {
     const { skills, index } = this.#loaded();
     const found = skills.get(name);
     if (found !== undefined) return found;
-    const near = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
-    const hint = didYouMean(near) ?? 'See what there is with: trayclaw skills list';
-    throw new AppError('not_found', `There is no skill ${JSON.stringify(name.slice(0, 80))}.`, { hint });
+    const about = index.find(name.replaceAll('-', ' '), 3).map((scored) => scored.name);
+    throw noSuch('skill', name, skills.keys(), didYouMean(about) ?? 'See what there is with: trayclaw skills list');
   }
 
   has(name: string): boolean {

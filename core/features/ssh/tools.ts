@@ -31,7 +31,7 @@ export function createSshTools(deps: SshToolDeps): ToolDefinition[] {
 
 /** A remote command has the same risk class as the same command on this computer. */
 function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts {
-  const { class: gravest, risks, hosts, runsFetched, does } = lookAtLine(line, '', null);
+  const { class: gravest, risks, hosts, runsFetched, does, told } = lookAtLine(line, '', null);
   const facts = factsOf(deps, name, line, [
     ...risks,
     `It runs on ${name}, with the rights of its user there, and cannot be undone from here.`,
@@ -41,7 +41,7 @@ function commandFacts(deps: SshToolDeps, name: string, line: string): CallFacts 
     hosts: [...facts.hosts, ...hosts],
     ...(gravest === 'destructive' || gravest === 'credential' ? { class: gravest } : {}),
     ...(runsFetched ? { runsFetched: true as const } : {}),
-    ...(does === null ? {} : { does: `On ${name}: ${does.charAt(0).toLowerCase()}${does.slice(1)}` }),
+    ...(does === null ? {} : { does: `On ${name}: ${does.charAt(0).toLowerCase()}${does.slice(1)}`, told }),
   };
 }
 

@@ -3,6 +3,7 @@
 import { dirname, resolve } from 'node:path';
 import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
 import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
@@ -94,10 +95,10 @@ type Planning = Pick<Taken, 'workspaces'> & { readonly strategies: () => readonl
 function findStrategy(all: readonly WorkStrategy[], name: string): WorkStrategy {
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return found;
-  const names = all.map((one) => one.name).join(', ');
-  throw new AppError('not_found', name === '' ? 'The task names no custom strategy.' : `There is no strategy ${name}.`, {
-    hint: names === '' ? 'A plugin brings one; see docs/guide/tasks.md.' : `There are: ${names}`,
-  });
+  const names = all.map((one) => one.name);
+  const hint = names.length === 0 ? 'A plugin brings one; see docs/guide/tasks.md.' : `There are: ${names.join(', ')}`;
+  if (name === '') throw new AppError('not_found', 'The task names no custom strategy.', { hint });
+  throw noSuch('strategy', name, names, hint);
 }
 
 export interface Begun {

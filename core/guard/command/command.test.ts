@@ -49,6 +49,7 @@ test('a reader is known to read and can be allowed by its name', () => {
     foreign: null,
     runsFetched: false,
     does: null,
+    told: {},
     launch: { kind: 'plain', file: '/usr/bin/cat', argv: ['cat', 'a.txt'], environment: {} },
   });
 });
@@ -247,6 +248,16 @@ test.each([
   ['git push origin main', null],
 ])('the headline of %s', (line, does) => {
   expect(look(line).does).toBe(does);
+}); // prettier-ignore
+
+test.each([
+  ['rm -rf build', { 'It deletes folders and everything in them.': '' }],
+  ['rm a && curl a.b', { 'It deletes files; they do not go to a bin.': 'Nothing goes to a bin.', 'It talks to the network.': '' }],
+  // The headline names three effects only, and of a push less than the sentence says.
+  ['rm a; truncate -s 0 b; userdel c; dropdb d; git push -f', { 'It deletes files; they do not go to a bin.': 'Nothing goes to a bin.', 'It cuts files off.': '', 'It deletes a user.': '' }],
+  ['npm test', {}],
+])('what the headline of %s says of the risks', (line, told) => {
+  expect(look(line).told).toEqual(told);
 }); // prettier-ignore
 
 test('distinguishes running code from the network from a mere download', () => {

@@ -25,6 +25,8 @@ export interface LineLook {
   readonly runsFetched: boolean;
   /** The effect as a headline; null if no serious effect is known. */
   readonly does: string | null;
+  /** The rest of each risk that the headline says, by its sentence; empty if it says all of it. */
+  readonly told: Readonly<Record<string, string>>;
   /** The program that may bring in text from outside this machine; null if every command of the line is known to be local. */
   readonly foreign: string | null;
 }
@@ -34,6 +36,8 @@ interface Found {
   readonly risk: Risk;
   readonly sentence: string;
   readonly deed: string;
+  /** The part of the sentence that the deed does not say. */
+  readonly rest: string;
 }
 
 const ranks: readonly Risk['class'][] = ['destructive', 'credential', 'network', 'exec'];
@@ -97,10 +101,20 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces | nu
   const gravest = ranks.find((rank) => sorted.some(({ risk }) => risk.class === rank)) ?? 'exec';
   const runsFetched = sorted.some(({ risk }) => risk === carriesCode);
   const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
-  const does = isGrave ? headline(sorted) : null;
+  const { does, told } = isGrave ? headlined(sorted) : { does: null, told: {} };
   const whole = isWhole && needsWholeMachine(commands);
   const foreign = foreignProgram({ commands, isWhole }, cwd);
-  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole, foreign };
+  return {
+    class: gravest,
+    risks,
+    hosts: [...hosts],
+    paths: [...paths.values()],
+    runsFetched,
+    does,
+    told,
+    needsWholeMachine: whole,
+    foreign,
+  };
 }
 
 /** Finds risks that no single command of the line shows. */
@@ -132,16 +146,19 @@ function runsWhatItFetched(commands: readonly LineCommand[]): boolean {
 }
 
 function plainly(risk: Risk): Found {
-  return { risk, sentence: risk.sentence, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, '') };
+  return { risk, sentence: risk.sentence, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, ''), rest: '' };
 }
 
 /** For example "Deletes build and dist and everything inside, and force-pushes to origin/main". */
-function headline(found: readonly Found[]): string {
+function headlined(found: readonly Found[]): { does: string; told: Record<string, string> } {
   const deeds = [...new Set(found.filter(({ risk }) => risk !== isTooMuch).map(({ deed }) => deed))];
-  const shown = deeds.length > DEEDS_MAX ? [...deeds.slice(0, DEEDS_MAX), 'more'] : deeds;
+  const said = new Set(deeds.slice(0, DEEDS_MAX));
+  const shown = [...said, ...(deeds.length > DEEDS_MAX ? ['more'] : [])];
   const last = shown.pop() ?? '';
   const text = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const untold = new Set(found.flatMap(({ deed, sentence }) => (said.has(deed) ? [] : [sentence])));
+  const told = found.flatMap(({ sentence, rest }) => (rest === sentence || untold.has(sentence) ? [] : [[sentence, rest] as const]));
+  return { does: text.charAt(0).toUpperCase() + text.slice(1), told: Object.fromEntries(told) };
 }
 
 /** The position in the risk table; lower is more serious. Risks found in other ways follow directly after the destructive ones. */
@@ -170,7 +187,8 @@ function listedRisk(name: string, args: readonly string[]): readonly Found[] {
   const deed = listed.deed?.(args) ?? null;
   const place = listed.place === undefined ? '' : ` (${listed.place(args)})`;
   const sentence = listed.sentence.replace(/\.$/, `${place}.`);
-  return [deed === null ? { ...plainly(listed), sentence } : { risk: listed, sentence, deed }];
+  if (deed === null) return [{ ...plainly(listed), sentence, rest: place === '' ? '' : sentence }];
+  return [{ risk: listed, sentence, deed, rest: listed.rest ?? sentence }];
 }
 
 /** Returns whether the command runs the output of a program that fetches, or the line is that program within an interpreter. */

@@ -8,6 +8,8 @@ export interface Risk {
   readonly sentence: string;
   /** The risk with the objects of the command, in words that continue "It ". Without it, `sentence` is used. */
   readonly deed?: (args: readonly string[]) => string | null;
+  /** The part of the sentence that `deed` does not say; by default, all of it. */
+  readonly rest?: string;
   /** The place the command acts on ("context prod, namespace web"), added to the sentence. */
   readonly place?: (args: readonly string[]) => string;
 }
@@ -91,6 +93,7 @@ const deletesInCluster = (args: readonly string[]): string =>
     .map(nameObject)
     .join(' ')
     .replace(/^\w+/, (verb) => `${verb}s`)} in ${clusterPlace(args)}`;
+const leaves = (rest: string, one: RiskRule): RiskRule => ({ ...one, rest });
 const inCluster = (one: RiskRule): RiskRule => ({ ...one, place: clusterPlace });
 
 const destructive = (names: string, sentence: string, when?: RiskRule['when'], deed?: Risk['deed']): RiskRule =>
@@ -163,11 +166,11 @@ export const riskRules: readonly RiskRule[] = [
   destructive('lvremove vgremove pvremove lvreduce', 'It writes over whole disks.'),
   destructive('zpool zfs btrfs mdadm', 'It writes over whole disks.', (args) => args.some((argument) => /^(?:destroy|labelclear|rollback|delete|--zero-superblock|--stop|-S)$/.test(argument))),
   destructive('dd', 'It writes raw data over a file or a disk.', (args) => args.some((argument) => argument.startsWith('of=') && argument !== 'of=/dev/null')),
-  destructive('rm unlink rmdir del erase rd srm', 'It deletes folders and everything in them.', (args) => hasFlag(args, 'rR', '--recursive'), withObjects('deletes', ' and everything inside')),
-  destructive('rm unlink rmdir del erase rd srm', 'It deletes files; they do not go to a bin.', undefined, withObjects('deletes')),
+  leaves('', destructive('rm unlink rmdir del erase rd srm', 'It deletes folders and everything in them.', (args) => hasFlag(args, 'rR', '--recursive'), withObjects('deletes', ' and everything inside'))),
+  leaves('Nothing goes to a bin.', destructive('rm unlink rmdir del erase rd srm', 'It deletes files; they do not go to a bin.', undefined, withObjects('deletes'))),
   destructive('remove-item ri clear-recyclebin', 'It deletes files; they do not go to a bin.'),
   destructive('clear-content clc', 'It cuts files off.'),
-  destructive('rimraf del-cli trash-empty deltree', 'It deletes folders and everything in them.', undefined, withObjects('deletes', ' and everything inside')),
+  leaves('', destructive('rimraf del-cli trash-empty deltree', 'It deletes folders and everything in them.', undefined, withObjects('deletes', ' and everything inside'))),
   destructive('zip', 'It deletes the files it packs.', (args) => args.some((argument) => argument === '-m' || argument === '--move')),
   destructive('tar bsdtar', 'It deletes the files it packs.', (args) => args.includes('--remove-files')),
   destructive('mv cp', 'It throws away what a file holds.', (args) => operandsOf(args).includes('/dev/null')),
@@ -183,7 +186,7 @@ export const riskRules: readonly RiskRule[] = [
   destructive('userdel deluser groupdel delgroup remove-localuser', 'It deletes a user.'),
   destructive('net', 'It deletes a user.', (args) => args.some((argument) => /^\/delete$/i.test(argument))),
   destructive('dscl sysadminctl', 'It deletes a user.', (args) => args.some((argument) => /^-?delete(?:User)?$/i.test(argument))),
-  destructive('shred wipe', 'It destroys files so that they cannot come back.', undefined, withObjects('destroys', ' for good')),
+  leaves('', destructive('shred wipe', 'It destroys files so that they cannot come back.', undefined, withObjects('destroys', ' for good'))),
   destructive('truncate', 'It cuts files off.'),
   destructive('find', 'It deletes the files it finds.', (args) => args.includes('-delete')),
   destructive('git', 'It throws away changes that were not committed.', gitIs('reset', (args) => args.includes('--hard') || args.includes('--merge'))),

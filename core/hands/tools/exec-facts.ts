@@ -108,7 +108,7 @@ export class ExecFacts {
       hosts: [...analysis.hosts],
       ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
       ...(analysis.runsFetched ? { runsFetched: true as const } : {}),
-      ...(analysis.does === null ? {} : { does: analysis.does }),
+      ...(analysis.does === null ? {} : { does: analysis.does, told: analysis.told }),
       ...(refused === null ? {} : { refused }),
       ...(beyond === null ? {} : { beyond }),
     };

@@ -49,6 +49,22 @@ describe('a file of a real program', () => {
     expect(await readDocument(officeFile('report.odt'))).toEqual({ title: 'Quarterly report', pages: [text], unit: null, problem: null });
   });
 
+  test('so has an RTF document', async () => {
+    const text = report.join('\n\n').replace('by [comment 0]', 'by  [comment: Please check this number.]');
+    expect(await readDocument(officeFile('report.rtf'))).toEqual({ title: 'Quarterly report', pages: [text], unit: null, problem: null });
+  });
+
+  test('an EPUB book has its chapters in their order', async () => {
+    // The program that wrote it keeps neither headings nor lists.
+    const text = report
+      .join('\n\n')
+      .replaceAll(/^[#-]+ /gm, '')
+      .replace('point\nSecond', 'point\n\nSecond')
+      .replace('[comment 0]', '')
+      .replace('\t', ' ');
+    expect(await readDocument(officeFile('report.epub'))).toEqual({ title: 'Quarterly report', pages: [text], unit: null, problem: null });
+  });
+
   test.each([
     ['budget.xlsx', '=SUM(B2:B3)', '2026-02-28 13:45', '07:05', ' (hidden)'],
     ['budget.ods', '1280.5', '2026-02-28 13:45:00', '7:05', ''],
@@ -166,6 +182,58 @@ describe('a workbook', () => {
   });
 });
 
+const epub = (chapters: Readonly<Record<string, string>>, more: Readonly<Record<string, string>> = {}): Uint8Array => {
+  const names = Object.keys(chapters);
+  const items = names.map((name, at) => `<item id="i${at}" href="${encodeURIComponent(name)}"/>`);
+  const order = names.map((_, at) => `<itemref idref="i${at}"/>`).reverse();
+  return zipSync({
+    mimetype: [strToU8('application/epub+zip'), { level: 0 }],
+    'META-INF/container.xml': strToU8('<rootfile full-path="b/c.opf"/>'),
+    'b/c.opf': strToU8(`<dc:title>T</dc:title><manifest>${items.join('')}</manifest><spine>${order.join('')}${order.join('')}</spine>`),
+    ...Object.fromEntries(Object.entries(chapters).map(([name, text]) => [`b/${name}`, strToU8(text)])),
+    ...Object.fromEntries(Object.entries(more).map(([name, text]) => [name, strToU8(text)])),
+  });
+};
+
+describe('a book', () => {
+  test('is read in the order of its spine, each chapter once, without what is hidden', async () => {
+    const second =
+      '<head><title>no</title></head><h1>Two &mdash; 2</h1><div>loose<p hidden="">no</p><span style="display: none">no</span></div>';
+    const first = '<ul><li><p>a</p><ul><li>b</li></ul></li><li>c</li></ul><pre>x\n  y</pre><p>z<br/>1<img alt="A cat"/></p>';
+    const { title, pages } = await readDocument(epub({ 'two 2.xhtml': second, 'one.xhtml': first }));
+    expect([title, pages]).toEqual(['T', ['- a\n  - b\n- c\n\nx\n  y\n\nz\n1[picture: A cat]\n\n# Two — 2\n\nloose']]);
+  });
+
+  test('whose chapters are encrypted says so; one with encrypted fonts is read', async () => {
+    const locks = (path: string) => ({ 'META-INF/encryption.xml': `<CipherReference URI="${path}"/>` });
+    expect((await readDocument(epub({ 'a.xhtml': '<p>a</p>' }, locks('b/a.xhtml')))).problem).toBe('It is locked by its seller.');
+    expect((await readDocument(epub({ 'a.xhtml': '<p>a</p>' }, locks('b/font.otf')))).pages).toEqual(['a']);
+  });
+});
+
+describe('an RTF document', () => {
+  test.each([
+    ['Unicode, with what old readers show for it', String.raw`a\u252?b\uc0\u228 c{\uc2\u8364\'80x}d\u-10179\u-8704 `, 'aübäc€d😀'],
+    [
+      'bytes in the code page, and in that of a font',
+      String.raw`{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset204 B;}}\f0 \'e4\f1 \'e4\f0\'80`,
+      'äд€',
+    ],
+    ['hidden and deleted text', String.raw`a{\v no}b\v no\v0 c{\deleted no}d\v no\plain e`, 'abcde'],
+    ['unread groups and raw bytes', String.raw`a{\*\x no}{\pict\bin5 }}}}}}b{\header no}c`, 'abc'],
+    ['a table and text around it', String.raw`a\par\intbl b\par c\cell d\cell\row\pard e\par`, 'a\n\n| b c | d |\n|---|---|\n\ne'],
+    ['a note', String.raw`a{\footnote\pard b\par c}d\par e`, 'a [note: b c]d\n\ne'],
+    ['a link without an address outside', String.raw`{\field{\*\fldinst HYPERLINK \\l "x"}{\fldrslt a}}`, 'a'],
+    ['more ends than groups', 'a}}b', 'ab'],
+  ])('has %s', async (_, body, text) => {
+    expect((await readDocument(Buffer.from(String.raw`{\rtf1\ansi\ansicpg1252 ${body}}`, 'latin1'))).pages).toEqual([text]);
+  });
+
+  test('without text says so', async () => {
+    expect((await readDocument(Buffer.from('{\\rtf1 {\\pict 00}}'))).problem).toBe('It holds no text, only pictures perhaps.');
+  });
+});
+
 test.each([
   ['is cut', (bytes: Buffer) => bytes.subarray(0, -40), 'It is damaged and cannot be read.'],
   [
@@ -195,7 +263,34 @@ test.each([
 
 test('markup that was made to be slow is read in the time its size takes', async () => {
   const startedMs = performance.now();
-  for (const piece of ['<w:p>', '<w:tbl><w:tr><w:tc>', '</w:p>', '&', '<a b="', "<a b='>'>"])
-    await readDocument(word(piece.repeat(200_000)));
+  for (const piece of [
+    '<w:p>',
+    '<w:tbl><w:tr><w:tc>',
+    '</w:p>',
+    '&',
+    '<a b="',
+    "<a b='>'>",
+    '<li>',
+    '<table><tr><td>',
+    '<a href="x:">',
+    '<p style="display:',
+  ])
+    for (const made of [word, (text: string) => epub({ 'a.xhtml': text })]) await readDocument(made(piece.repeat(200_000)));
+  for (const piece of [
+    '{',
+    '}',
+    '\\\\',
+    "\\'e4",
+    '\\u1 ',
+    '{\\v ',
+    '\\cell ',
+    '\\intbl a\\cell\\row',
+    '{\\s1 Heading 1;',
+    '{\\fldinst HYPERLINK "x:',
+    '{\\fldrslt ',
+    '{\\footnote ',
+    '\\bin1 ',
+  ])
+    await readDocument(Buffer.from(`{\\rtf1{\\stylesheet ${piece.repeat(50_000)}}${piece.repeat(50_000)}`, 'latin1'));
   expect(performance.now() - startedMs).toBeLessThan(60_000);
 });

@@ -1,7 +1,8 @@
-// Extracts the text of office documents: Word, Excel, PowerPoint and OpenDocument files. Runs in a separate thread, because a document may
+// Extracts the text of office documents: Word, Excel, PowerPoint, OpenDocument and EPUB files. Runs in a separate thread, because a document may
 // be large, slow or malicious.
 
 import type { DocumentText } from './document-text.ts';
+import { readEpub } from './office-epub.ts';
 import { readExcel } from './office-excel.ts';
 import { readOpenSheets, readOpenSlides, readOpenText } from './office-open.ts';
 import { OfficeParts, partOf } from './office-parts.ts';
@@ -19,10 +20,17 @@ export function readOffice(bytes: Uint8Array, mediaType: string): DocumentText {
   try {
     const parts = new OfficeParts(Buffer.from(bytes));
     if (parts.read('META-INF/manifest.xml').includes('encryption-data')) return unread('It is locked with a password.');
-    const { pages, unit } = pagesOf(parts, mediaType);
+    const book = mediaType === 'application/epub+zip' ? readEpub(parts) : null;
+    if (book?.isLocked === true) return unread('It is locked by its seller.');
+    const { pages, unit } = book === null ? pagesOf(parts, mediaType) : { pages: [book.text], unit: null };
     const shown = pages.map(visibleText);
     const problem = shown.every((page) => page.trim() === '') ? 'It holds no text, only pictures perhaps.' : null;
-    return { title: titleOf(parts), pages: shown, unit, problem };
+    return {
+      title: titleOf(parts.read(book?.main) || parts.read('docProps/core.xml') || parts.read('meta.xml')),
+      pages: shown,
+      unit,
+      problem,
+    };
   } catch {
     return unread('It is damaged and cannot be read.');
   }
@@ -45,12 +53,12 @@ function asOne(sheets: readonly string[]): string[] {
 }
 
 /** Null if the document has none. */
-function titleOf(parts: OfficeParts): string | null {
+function titleOf(source: string): string | null {
   let title = '';
   let isTitle = false;
-  scanXml(parts.read('docProps/core.xml') || parts.read('meta.xml'), {
+  scanXml(source, {
     open: (name) => {
-      isTitle = name === 'title';
+      isTitle = name === 'title' && title === '';
       return true;
     },
     close: () => {

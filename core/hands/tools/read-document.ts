@@ -9,6 +9,7 @@ const OLD = 'Its text cannot be read: save it as .docx, .xlsx or .pptx, without 
 export async function readDocument(bytes: Uint8Array): Promise<DocumentText> {
   const mediaType = knownMediaType(bytes);
   if (mediaType === 'application/pdf') return (await import('./pdf-text.ts')).readPdf(bytes);
+  if (mediaType === 'application/rtf') return (await import('./office-rtf.ts')).readRtf(bytes);
   if (mediaType === 'application/x-ole-storage') return { title: null, pages: [], unit: null, problem: OLD };
   return (await import('./office-text.ts')).readOffice(bytes, mediaType ?? '');
 }

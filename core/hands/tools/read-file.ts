@@ -37,7 +37,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
   return defineTool({
     name: 'read_file',
     description:
-      'Read a text file or the text of a document (PDF, Word, Excel, PowerPoint, OpenDocument), or look at a picture (PNG, JPEG, GIF, WebP). Long text comes in parts: the end of the result says which offset to continue with. Other binary files are only described.',
+      'Read a text file or the text of a document (PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF), or look at a picture (PNG, JPEG, GIF, WebP). Long text comes in parts: the end of the result says which offset to continue with. Other binary files are only described.',
     input,
     class: 'read',
     shows: { verb: 'read', target: ['path'] },

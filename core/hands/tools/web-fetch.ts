@@ -26,7 +26,7 @@ export function createWebFetch(deps: WebToolDeps): ToolDefinition {
   return defineTool({
     name: 'web_fetch',
     description:
-      'Read a page of the web as Markdown, or a document (PDF, Word, Excel, PowerPoint, OpenDocument) as text. JSON and text come as they are; pictures and other files are kept as artifacts.',
+      'Read a page of the web as Markdown, or a document (PDF, Word, Excel, PowerPoint, OpenDocument, EPUB, RTF) as text. JSON and text come as they are; pictures and other files are kept as artifacts.',
     input,
     class: 'network',
     shows: { verb: 'fetch', target: ['url'] },

@@ -3,6 +3,7 @@
 import type { OpName } from '../../../contracts/ops.ts';
 import type { Entry } from '../kernel/entries.ts';
 import { argumentsOf, optionsOf, type Fields } from '../kernel/options.ts';
+import { takesLast } from '../short-ids.ts';
 
 /** The completions at a position: some of these words, ids and names of this kind, or a file. */
 export interface Offer {
@@ -33,8 +34,6 @@ const namesByParameter: Readonly<Record<string, string>> = {
   memoryId: 'memory',
   otherId: 'memory',
 };
-/** Parameters for which `last` names the newest id. */
-const lasts: readonly string[] = ['sessionId', 'turnId', 'packId'];
 
 /** The options of every command. */
 export const globals: Place['options'] = [
@@ -84,7 +83,7 @@ function offerOf(op: OpName | null, name: string, choices: readonly string[]): O
   const isSkill = name === 'name' && op?.startsWith('skill.') === true;
   const isApproval = name === 'id' && op === null;
   const names = isSkill ? 'skill' : isApproval ? 'approval' : (namesByParameter[name] ?? null);
-  return { words: [...choices, ...(lasts.includes(name) ? ['last'] : [])], names, isFile: false };
+  return { words: [...choices, ...(takesLast(op, name) ? ['last'] : [])], names, isFile: false };
 }
 
 /** The choices in the description of an argument of a handwritten command, such as `bash, zsh or fish`. */

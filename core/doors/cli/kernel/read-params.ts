@@ -3,7 +3,7 @@
 import { givenPath } from '../../../base/given-path.ts';
 import { didYouMean, nearNames } from '../../../base/near-names.ts';
 import { AppError } from '../../../contracts/errors.ts';
-import { parseCount, parseJsonArgument } from '../command-context.ts';
+import { parseCount, parseJsonArgument, parseNumber } from '../command-context.ts';
 import type { CliIo } from '../ports.ts';
 import type { Entry, Given } from './entries.ts';
 import { argumentsOf, optionsOf, type Field, type Fields } from './options.ts';
@@ -48,7 +48,7 @@ function readValue(value: unknown, field: Field, label: string): unknown {
     case 'count':
       return parseCount(value, label);
     case 'number':
-      return parseNumber(value, field, label);
+      return parseNumber(value, label, field);
     case 'json':
       return parseJsonArgument(value, label);
     case 'pairs':
@@ -75,12 +75,4 @@ export function oneOf(choices: readonly string[], word: string, label: string): 
   const hint = didYouMean(nearNames(word, choices));
   const data = hint === null ? {} : { hint };
   throw new AppError('invalid_params', `${label} takes one of ${choices.join(', ')}, not "${word}".`, { data });
-}
-
-function parseNumber(text: string, { minimum, maximum }: Field, label: string): number {
-  const number = Number(text);
-  const isWithin = number >= (minimum ?? -Infinity) && number <= (maximum ?? Infinity);
-  if (text.trim() !== '' && isWithin) return number;
-  const bounds = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
-  throw new AppError('invalid_params', `${label} takes a number${bounds}, not "${text}".`);
 }

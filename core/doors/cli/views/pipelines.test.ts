@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
-import { fakeParts, runCommand } from '../../../../tests/doubles/fake-terminal.ts';
+import { FakeTerminal, fakeParts, runCommand } from '../../../../tests/doubles/fake-terminal.ts';
+import { runCli } from '../cli.ts';
 import type { PipelineView } from '../../../contracts/features/pipelines.ts';
 import type { WorkView } from '../../../contracts/features/work.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
@@ -61,6 +62,24 @@ test('research that fails says why and writes no file', async () => {
   const ran = await runCommand(['research', 'How tall?', '-o', path], fakeParts(claw));
   expect(ran.err).toContain('This is the offline demo. Set one up: trayclaw setup');
   expect([ran.code, existsSync(path), ran.out.includes(failed.reason), ran.out.includes('Written')]).toEqual([1, false, true, false]);
+});
+
+test('research says at the start which tools it works without', async () => {
+  const ends: string[] = [];
+  const claw = new FakeClaw({
+    'pipeline.run': () => ({ ...failed, status: 'running', reason: '', lacks: ['web_search'] }),
+    'pipeline.wait': () => {
+      ends.push(terminal.err);
+      return { ...failed, status: 'done', text: 'It is 330 m high.', reason: '' };
+    },
+    'model.list': () => ({ models: [], defaultModel: 'lab/big', problem: null, failed: [], offers: [] }),
+  });
+  const terminal = new FakeTerminal();
+  expect(await runCli(['research', 'How tall?'], terminal.io, fakeParts(claw))).toBe(0);
+  expect(ends).toEqual([
+    'Not set up here, so this works without: web_search. To search the web, choose a service: see docs/guide/browser.md.\n',
+  ]);
+  expect(terminal.out).toContain('It is 330 m high.');
 });
 
 test('says why research cannot write its file, and where the answer is', async () => {

@@ -42,8 +42,12 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
     try {
       return await context.untilInterrupt(async (signal) => {
         const caller = { ...cliCaller, signal };
-        const first = await claw.op('pipeline.run', params, caller);
-        const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId: first.pipelineId }, caller);
+        const begun = await claw.op('pipeline.run', { ...params, wait: false }, caller);
+        const { pipelineId, status, lacks = [] } = begun;
+        if (lacks.length > 0) context.output.note(lackWords(lacks));
+        const isBegun = params.wait === false || status !== 'running';
+        const first = isBegun ? begun : await claw.op('pipeline.wait', { pipelineId }, caller);
+        const again = (): Promise<PipelineView> => claw.op('pipeline.wait', { pipelineId }, caller);
         const view = await answerWaits(context, claw, first, { again });
         const isWritten = file !== null && view.status === 'done';
         if (isWritten) writeResult(file, `${view.text}\n`, `The answer is kept: ${context.program} pipeline show ${view.pipelineId}`);
@@ -56,6 +60,11 @@ async function runPipeline(context: CommandContext, params: OpParams<'pipeline.r
       await telling;
     }
   });
+}
+
+function lackWords(lacks: readonly string[]): string {
+  const hint = lacks.includes('web_search') ? ' To search the web, choose a service: see docs/guide/browser.md.' : '';
+  return `Not set up here, so this works without: ${lacks.join(', ')}.${hint}`;
 }
 
 /** Streams the text of the node whose output is the pipeline's output, on standard error because the result follows. */

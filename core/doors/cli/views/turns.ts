@@ -1,6 +1,6 @@
 // Views of turns, their events and their context packs, and of pinned rules with their scope.
 
-import { describePack, describeTurn } from '../insight.ts';
+import { describePack, describePreview, describeTurn } from '../insight.ts';
 import { tabled } from '../kernel/shown.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { mainAgentId } from '../../../contracts/agents.ts';
@@ -17,6 +17,7 @@ export const turnViews: ViewsOf<'turn'> = {
 
 export const packViews: ViewsOf<'pack'> = {
   'pack.get': { show: describePack },
+  'pack.preview': { show: describePreview },
 };
 
 export const ruleViews: ViewsOf<'rule'> = {

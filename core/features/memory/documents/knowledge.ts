@@ -5,6 +5,7 @@ import { statSync, watch, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, toAppError } from '../../../contracts/errors.ts';
+import { noSuch } from '../../../contracts/no-such.ts';
 import type { Evidence } from '../../../contracts/knowledge-ops.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { Spine } from '../../feature.ts';
@@ -109,7 +110,7 @@ export class Knowledge {
   async search(request: SearchRequest): Promise<Evidence[]> {
     const { source } = request;
     const isKnown = source === undefined || this.#entries.has(source) || this.#deps.resolvers.some(({ name }) => name === source);
-    if (!isKnown) throw noSource(source);
+    if (!isKnown) throw this.#noSource(source);
     return (await this.find(request)).evidence;
   }
 
@@ -162,7 +163,7 @@ export class Knowledge {
 
   #find(name: string): Entry {
     const entry = this.#entries.get(name);
-    if (entry === undefined) throw noSource(name);
+    if (entry === undefined) throw this.#noSource(name);
     return entry;
   }
 
@@ -235,6 +236,11 @@ export class Knowledge {
     }
   }
 
+  #noSource(name: string): AppError {
+    const hint = 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.';
+    return noSuch('source', name, [...this.#entries.keys(), ...this.#deps.resolvers.map((one) => one.name)], hint);
+  }
+
   /** Deletes the indexes of sources that are no longer configured. */
   #removeUnconfigured(): void {
     const { store, logger } = this.#deps;
@@ -276,10 +282,4 @@ function kindOf(source: ConfiguredSource): 'inline' | 'directory' | 'file' {
 
 function pathOf({ folder, only }: DirectorySource): string {
   return only === null ? folder : join(folder, only);
-}
-
-function noSource(name: string): AppError {
-  return new AppError('not_found', `There is no source ${name}.`, {
-    hint: 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.',
-  });
 }

@@ -89,6 +89,7 @@ export const work = {
   again: 'again',
   writing: (node: string) => `What ${node} writes`,
   quality: (percent: number) => `quality ${percent}%`,
+  lacks: (tools: string) => `Not set up here, so this works without: ${tools}.`,
 
   plan: {
     holds: {
