@@ -8,10 +8,9 @@ import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts'
 import { type HelperEnd } from '../../contracts/features/helpers.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { ownSessions, ownChannels } from '../../contracts/system-session.ts';
-import type { HelperDeps } from './ports.ts';
 import { answerOf, endOf, taskOf, type EndedHelp } from './helper-words.ts';
 import { deliveryKey, type HelperJob } from './rows.ts';
-import { planCall, startOf, type CallPlace, type WantedHelp } from './plan-call.ts';
+import { type CallPlace, type HelperDeps, planCall, startOf, type WantedHelp } from './plan-call.ts';
 
 const LOOK_AGAIN_MS = 30_000;
 const RETRY_FIRST_MS = 2_000;
