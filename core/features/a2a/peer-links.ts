@@ -78,6 +78,7 @@ export class PeerLinks {
 
 // A remote agent as a model. The peer answers its turns, so budgets, the panic stop, the queue of subagents and the log apply to it as to
 // every other agent. Only the message leaves this machine: no prompt, no tools, no memory.
+
 interface Peers {
   readonly peers: Readonly<Record<string, PeerConfig>>;
   readonly work: Pick<PeerWork, 'run'>;

@@ -77,6 +77,7 @@ function sends(effect: ActionEffect['class'], method: string, url: string | null
 
 // Words on a page that announce an effect, by kind of effect, in a few common languages. Requests behind words that the list lacks are
 // still blocked when the page sends something (page-guard.ts).
+
 type PageEffect = Extract<ToolClass, 'spend' | 'destructive' | 'credential' | 'message'>;
 
 const kinds: Readonly<Record<PageEffect, string>> = {

@@ -170,6 +170,7 @@ async function handOver({ host }: BrowserToolDeps, args: BrowserArgs, context: T
 
 // The picture that a person sees before an action with an effect: the page with the element marked. It is taken with the snapshot, because
 // computing the facts of a call must not touch the page.
+
 type Picture = NonNullable<CallFacts['picture']>;
 
 const HEIGHT_MAX = 3000;

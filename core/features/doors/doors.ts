@@ -101,6 +101,7 @@ function revokeToken({ log }: Taken, rows: DoorRows, named: string, caller: Call
 }
 
 // The health check of the doors: reports tokens that are no longer used and tokens of closed doors. Reports nothing if there are no tokens.
+
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 3600_000;
 

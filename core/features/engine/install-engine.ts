@@ -88,6 +88,7 @@ function explained(cause: unknown, signal: AbortSignal): AppError {
 }
 
 // Unpacks an npm archive into a folder: only plain files, nothing outside the folder, no links.
+
 const rules: TarRules = {
   unpackedBytesMax: 512 * 1024 * 1024,
   entriesMax: 20_000,

@@ -115,6 +115,7 @@ function eventsSince({ reads }: GovernorOpsDeps['log'], sinceMs: number): { even
 
 // Applies the rules to logged turns: to explain turns that ran without the governor, and to simulate it on past days. Pure. Signals that
 // the log does not contain (the age of a grant, the budget of a session) count as 0.
+
 const observing: GovernorConfig = { mode: 'observe' };
 
 /** The recorded findings from the last assessment of each call. Null if there is no assessment. */

@@ -59,6 +59,7 @@ function handlersOf(doctor: Doctor): HealthOps {
 
 // Collects the health findings of every part, repairs findings, and runs the recovery plans that a person asks for. Checks and plans change
 // nothing; what is run is recorded.
+
 interface Planned extends Plan {
   readonly kind: RecoveryKind;
   readonly target: string | null;

@@ -63,6 +63,7 @@ function missing(uri: string): ResourceNotFoundError {
 
 // Notifies a client when a conversation that it subscribed to continues. Clients of 2025-11-25 and earlier subscribe with a request, which
 // is handled here. Later ones listen to a stream, which the official server manages.
+
 const WATCHED_MAX = 200;
 
 /** `tellsAll` sends every change; the official server knows the subscribers and drops the rest. */

@@ -175,6 +175,7 @@ function shortly(args: Record<string, unknown>): string {
 
 // The find_tools tool: searches for tools of MCP servers by what they do. It is offered only if there are more tools than a model should
 // see at once. Reads only approved tools.
+
 const FOUND_MAX = 8;
 
 interface OfferedMcpTool {

@@ -195,6 +195,7 @@ function letterAt(index: number): string {
 }
 
 // Chooses the models for a second opinion: a panel of config.yaml, a named model, or a model other than the one that answered. Pure.
+
 interface Panel {
   /** Null if a single model is asked. */
   readonly name: string | null;

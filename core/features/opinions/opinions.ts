@@ -57,6 +57,7 @@ function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>): Pick<OpHandl
 }
 
 // Decides whether a turn that has just ended gets a second opinion, and from whom: by the settings of its agent, or by the governor. Pure.
+
 interface Wanted {
   /** A panel or a model. Null lets `choosePanel` decide. */
   readonly of: string | null;

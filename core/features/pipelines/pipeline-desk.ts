@@ -158,6 +158,7 @@ function standingOf(state: PipelineState, node: string): Pick<PipelineView['node
 
 // Runs one node: a turn of an agent in the node's own session, or a review of another node's output. Turns have deduplication keys, so that
 // a restart never runs one twice.
+
 interface NodeDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'submit' | 'whenResting'>;
   sourcesOf(sessionId: string): readonly TaintSource[];

@@ -101,6 +101,7 @@ export function wordsOf(cause: unknown): string {
 
 // Holds a running plugin to the files that were hashed: what it imports later is compared when it is loaded, and its imports by path lead to
 // no other file. Packages from elsewhere, worker threads and files read as data are not covered.
+
 const isPath = /^(?:\.|\/|file:)/;
 
 /** Until it is disposed of. A changed or new file fails the import. */

@@ -142,6 +142,7 @@ function nameOf(given: string): string {
 
 // The git_worktree tool: adds a worktree for a session, or removes one. Only the program calls it, for a person, and the gate sees every
 // path. A removal checks directly before deleting what would be lost.
+
 const input = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('add'), repository: z.string().min(1), path: z.string().min(1), branch: z.string().min(1) }),
   z.strictObject({ action: z.literal('remove'), repository: z.string().min(1), path: z.string().min(1), discard: z.boolean() }),

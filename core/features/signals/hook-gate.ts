@@ -114,6 +114,7 @@ function digest(text: string): Buffer {
 
 // Signatures of webhook senders: Standard Webhooks 1.0 (https://www.standardwebhooks.com), which cover the id and the time, and the older
 // form of GitHub, which covers the body alone. Pure.
+
 type SignatureForm = 'standard' | 'github';
 
 const TOLERANCE_S = 300;

@@ -161,6 +161,7 @@ export function bundledSkills(): string | null {
 
 // Computes the bounds of a skill's script: the declarations in the front matter, and the hosts that the script's text names. Reads files;
 // decides nothing.
+
 const SCRIPT_BYTES_MAX = 1_000_000;
 
 /** The bounds of the first skill that owns one of the paths, or null if none does. */

@@ -43,6 +43,7 @@ export const ssh = defineBuiltInFeature({
 
 // Reads a machine's settings from the person's ~/.ssh/config through the ssh program of this computer, so that the file is interpreted
 // exactly as ssh does. Connects to nothing.
+
 interface UserHostOptions {
   /** The machines that the agent may use. Jump hosts must be among them. */
   readonly names: readonly string[];

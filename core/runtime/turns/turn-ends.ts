@@ -1,9 +1,10 @@
 // Lets callers wait for the ends of turns.
 
-import { NewestMap } from '../../base/newest-map.ts';
 import { Deferred } from '../../base/deferred.ts';
+import { NewestMap } from '../../base/newest-map.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
 
 export interface TurnEnd {
   /** `running` only if the program closed before the turn ended or waited, `queued` if an earlier turn waits. */
@@ -79,5 +80,31 @@ export class TurnEnds {
     const waiting = this.#waiting.get(turnId) ?? [];
     this.#waiting.delete(turnId);
     return waiting;
+  }
+}
+
+// Waits for the end of a turn across its approvals, for work that consists of turns. Does not continue turns itself.
+
+interface Watched {
+  readonly turns: { whenResting(turnId: string): Promise<TurnEnd | null> };
+  readonly log: Pick<SessionLog, 'index' | 'reads' | 'nextCommit'>;
+}
+
+/**
+ * `onWaiting` is called whenever the turn waits for a person. Rejects with `cancelled` when the signal aborts, which does not end the turn.
+ */
+export async function whenTurnEnds(
+  { turns, log }: Watched,
+  { sessionId, turnId }: { readonly sessionId: string; readonly turnId: string },
+  { signal, onWaiting }: { readonly signal: AbortSignal; readonly onWaiting: (turnId: string) => void },
+): Promise<EventBodies['turn.finished']> {
+  for (;;) {
+    if (signal.aborted) throw new AppError('cancelled', 'It was stopped while a turn was under way.');
+    const end = await turns.whenResting(turnId);
+    const finished = end?.finished ?? log.reads.turnEnd(sessionId, turnId);
+    if (finished !== null) return finished;
+    const next = log.nextCommit(signal);
+    if (log.index.turn(turnId)?.status === 'waiting') onWaiting(turnId);
+    await next;
   }
 }

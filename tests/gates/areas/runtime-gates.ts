@@ -295,7 +295,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/unsafe-again',
     prevents: 'an unsafe call that was cut off is rerun automatically',
-    file: 'core/runtime/turns/recovery.ts',
+    file: 'core/runtime/turns/settle.ts',
     text: "open.filter((call) => call.idempotency === 'unsafe')",
     instead: "open.filter((call) => call.tool === '')",
     suites: ['core/runtime/turns/turns-restart.test.ts'],

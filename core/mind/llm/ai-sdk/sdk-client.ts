@@ -106,6 +106,7 @@ export class SdkClient implements ModelClient {
 }
 
 // Converts a request to the form that AI SDK models accept. Pure; the messages are in the order that every vendor accepts.
+
 interface PromptOptions {
   readonly specificationVersion: string;
   readonly seesImages: boolean;
