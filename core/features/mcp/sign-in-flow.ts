@@ -1,7 +1,9 @@
 // A person signs in: an address to open, a small local server that receives the answer, and at most three rounds. Everything that is not
 // the answer to this sign-in is refused.
 
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Deferred, sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -101,15 +103,10 @@ export class SignInFlow {
       waiting.answer.resolve({ params: url.searchParams, reply: response });
     });
     this.#server = server;
-    const listen = (port: number): Promise<number> =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, '127.0.0.1', () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : port);
-        });
-      });
+    const listen = async (port: number): Promise<number> => {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      return (server.address() as AddressInfo).port;
+    };
     return listen(wanted ?? 0).catch((cause: unknown) => {
       if (wanted === null) throw cause;
       return listen(0);

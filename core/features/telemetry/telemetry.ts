@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto';
 import { counted } from '../../base/counted.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { telemetryOps, TelemetryTarget } from '../../contracts/features/telemetry.ts';
-import { type Finding, type HealthSource, unwell, warning, well } from '../../contracts/health.ts';
+import type { telemetryOps } from '../../contracts/features/telemetry.ts';
+import { type Finding, unwell, warning, well } from '../../contracts/health.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { ExportQueue, type Progress, type QueueState } from './export-queue.ts';
+import { ExportQueue, type Progress } from './export-queue.ts';
 import { type Resource, tracesJson } from './otlp-json.ts';
 import { langfuseReceiver, otlpReceiver, type Receiver } from './receiver.ts';
 import { traceOfTurn } from './turn-spans.ts';
@@ -51,7 +51,7 @@ export const telemetry = defineBuiltInFeature({
     };
     return {
       handlers,
-      checks: senders.length === 0 ? [] : [checkOf(senders)],
+      checks: senders.length === 0 ? [] : [{ check: () => senders.map(findingOf) }],
       begin: () => {
         for (const sender of senders) sender.begin();
       },
@@ -70,12 +70,8 @@ export const telemetry = defineBuiltInFeature({
   },
 });
 
-function checkOf(senders: readonly Sender[]): HealthSource {
-  return { check: () => senders.map(findingOf) };
-}
-
 function findingOf(sender: Sender): Finding {
-  const { name, problem, refused, rejectedSpans, pending } = sender.state();
+  const { name, problem, refused, rejectedSpans, pending } = sender.state;
   const id = `telemetry.${name}`;
   const waits = counted(pending, 'turn waits', 'turns wait');
   if (problem !== null) return unwell(id, `Traces are not sent: ${problem} ${waits}; nothing is lost.`, 'trayclaw telemetry flush');
@@ -94,6 +90,7 @@ function findingOf(sender: Sender): Finding {
 
 // Decides when a queue of traces is sent: every few seconds while it is not empty, with growing delays while the receiver fails, and not
 // while the panic stop is engaged.
+
 interface SenderDeps extends Pick<Spine, 'later' | 'closing'> {
   readonly queue: ExportQueue;
   readonly panic: Pick<PanicState, 'engaged'>;
@@ -119,8 +116,9 @@ class Sender {
     this.#lookAfter(0);
   }
 
-  state(): ReturnType<typeof stateOf> {
-    return stateOf(this.#deps.queue);
+  get state() {
+    const { queue } = this.#deps;
+    return { ...queue.state, name: queue.name, pending: queue.pending() };
   }
 
   /** Sends everything pending, until the queue is empty or the receiver fails. */
@@ -164,8 +162,4 @@ class Sender {
     this.#running = step;
     return step;
   }
-}
-
-function stateOf(queue: ExportQueue): Omit<QueueState, 'sent'> & { readonly name: TelemetryTarget; readonly pending: number } {
-  return { ...queue.state, name: queue.name, pending: queue.pending() };
 }

@@ -214,6 +214,7 @@ function badReply(why: string): AppError {
 }
 
 // The two formats of embedding servers: POST /embeddings of OpenAI and compatible servers, and POST /api/embed of Ollama. Pure.
+
 interface EmbeddingAsked {
   readonly model: string;
   readonly input: readonly string[];

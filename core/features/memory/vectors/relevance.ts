@@ -2,6 +2,7 @@
 
 // Questions and answers on unrelated subjects. They measure how similar a model finds unrelated texts, which varies widely between models.
 // Changing these texts changes every floor, so such a change needs a new `referenceName`.
+
 export const referenceName = 'pairs-1';
 
 const referencePairs: readonly (readonly [question: string, answer: string])[] = [
