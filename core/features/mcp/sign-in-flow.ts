@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 
@@ -23,7 +23,7 @@ export class SignInFlow {
   readonly #signIn: SignIn;
   readonly #attempt: SignInAttempt;
   readonly #over = new AbortController();
-  readonly #first = new Deferred<string | null>();
+  readonly #first = Promise.withResolvers<string | null>();
   #server: Server | null = null;
   #rounds = 0;
   /** Resolves when the person is signed in, and rejects with the reason otherwise. */
@@ -76,7 +76,7 @@ export class SignInFlow {
   }
 
   async #answer(answers: Answers, provider: SignInProvider, signal: AbortSignal): Promise<Answer> {
-    const waiting = new Deferred<Answer>();
+    const waiting = Promise.withResolvers<Answer>();
     answers.waiting = { provider, answer: waiting };
     const answered = new AbortController();
     const late = sleep(WAIT_MS, AbortSignal.any([signal, answered.signal])).then(() => null);
@@ -120,7 +120,7 @@ interface Answer {
 }
 
 interface Answers {
-  waiting: { readonly provider: SignInProvider; readonly answer: Deferred<Answer> } | null;
+  waiting: { readonly provider: SignInProvider; readonly answer: PromiseWithResolvers<Answer> } | null;
   last?: ServerResponse;
 }
 

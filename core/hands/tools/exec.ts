@@ -4,7 +4,6 @@
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { counted } from '../../base/counted.ts';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { formatBytes } from './bound-text.ts';
@@ -271,7 +270,7 @@ function withoutUnfinished(bytes: Buffer, context: ToolContext): Buffer {
 
 async function waitForNews(session: ExecSession, waitMs: number, signal: AbortSignal): Promise<void> {
   if (waitMs === 0 || session.end !== null || session.output.totalBytes > session.polledBytes) return;
-  const news = new Deferred<void>();
+  const news = Promise.withResolvers<void>();
   const off = session.onNews.on(() => news.resolve());
   try {
     await settlesWithin(news.promise, waitMs, signal);

@@ -1,6 +1,5 @@
 // Lets callers wait for the ends of turns.
 
-import { Deferred } from '../../base/deferred.ts';
 import { NewestMap } from '../../base/newest-map.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
@@ -18,7 +17,7 @@ export interface TurnEnd {
 const ENDS_KEPT = 64;
 
 export class TurnEnds {
-  readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<TurnEnd | null>[]>();
   readonly #newest = new NewestMap<string, TurnEnd | AppError>(ENDS_KEPT);
 
   /** The end of a turn that ended recently. Fails with the error of one that could not continue. */
@@ -29,7 +28,7 @@ export class TurnEnds {
   }
 
   async wait(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
-    const deferred = new Deferred<TurnEnd | null>();
+    const deferred = Promise.withResolvers<TurnEnd | null>();
     const waiting = this.#waiting.get(turnId);
     if (waiting === undefined) this.#waiting.set(turnId, [deferred]);
     else waiting.push(deferred);
@@ -70,13 +69,13 @@ export class TurnEnds {
     for (const turnId of Array.from(this.#waiting.keys())) this.end(turnId, { status: 'running', sessionId: '' });
   }
 
-  #forget(turnId: string, deferred: Deferred<TurnEnd | null>): void {
+  #forget(turnId: string, deferred: PromiseWithResolvers<TurnEnd | null>): void {
     const left = this.#waiting.get(turnId)?.filter((other) => other !== deferred) ?? [];
     if (left.length > 0) this.#waiting.set(turnId, left);
     else this.#waiting.delete(turnId);
   }
 
-  #take(turnId: string): Deferred<TurnEnd | null>[] {
+  #take(turnId: string): PromiseWithResolvers<TurnEnd | null>[] {
     const waiting = this.#waiting.get(turnId) ?? [];
     this.#waiting.delete(turnId);
     return waiting;
