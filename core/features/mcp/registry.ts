@@ -197,12 +197,12 @@ function createFindTools(offered: () => readonly OfferedMcpTool[], onFound: (too
     run: ({ query }) => {
       const tools = rankTools(query, offered()).slice(0, FOUND_MAX);
       onFound(tools.map(({ tool }) => tool));
-      return Promise.resolve(found(tools));
+      return Promise.resolve(foundTools(tools));
     },
   });
 }
 
-function found(tools: readonly OfferedMcpTool[]) {
+function foundTools(tools: readonly OfferedMcpTool[]) {
   if (tools.length === 0) return { forModel: 'No tool of an MCP server fits. Try other words.' };
   const lines = tools.map(({ server, tool }) => `${offeredName(server, tool.name)}: ${firstLine(tool.description)}`);
   const servers = [...new Set(tools.map(({ server }) => server))];

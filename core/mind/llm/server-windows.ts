@@ -90,7 +90,7 @@ async function askOllama({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promis
   const set = typeof shown['parameters'] === 'string' ? /^num_ctx\s+(\d+)/m.exec(shown['parameters'])?.[1] : undefined;
   const facts = isPlainObject(shown['model_info']) ? Object.entries(shown['model_info']) : [];
   const own = facts.find(([name]) => name.endsWith('.context_length'))?.[1];
-  return smallest([window(Number(set ?? Number.NaN)), window(own)]);
+  return smallest([windowIn(Number(set ?? Number.NaN)), windowIn(own)]);
 }
 
 /** The loaded window if the server reports it (LM Studio, llama-server), else the one in its list of models (vLLM, gateways). */
@@ -105,9 +105,9 @@ async function askCompatible({ baseUrl, modelId }: WindowQuestion, ask: Ask): Pr
   const settings = isPlainObject(props) ? props['default_generation_settings'] : undefined;
   const listed = modelIn(list, modelId);
   return (
-    window(modelIn(studio, modelId)?.['loaded_context_length']) ??
-    window(isPlainObject(settings) ? settings['n_ctx'] : undefined) ??
-    smallest(listedFields.map((field) => window(listed?.[field])))
+    windowIn(modelIn(studio, modelId)?.['loaded_context_length']) ??
+    windowIn(isPlainObject(settings) ? settings['n_ctx'] : undefined) ??
+    smallest(listedFields.map((field) => windowIn(listed?.[field])))
   );
 }
 
@@ -120,7 +120,7 @@ function modelIn(answer: unknown, modelId: string): Record<string, unknown> | un
   return models.find(({ id }) => id === modelId);
 }
 
-function window(value: unknown): number | null {
+function windowIn(value: unknown): number | null {
   const isWindow = typeof value === 'number' && Number.isInteger(value) && value >= WINDOW_TOKENS_MIN && value <= WINDOW_TOKENS_MAX;
   return isWindow ? value : null;
 }

@@ -196,7 +196,7 @@ function verifyCall(runner: RunningTurn, call: VerifiedCall): Promise<GateDecisi
   const { verifier } = runner.deps;
   const { decision, ruleId } = call;
   if (verifier === null || decision.decision === 'deny') return null;
-  return ruleId !== null || verifier.covers(decision.class) ? verify(runner, call) : null;
+  return ruleId !== null || verifier.covers(decision.class) ? verified(runner, call) : null;
 }
 
 interface VerifiedCall {
@@ -206,7 +206,7 @@ interface VerifiedCall {
   readonly ruleId: string | null;
 }
 
-async function verify(runner: RunningTurn, { request, decision, ruleId }: VerifiedCall): Promise<GateDecision> {
+async function verified(runner: RunningTurn, { request, decision, ruleId }: VerifiedCall): Promise<GateDecision> {
   const { callId } = request;
   const answer = await ask(runner, request, decision);
   if (!runner.halted) runner.emit('call.verified', { callId, ...answer, ...(ruleId === null ? {} : { ruleId }) });
