@@ -1,17 +1,4 @@
-// A promise that is settled from outside, work that is done once, a sleep that a signal ends, and a race of work against a signal.
-
-export class Deferred<T> {
-  readonly promise: Promise<T>;
-  resolve!: (value: T) => void;
-  reject!: (cause: unknown) => void;
-
-  constructor() {
-    this.promise = new Promise<T>((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-  }
-}
+// Work that is done once, a sleep that a signal ends, and a race of work against a signal.
 
 /** Calls `work` on first use and keeps its result. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { Deferred } from './deferred.ts';
 import { endThread } from './end-thread.ts';
 
 test('waits for a thread that ends', async () => {
@@ -23,7 +22,7 @@ test('waits for a thread that ends', async () => {
 
 test('waits only a limited time for a stuck thread, which then keeps no process alive', async () => {
   const calls: string[] = [];
-  const gone = new Deferred<number>();
+  const gone = Promise.withResolvers<number>();
   await endThread({ terminate: () => gone.promise, unref: () => calls.push('unref') }, 5);
   expect(calls).toEqual(['unref']);
   gone.resolve(0);

@@ -185,15 +185,7 @@ function hasShapes(branch: ObjectKind, value: Readonly<Record<string, unknown>>)
   return Object.entries(value).every(([key, given]) => {
     const reading = readingOf(branch, key);
     if (reading === undefined || reading.takesAny || given === undefined || given === null) return true;
-    return reading.kinds.some(({ kind }) =>
-      kind === 'integer'
-        ? typeof given === 'number'
-        : kind === 'array'
-          ? Array.isArray(given)
-          : kind === 'object'
-            ? isPlainObject(given)
-            : typeof given === kind,
-    );
+    return reading.kinds.some(({ kind }) => isOf(kind === 'integer' ? 'number' : kind, given));
   });
 }
 

@@ -2,7 +2,6 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import { HttpClient } from './http-client.ts';
 import { OpFailure, type LinkState } from './client.ts';
@@ -185,7 +184,7 @@ test('too many refusals end the stream once an operation was refused', async () 
 });
 
 test('a stream that was stopped while the token is renewed says nothing more', async () => {
-  const renewing = new Deferred<() => void>();
+  const renewing = Promise.withResolvers<() => void>();
   let isHeld = false;
   const origin = await serve((request, response) => {
     const refuse = (): void => void response.writeHead(401).end('{"ok":false,"error":{"code":"unauthorized","message":"No."}}');

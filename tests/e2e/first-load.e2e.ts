@@ -2,7 +2,6 @@
 
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -27,7 +26,7 @@ test("the sessions are requested while the window's script is still loading", as
   const window = await openWindow(browser);
   const { page, host } = window;
   await host.op('session.create', { title: 'Kept' });
-  const asked = new Deferred<void>();
+  const asked = Promise.withResolvers<void>();
   page.on('request', (request) => operation(request) === 'session.list' && asked.resolve());
   await hold(page, '**/assets/window-*.js', asked.promise);
   await page.goto('about:blank');
@@ -54,7 +53,7 @@ test("events between the first answers and the stream's start are shown", async 
   const { page, host } = window;
   await host.op('session.create', { title: 'Before' });
   await page.goto('about:blank');
-  const canStream = new Deferred<void>();
+  const canStream = Promise.withResolvers<void>();
   await hold(page, '**/api/events?*', canStream.promise);
   await window.openAddress();
   await sessions(page).filter({ hasText: 'Before' }).waitFor();

@@ -2,7 +2,6 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openSession, openWindow } from './driver/open-window.ts';
 
@@ -112,7 +111,7 @@ test('a collapsed section opens to its markdown, and its tags never show', { tim
 });
 
 test('selected text stays selected while the rest of its paragraph streams', async () => {
-  const rest = new Deferred<void>();
+  const rest = Promise.withResolvers<void>();
   const text = `A **first** sentence, and ${'a long one '.repeat(40)}to its end.`;
   const replies = [{ text, pieceChars: 40, holds: [{ afterFrames: 3, until: rest.promise }] }];
   const window = await openSession(browser, { replies });

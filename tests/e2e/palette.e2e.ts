@@ -2,7 +2,6 @@
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openSession, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -60,7 +59,7 @@ test('what is typed while the palette or the find bar loads is in its field, and
   ];
   onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
   for (const { part, keys, field } of parts) {
-    const loads = new Deferred<void>();
+    const loads = Promise.withResolvers<void>();
     await page.goto('about:blank');
     await page.route(`**/assets/${part}-*.js`, async (route) => {
       await loads.promise;
@@ -87,7 +86,7 @@ test('what is typed while the palette or the find bar loads is in its field, and
 test('Enter pressed while the palette loads runs the command; the next page is painted in the chosen theme', async () => {
   const window = await openWindow(browser);
   const { page } = window;
-  const loads = new Deferred<void>();
+  const loads = Promise.withResolvers<void>();
   onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }));
   await page.route('**/assets/command-palette-*.js', async (route) => {
     await loads.promise;

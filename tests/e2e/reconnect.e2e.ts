@@ -3,7 +3,6 @@
 import { createServer } from 'node:http';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -237,10 +236,10 @@ test('after cuts of the stream alone the window marks gaps and gets the whole te
   // After each cut some words are sent before the window reconnects, and the next ones afterwards.
   const cuts = ['word15 ', 'word60 ', 'word110 '].map((word, at) => ({
     word,
-    lost: { afterFrames: 20 + at * 50, until: new Deferred<void>() },
-    followed: { afterFrames: 40 + at * 50, until: new Deferred<void>() },
+    lost: { afterFrames: 20 + at * 50, until: Promise.withResolvers<void>() },
+    followed: { afterFrames: 40 + at * 50, until: Promise.withResolvers<void>() },
   }));
-  const end = { afterFrames: 200, until: new Deferred<void>() };
+  const end = { afterFrames: 200, until: Promise.withResolvers<void>() };
   const holds = [...cuts.flatMap(({ lost, followed }) => [lost, followed]), end].map(({ afterFrames, until }) => ({
     afterFrames,
     until: until.promise,
@@ -270,7 +269,7 @@ test('after cuts of the stream alone the window marks gaps and gets the whole te
 
 test('a window opened during an answer shows it from its beginning', async () => {
   const text = numbered(120);
-  const [reloaded, seen] = [new Deferred<void>(), new Deferred<void>()];
+  const [reloaded, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holds = [
     { afterFrames: 60, until: reloaded.promise },
     { afterFrames: 90, until: seen.promise },

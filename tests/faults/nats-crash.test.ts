@@ -6,7 +6,6 @@ import { connect } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { Deferred } from '../../core/base/deferred.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import { defineTool } from '../../core/index.ts';
 import { NatsServer } from '../doubles/nats/nats-server.ts';
@@ -25,7 +24,7 @@ type Place = (typeof places)[number];
 
 /** Resolves when the tasks of one round have reached a state the given number of times. */
 class Passing {
-  readonly reached = new Deferred<void>();
+  readonly reached = Promise.withResolvers<void>();
   readonly #place: Place;
   #left: number;
 

@@ -4,7 +4,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { Deferred } from '../../core/base/deferred.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { Rule, ScriptedModel } from '../doubles/scripted-model.ts';
 import { eachTest } from '../faults/home-and-model.ts';
@@ -59,7 +58,7 @@ test('TypeScript cases are data from a confined process; a broken file is explai
 });
 
 test('a run in the background shows its progress, and is stopped with its results', async () => {
-  const held = new Deferred<void>();
+  const held = Promise.withResolvers<void>();
   const claw = await open([{ user: /second/, answer: { text: 'Paris', holds: [{ afterFrames: 1, until: held.promise }] } }, paris]);
   const tests = ['first', 'second', 'third'].map((input) => ({ input, assert: [{ type: 'contains' as const, value: 'Paris' }] }));
   const path = join(home.project('evals'), 'cases.yaml');

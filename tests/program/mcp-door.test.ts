@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { Deferred } from '../../core/base/deferred.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { serveOnStdio } from '../../core/features/mcp-door/mcp-door.ts';
 import type { TrayClaw } from '../../core/index.ts';
@@ -174,7 +173,7 @@ test.each(eras)('cancelling a request of a %s client ends its turn', async (era)
 test('two equal calls at once are two turns, and cancelling one leaves the other', async () => {
   const rig = await McpDoorRig.forTest([], { policy: { allowCommands: ['sleep 1'] } });
   const [input, output, ended] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const [replies, begun, both] = [new Map<number, { result?: { isError?: boolean } }>(), new Set<object>(), new Deferred<void>()];
+  const [replies, begun, both] = [new Map<number, { result?: { isError?: boolean } }>(), new Set<object>(), Promise.withResolvers<void>()];
   output.on('data', (line: Buffer) => {
     const reply = JSON.parse(line.toString()) as { id: number; result?: object };
     replies.set(reply.id, reply);

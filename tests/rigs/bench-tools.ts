@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Deferred } from '../../core/base/deferred.ts';
 import type { CallFacts, Idempotency, ToolDefinition, ToolResult } from '../../core/contracts/tools.ts';
 import { defineTool } from '../../core/hands/tools/tools.ts';
 
@@ -13,7 +12,7 @@ export class BenchTools {
   active = 0;
   activeMost = 0;
   /** While set, runs wait for it. */
-  gate: Deferred<void> | null = null;
+  gate: PromiseWithResolvers<void> | null = null;
   /** The facts of a write; a test changes them to cause drift. */
   readonly folder: { path: string; isProtected: boolean };
   result: (tool: string, arg: string) => string = (tool, arg) => `${tool} ${arg} done`;

@@ -2,12 +2,11 @@
 // verify → reflect → respond. Pure: it performs nothing, and its only clock is the time of the events.
 
 import { counted } from '../../base/counted.ts';
-import type { ErrorBody } from '../../contracts/errors.ts';
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
 import type { FinishReason } from '../../contracts/llm.ts';
 import { overBudgetError } from './over-budget.ts';
-import { overLimits, reflectionFor, repeatedTooOften, type Reflection } from './loop-guard.ts';
-import { isResolved, type CallState, type TurnState } from './turn-state.ts';
+import { type CallState, isResolved, repeatKey, type TurnState } from './turn-state.ts';
 
 export type EndStatus = 'done' | 'failed' | 'cancelled' | 'over_budget' | 'stopped';
 
@@ -149,4 +148,54 @@ function chosen<K extends string>(kind: K, phase: Phase, reason: string, calls: 
 
 function respond(status: EndStatus, text: string, error: ErrorBody | null, reason: string): Intent {
   return { kind: 'respond', phase: 'respond', reason, callIds: [], status, text, error };
+}
+
+// Limits of a turn (model calls, time, repeated calls), and the reflection notes that come before the turn is ended.
+
+interface Reflection {
+  readonly why: string;
+  readonly note: string;
+}
+
+const REFLECTIONS_MAX = 3;
+/** A model that keeps requesting a refused call is stopped after this many times the `sameCall` limit. */
+const INSISTENCE_FACTOR = 4;
+const FAILED_BATCHES_BEFORE_NOTE = 2;
+
+/** Returns true if the call was already run `limits.sameCall` times with the same result each time. */
+function repeatedTooOften(state: TurnState, call: Pick<CallState, 'tool' | 'args'>): boolean {
+  return (state.repeats[repeatKey(call)]?.count ?? 0) >= state.limits.sameCall;
+}
+
+function overLimits(state: TurnState): ErrorBody | null {
+  const { limits } = state;
+  if (state.repeatedMost >= limits.sameCall * INSISTENCE_FACTOR) {
+    const message = `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.`;
+    return new AppError('loop_detected', message).toBody();
+  }
+  if (state.modelCalls >= limits.steps) {
+    return new AppError('step_limit', `Stopped after ${state.modelCalls} model calls, the limit of a turn.`).toBody();
+  }
+  if (state.lastAtMs - state.startedAtMs - state.restedMs >= limits.turnMs) {
+    return new AppError('time_limit', `Stopped after ${Math.round(limits.turnMs / 1000)} s, the limit of a turn.`).toBody();
+  }
+  return null;
+}
+
+/** Returns a note for the model if it repeats itself or all its calls fail. At most three notes per turn. */
+function reflectionFor(state: TurnState): Reflection | null {
+  if (state.reflections >= REFLECTIONS_MAX) return null;
+  if (state.repeatedMost === state.limits.sameCall) {
+    return {
+      why: 'The same call gave the same result again.',
+      note: `You made the same call ${state.repeatedMost} times with the same result. It will not be run again. Use what you have, try something else, or say what you are missing.`,
+    };
+  }
+  if (state.failedBatches === FAILED_BATCHES_BEFORE_NOTE) {
+    return {
+      why: 'Everything failed twice in a row.',
+      note: 'The last two steps failed altogether. Read the errors, change your approach, or tell the person what blocks you.',
+    };
+  }
+  return null;
 }

@@ -1,7 +1,7 @@
 // Gets a Claw for a command: the running instance if there is one, otherwise a runtime hosted in this process for the duration of the
 // command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
@@ -177,7 +177,7 @@ async function drain(
   doors: OwnDoors,
   { parts, options }: { readonly parts: CliParts; readonly options: ConnectOptions },
 ): Promise<void> {
-  const interrupted = new Deferred<void>();
+  const interrupted = Promise.withResolvers<void>();
   let isInterrupted = false;
   const stopListening = options.onInterrupt(() => {
     isInterrupted = true;

@@ -1,7 +1,6 @@
 // Ctrl-C and a closed terminal while a turn runs, during an approval prompt, and in chat.
 
 import { expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, atTerminal, fakeParts } from '../../../tests/doubles/fake-terminal.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -47,7 +46,7 @@ test('ask --timeout stops a turn that takes longer, prints what there is, and ex
 
 test('a second Ctrl-C waits until the first one has reached the turn', async () => {
   const claw = scripted({ hang: true });
-  const arrives = new Deferred<OpResult<'turn.cancel'>>();
+  const arrives = Promise.withResolvers<OpResult<'turn.cancel'>>();
   claw.answers = { 'turn.cancel': () => arrives.promise };
   const terminal = new FakeTerminal();
   const waits = new Promise<void>((resolve) => (claw.onWait = resolve));

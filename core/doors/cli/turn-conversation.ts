@@ -2,7 +2,7 @@
 
 import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
@@ -47,7 +47,7 @@ export class TurnConversation {
   readonly #interrupted = new AbortController();
   #isLate = false;
   /** Resolves once the request to cancel the turn was answered. */
-  readonly #cancelled = new Deferred<void>();
+  readonly #cancelled = Promise.withResolvers<void>();
   readonly #openPrompts = new Map<string, AbortController>();
   readonly #calls: EventOf<'tool.finished'>[] = [];
   readonly #progress: TurnProgress;
@@ -67,7 +67,7 @@ export class TurnConversation {
   async run(start: (signal: AbortSignal) => Promise<TurnStart>): Promise<ConversationEnd> {
     const { lines } = this.#options;
     const { signal } = this.#interrupted;
-    const forced = new Deferred<never>();
+    const forced = Promise.withResolvers<never>();
     const over = new AbortController();
     const leave = (why: string): void => forced.reject(new AppError('cancelled', why));
     const interrupt = (): void => {

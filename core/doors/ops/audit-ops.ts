@@ -1,21 +1,22 @@
 // Read-only operations: audit, replay, explain, safety, health, usage, config, artifacts; and the operations on secrets and backups.
 
+import { setImmediate as giveWay } from 'node:timers/promises';
 import * as z from 'zod';
+import { replayTurn } from '../../agent/brain/brain.ts';
 import { isPlainObject, valueAt } from '../../base/json.ts';
 import { didYouMean, nearNames } from '../../base/near-names.ts';
+import { type Config, configSchema } from '../../contracts/config.ts';
 import { AppError, noSession, noTurn } from '../../contracts/errors.ts';
-import { noTaint, readsAlone } from '../../contracts/tools.ts';
-import { configSchema, type Config } from '../../contracts/config.ts';
-import { keysAt } from '../../contracts/schema-keys.ts';
+import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { replayTurn } from '../../agent/brain/brain.ts';
+import { keysAt } from '../../contracts/schema-keys.ts';
+import { noTaint, readsAlone } from '../../contracts/tools.ts';
 import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
-import { acceptGaps } from '../../store/session/session.ts';
-import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
+import { acceptGaps, openGaps, type SessionLog, unexplainedRows, verifyLog } from '../../store/session/session.ts';
+import { createBackup, listBackups, mapStorageError, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { argsText } from './args-text.ts';
 import type { OpsParts } from './parts.ts';
-import { auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
 
 type Deps = Pick<
@@ -154,4 +155,45 @@ function settingAt(config: Config, key: string): unknown {
     throw new AppError('not_found', `There is no setting ${key}.`, { hint });
   }
   throw new AppError('not_found', `Nothing is set for ${key}.`, { hint: `Set it with: trayclaw config set ${key} VALUE` });
+}
+
+// Verifies the whole log and its database.
+
+type Audit = OpResult<'audit.verify'>;
+
+const damageAdvice = 'Stop TrayClaw and restore a backup: trayclaw backup list, then trayclaw backup restore FILE';
+
+async function auditLog(log: SessionLog): Promise<Audit> {
+  const faults: NonNullable<Audit['faults']> = openGaps(log.reads).map(({ body }) => ({
+    kind: 'gap',
+    detail: describeGap(body),
+    hint: gapAdvice,
+  }));
+  const lines = log.storage.integrity(false).filter((line) => line !== 'ok');
+  if (lines.length > 0) faults.push({ kind: 'database', detail: lines.slice(0, 5).join('; '), hint: damageAdvice });
+  const report = await readThrough(log, faults);
+  if (report.ok) faults.push(...unexplained(log));
+  return { ...report, ok: report.ok && faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
+}
+
+function unexplained(log: SessionLog): NonNullable<Audit['faults']> {
+  const rows = log.permits.flatMap((given) => unexplainedRows(log.storage.db, given));
+  // Several parts of one row may differ.
+  const named = [...new Map(rows.map((row) => [`${row.what} ${row.key}`, row])).values()];
+  return named.map(({ what, key, undo }) => ({
+    kind: 'permission',
+    detail: `${what} ${key} is not in the log as it is in the database.`,
+    hint: `Take it back, unless you changed the database yourself: ${undo}`,
+  }));
+}
+
+/** Verifies the log, and reports damage that makes it unreadable as a fault. */
+async function readThrough(log: SessionLog, faults: NonNullable<Audit['faults']>): Promise<Audit> {
+  try {
+    return await verifyLog(log.storage.db, giveWay);
+  } catch (cause) {
+    const { message } = mapStorageError(cause);
+    if (!faults.some(({ kind }) => kind === 'database')) faults.push({ kind: 'database', detail: message, hint: damageAdvice });
+    return { ok: false, events: 0, sessions: 0 };
+  }
 }

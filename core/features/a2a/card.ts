@@ -1,7 +1,6 @@
 // The agent card, which describes this agent to agents on other machines. Plain data in the form of the protocol. It names only the agents
 // that the reader may use.
 
-import { a2aPath } from './paths.ts';
 import { extensionUri } from './carried.ts';
 
 export interface CardAgent {
@@ -67,3 +66,8 @@ export function earlierCardOf(card: ReturnType<typeof cardOf>): object {
     security: [{ door: [] }],
   };
 }
+
+export const cardPath = '/.well-known/agent-card.json';
+/** Where readers of revisions before 0.3 look for it. */
+export const firstCardPath = '/.well-known/agent.json';
+export const a2aPath = '/a2a';

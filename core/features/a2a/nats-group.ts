@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type ConsumerMessages } from '@nats-io/jetstream';
 import * as z from 'zod';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { parseJson } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
@@ -169,7 +169,7 @@ export class NatsGroup {
   /** Returns when the result arrives, or after a time limit. */
   async #follow(taskId: string, signal: AbortSignal): Promise<void> {
     await this.#asked(async (connection) => {
-      const over = new Deferred<void>();
+      const over = Promise.withResolvers<void>();
       const end = (): void => over.resolve();
       const watching = connection.subscribe(this.#subject('results', tokenOf(taskId)), { callback: end });
       const timer = setTimeout(end, LOOK_AGAIN_MS);

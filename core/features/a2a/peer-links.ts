@@ -1,9 +1,19 @@
 // The peers of config.yaml. Connects to each on first use, and again after a failed attempt. Knows nothing about tasks.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { A2aConfig, PeerView } from '../../contracts/features/a2a.ts';
+import {
+  type A2aConfig,
+  groupAgentOf,
+  isPeerModel,
+  type PeerConfig,
+  peerModelPrefix,
+  type PeerView,
+} from '../../contracts/features/a2a.ts';
+import type { SafeRequest } from '../../contracts/llm.ts';
+import { type ModelPort, withOwnModels } from '../../runtime/turns/turns.ts';
 import type { Spine } from '../feature.ts';
 import type { PeerClient } from './peer-client.ts';
+import type { PeerWork } from './peer-work.ts';
 
 export interface PeerLinksDeps {
   readonly peers: A2aConfig['peers'];
@@ -64,4 +74,32 @@ export class PeerLinks {
     const fetchUntil: typeof fetch = (input, init) => fetch(input, signal === undefined ? init : { ...init, signal });
     return connectPeer({ peer, url: config.url, token }, fetchUntil);
   }
+}
+
+// A remote agent as a model. The peer answers its turns, so budgets, the panic stop, the queue of subagents and the log apply to it as to
+// every other agent. Only the message leaves this machine: no prompt, no tools, no memory.
+
+interface Peers {
+  readonly peers: Readonly<Record<string, PeerConfig>>;
+  readonly work: Pick<PeerWork, 'run'>;
+}
+
+/** A peer reports its own cost. */
+export function withPeers(models: ModelPort, { peers, work }: Peers): ModelPort {
+  return withOwnModels(models, isPeerModel, async (ref, request, sink, { place, signal }) => {
+    const peer = ref.slice(peerModelPrefix.length);
+    if (groupAgentOf(peer) === null && !Object.hasOwn(peers, peer))
+      throw new AppError('model_unknown', `There is no peer ${peer} in config.yaml (a2a.peers).`);
+    if (place === undefined) throw new AppError('model_rejected', 'A remote agent is asked in a turn only.');
+    return work.run({ peer, ...place, text: newWords(request), sink, signal });
+  });
+}
+
+/** The messages since the peer's last answer. The peer keeps the earlier conversation. */
+function newWords({ messages }: SafeRequest): string {
+  const from = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  return messages
+    .slice(from)
+    .flatMap(({ role, text }) => (role === 'user' || role === 'note' ? [text] : []))
+    .join('\n\n');
 }

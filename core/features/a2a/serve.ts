@@ -8,8 +8,7 @@ import { refusalHeaders, type DoorCaller, type DoorReply, type DoorRequest } fro
 import { statusOf } from '../../contracts/error-status.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Spine } from '../feature.ts';
-import { cardOf, earlierCardOf, type CardAgent } from './card.ts';
-import { a2aPath, cardPath, firstCardPath } from './paths.ts';
+import { a2aPath, type CardAgent, cardOf, cardPath, earlierCardOf, firstCardPath } from './card.ts';
 import { a2aChannel, type TaskDesk } from './tasks.ts';
 import { errorOf, handlerOf } from './wire-tasks.ts';
 

@@ -1,7 +1,6 @@
 // Tasks from agents on other machines. Each is a turn of a session that only its owner can reach. It continues while the owner is
 // disconnected, is found again by its message id, and its text is untrusted content. Knows no wire format.
 
-import { Deferred } from '../../base/deferred.ts';
 import { titleOf } from '../../base/session-title.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorCaller } from '../../contracts/door-route.ts';
@@ -329,7 +328,7 @@ function contextOf(sessionId: string): string {
 class TaskWatch {
   readonly #ends: (() => void)[];
   #text = '';
-  #change = new Deferred<void>();
+  #change = Promise.withResolvers<void>();
 
   constructor({ log, claw, turns }: Pick<TaskDeps, 'log' | 'claw' | 'turns'>, { taskId, sessionId }: TaskRow, signal: AbortSignal) {
     // A reader who joins while the answer is written gets it from its beginning.
@@ -359,7 +358,7 @@ class TaskWatch {
 
   async next(): Promise<void> {
     await this.#change.promise;
-    this.#change = new Deferred<void>();
+    this.#change = Promise.withResolvers<void>();
   }
 
   dispose(): void {

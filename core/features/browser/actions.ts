@@ -11,7 +11,7 @@ import { settlesWithin, type createCheckedPaths } from '../../hands/tools/tools.
 import type { BrowserArgs } from './arguments.ts';
 import type { BrowserHost } from './browser-host.ts';
 import { describeAction, effectOf } from './call-facts.ts';
-import { effectOfUrl } from './grave-words.ts';
+import { effectOfUrl } from './judge-action.ts';
 import { locate, lookAt, type PageView } from './page-view.ts';
 
 export interface ActionDeps {

@@ -2,7 +2,7 @@
 // since the last call, and the guard that checks their requests. Makes no decision about calls.
 
 import type { BrowserContext, Dialog, Download, Page, Request, Route } from 'playwright-core';
-import { Deferred, orAborted, sleep } from '../../base/deferred.ts';
+import { orAborted, sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { settlesWithin } from '../../hands/tools/tools.ts';
 import { CheckingProxy, type CheckingProxyDeps } from './checking-proxy.ts';
@@ -30,7 +30,7 @@ export interface Happenings {
 interface Running {
   readonly context: BrowserContext;
   readonly proxy: CheckingProxy;
-  readonly ended: Deferred<void>;
+  readonly ended: PromiseWithResolvers<void>;
   /** The hosts that pages asked for. */
   readonly hosts: Set<string>;
 }
@@ -91,7 +91,7 @@ export class BrowserHost {
   /** Runs one call at a time and starts the browser first. `permit` lists the hosts that the approved action may send to. */
   async use<T>(work: (page: Page) => Promise<T>, permit: readonly string[] | null, signal: AbortSignal): Promise<T> {
     const before = this.#isBusy;
-    const done = new Deferred<void>();
+    const done = Promise.withResolvers<void>();
     this.#isBusy = done.promise;
     try {
       await orAborted(before, signal, () => new AppError('cancelled', 'Waiting for the browser was ended.'));
@@ -165,7 +165,7 @@ export class BrowserHost {
   }
 
   async #parsed(page: Page, timeout: number): Promise<void> {
-    const kept = new Deferred<void>();
+    const kept = Promise.withResolvers<void>();
     const look = (): void => {
       if (this.#kept.has(page)) kept.resolve();
     };
@@ -231,7 +231,7 @@ export class BrowserHost {
     const proxy = await CheckingProxy.start(ports);
     try {
       const context = await launch(plan(proxy.url, headless));
-      const running: Running = { context, proxy, ended: new Deferred(), hosts: new Set() };
+      const running: Running = { context, proxy, ended: Promise.withResolvers(), hosts: new Set() };
       context.on('close', () => this.#ended(running));
       // The panic stop ends the processes. This only forgets the browser.
       panic.signal.addEventListener('abort', () => void this.close(), { once: true });

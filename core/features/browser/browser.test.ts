@@ -4,7 +4,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { needs } from '../../../tests/needs.ts';
 import { soak } from '../../../tests/soak.ts';
 import { refOf, shop, startBrowserBench, type BrowserBench } from '../../../tests/rigs/browser-bench.ts';
@@ -111,8 +110,8 @@ test('types a password only into a password field of its origin', options, async
 });
 
 test('does not act on a page that changed after the decision', options, async () => {
-  const turn = new Deferred<void>();
-  const turned = new Deferred<void>();
+  const turn = Promise.withResolvers<void>();
+  const turned = Promise.withResolvers<void>();
   const script = "fetch('/turn').then(() => { f.method = 'post'; f.action = '/pay'; return fetch('/turned'); })";
   bench.serve({ '/': `<form id="f" action="/find"><button>Go</button></form><script>${script}</script>` }, (request, response) => {
     if (request.path === '/turn') void turn.promise.then(() => response.end());

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { elementFormSchema, type ElementForm } from './element-form.ts';
-import { effectOfUrl, effectOfWords } from './grave-words.ts';
-import { judgeElement, judgeOpen } from './judge-action.ts';
+import { effectOfUrl, effectOfWords, judgeElement, judgeOpen } from './judge-action.ts';
 import { differenceOf, entriesOf, findInOutline, type PageView } from './page-view.ts';
 
 const plain = elementFormSchema.parse({

@@ -4,7 +4,7 @@
 import { decodeComponent } from '../../base/decode-component.ts';
 import type { UrlDecision } from '../../contracts/url-decision.ts';
 import { shown } from './checking-proxy.ts';
-import { effectOfUrl } from './grave-words.ts';
+import { effectOfUrl } from './judge-action.ts';
 
 export interface PageRequest {
   readonly url: string;

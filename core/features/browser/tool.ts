@@ -2,16 +2,16 @@
 // browser and reports the page afterwards. Page content is untrusted.
 
 import type { Page } from 'playwright-core';
+import { AppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
-import { firstLine, performers, type ActionDeps, type ActionResult } from './actions.ts';
+import { type ActionDeps, type ActionResult, firstLine, performers } from './actions.ts';
 import { browserArgs, type BrowserArgs } from './arguments.ts';
 import type { BrowserHost } from './browser-host.ts';
 import { describeAction, effectOf, factsOf } from './call-facts.ts';
-import { takePictures } from './page-picture.ts';
-import { differenceOf, findInOutline, viewPage, type PageView } from './page-view.ts';
+import { judgeElement } from './judge-action.ts';
 import { hostOf } from './page-guard.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { differenceOf, findInOutline, locate, type PageView, viewPage } from './page-view.ts';
 
 export interface BrowserToolDeps extends ActionDeps {
   readonly refusalOf: (url: string) => string | null;
@@ -166,4 +166,65 @@ async function handOver({ host }: BrowserToolDeps, args: BrowserArgs, context: T
   context.onOutput(`The browser is yours: ${args.text ?? 'close its window when you are done'}.\n`);
   await host.handOver(url, AbortSignal.any([context.signal, AbortSignal.timeout(HANDOVER_MS)]));
   return { forModel: `The person closed the window and is done. Go on with {"action":"open","url":${JSON.stringify(url)}}.` };
+}
+
+// The picture that a person sees before an action with an effect: the page with the element marked. It is taken with the snapshot, because
+// computing the facts of a call must not touch the page.
+
+type Picture = NonNullable<CallFacts['picture']>;
+
+const HEIGHT_MAX = 3000;
+const MARKED_MAX = 60;
+const QUALITY = 55;
+const TAKE_MS = 5_000;
+
+/** Pictures by ref, for every element whose action would ask. Empty if there are none, or if no picture can be taken. */
+async function takePictures(page: Page, view: PageView, context: ToolContext): Promise<ReadonlyMap<string, Picture>> {
+  const refs = askingRefs(view).slice(0, MARKED_MAX);
+  if (refs.length === 0) return new Map();
+  try {
+    const size = await page.evaluate<{ width: number; height: number; x: number; y: number }>(pageSize);
+    const shown = { width: Math.ceil(size.width), height: Math.ceil(Math.min(size.height, HEIGHT_MAX)) };
+    const bytes = await page.screenshot({
+      type: 'jpeg',
+      quality: QUALITY,
+      scale: 'css',
+      fullPage: true,
+      clip: { x: 0, y: 0, ...shown },
+      timeout: TAKE_MS,
+    });
+    const { callId, sessionId, artifacts } = context;
+    const kept = artifacts.put(bytes, { name: 'page-to-approve.jpg', mediaType: 'image/jpeg', callId, sessionId });
+    // The known box of an element in a frame is relative to the frame, so its box on the page is looked up.
+    const boxes = await Promise.all(
+      refs.map(async (ref) =>
+        ref.startsWith('f')
+          ? locate(page, ref)
+              .boundingBox({ timeout: 1000 })
+              .catch(() => null)
+          : view.elements.get(ref)?.form?.box,
+      ),
+    );
+    return new Map(
+      refs.flatMap((ref, at): [string, Picture][] => {
+        const box = boxes[at] ?? null;
+        if (box === null || box.y + size.y > shown.height) return [];
+        return [[ref, { ...kept, ...shown, mark: { ...box, x: box.x + size.x, y: box.y + size.y } }]];
+      }),
+    );
+  } catch {
+    // The page is gone or keeps changing. The approval is shown without a picture.
+    return new Map();
+  }
+}
+
+const pageSize = '({ width: innerWidth, height: Math.max(innerHeight, document.documentElement.scrollHeight), x: scrollX, y: scrollY })';
+
+function askingRefs(view: PageView): string[] {
+  return [...view.elements].flatMap(([ref, { form }]) => {
+    if (form === null) return [];
+    if (form.type === 'file') return [ref];
+    const reads = judgeElement(form, 'click').reads && (!form.isField || judgeElement(form, 'submit').reads);
+    return reads ? [] : [ref];
+  });
 }

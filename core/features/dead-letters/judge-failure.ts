@@ -2,10 +2,10 @@
 
 import { isUnrecorded } from '../../contracts/continuable.ts';
 import { isHere } from '../../contracts/doors.ts';
-import type { ErrorBody } from '../../contracts/errors.ts';
+import type { ErrorBody, ErrorCode } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import type { FailureNature } from '../../contracts/features/dead-letters.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { natureOf } from './failure-nature.ts';
 
 export interface Failure extends Pick<EventBodies['dead_letter.captured'], 'turnId' | 'sessionId' | 'channel' | 'reason' | 'nature'> {
   /** The turns that it continued, and the turn whose message it repeated. */
@@ -73,4 +73,35 @@ function eventsOf(log: SessionLog, turnId: string): AnyEvent[] {
 function startOf(events: readonly AnyEvent[]): EventOf<'turn.started'>['body'] | null {
   const started = events.find((event) => event.type === 'turn.started');
   return started?.type === 'turn.started' ? started.body : null;
+}
+
+/** Failures of a server, the network or this machine that may pass without any change. Every other error code needs a person. */
+const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'fetch_failed',
+  'model_rate_limited',
+  'model_unavailable',
+  'model_timeout',
+  'model_cut_off',
+  'model_bad_reply',
+  'queue_full',
+  'rate_limited',
+  'store_locked',
+]);
+
+function natureOf(code: ErrorCode): FailureNature {
+  return passing.has(code) ? 'transient' : 'permanent';
+}
+
+interface Backoff {
+  readonly firstWaitMs: number;
+  readonly longestWaitMs: number;
+}
+
+/**
+ * The back-off before a retry. It doubles with each failure, and half of it is random, so that turns that failed together are not retried
+ * together.
+ */
+export function waitBefore(attempt: number, { firstWaitMs, longestWaitMs }: Backoff, random: () => number): number {
+  const ceilingMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(attempt - 1, 30));
+  return Math.round(ceilingMs / 2 + (ceilingMs / 2) * random());
 }

@@ -10,8 +10,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventOf } from '../../contracts/events.ts';
 import type { Spine } from '../feature.ts';
 import type { DeadLetterRows, KeptLetter } from './rows.ts';
-import { waitBefore } from './failure-nature.ts';
-import { earlierTurns, judgeFailure, type Failure } from './judge-failure.ts';
+import { earlierTurns, type Failure, judgeFailure, waitBefore } from './judge-failure.ts';
 
 export interface DeadLetterDeps extends Pick<Spine, 'log' | 'clock' | 'ids' | 'logger'> {
   readonly rows: DeadLetterRows;

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { DoorTokenView } from '../../contracts/features/doors.ts';
-import { doorChecks } from './checks.ts';
+import { doorChecks } from './doors.ts';
 
 const nowMs = 1_000 * 24 * 3600_000;
 const tokenOf = (name: string, usedDaysAgo: number | null): DoorTokenView => ({

@@ -1,15 +1,16 @@
 // The tokens of other programs. Each door is also a feature, such as core/features/openai, and gets the tokens from this one.
 
 import { randomBytes } from 'node:crypto';
+import { counted } from '../../base/counted.ts';
 import { localDay } from '../../base/local-day.ts';
 import { doors as callerDoors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { noSuch } from '../../contracts/no-such.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { doorOps, DoorToken, TokenDoor } from '../../contracts/features/doors.ts';
+import type { doorOps, DoorToken, DoorTokenView, TokenDoor } from '../../contracts/features/doors.ts';
+import { type HealthSource, warning, well } from '../../contracts/health.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Spine, type Wing } from '../feature.ts';
-import { doorChecks, type DoorsSeen } from './checks.ts';
 import { digestOf, DoorTokens } from './door-tokens.ts';
 import { doorMigrations, DoorRows, viewOf } from './rows.ts';
 
@@ -102,4 +103,39 @@ function revokeToken({ log }: Taken, rows: DoorRows, named: string, caller: Call
     );
   log.append(systemSessionId, [{ type: 'door.token_revoked', body: { tokenId: found.token.tokenId, by: caller.actor } }], true);
   return found.token;
+}
+
+// The health check of the doors: reports tokens that are no longer used and tokens of closed doors. Reports nothing if there are no tokens.
+
+const UNUSED_DAYS = 90;
+const DAY_MS = 24 * 3600_000;
+
+interface DoorsSeen {
+  readonly tokens: readonly DoorTokenView[];
+  readonly nowMs: number;
+  readonly isOpen: (door: TokenDoor) => boolean;
+}
+
+export function doorChecks(look: () => DoorsSeen): HealthSource {
+  return {
+    check: () => {
+      const { tokens, nowMs, isOpen } = look();
+      if (tokens.length === 0) return [];
+      const stale = tokens.filter(({ createdAtMs, lastUsedAtMs }) => nowMs - (lastUsedAtMs ?? createdAtMs) > UNUSED_DAYS * DAY_MS);
+      const shut = tokens.filter(({ door }) => !isOpen(door));
+      if (stale.length > 0) {
+        const [first] = stale;
+        const names = stale.map(({ name }) => name).join(', ');
+        const unused = `${counted(stale.length, 'program has', 'programs have')} a token that was not used for ${UNUSED_DAYS} days: ${names}.`;
+        return [warning('doors', unused, `trayclaw doors token revoke ${first?.name ?? ''}`)];
+      }
+      if (shut.length > 0) {
+        const names = shut.map(({ name, door }) => `${name} (${door})`).join(', ');
+        return [warning('doors', `The door is closed for ${names}.`, 'trayclaw doors list')];
+      }
+      return [
+        well('doors', `${counted(tokens.length, 'program has', 'programs have')} a token: ${tokens.map(({ name }) => name).join(', ')}.`),
+      ];
+    },
+  };
 }

@@ -51,6 +51,7 @@ interface Graded {
 }
 
 const KEY_VERSION = 2;
+const unasked = { requests: 0, usage: noUsage, paidUsd: 0 };
 /** Statuses of turns that ended by the limits of the case. */
 const byLimit = new Set(['over_budget', 'step_limit', 'time_limit']);
 
@@ -74,7 +75,7 @@ async function runOne(deps: BenchDeps, test: SuiteCase, repeat: number, options:
   const graded: Graded =
     run.error === undefined || saysHowItEnds(test, run.outcome)
       ? await grade(deps, test, run.outcome, options)
-      : { checks: [], requests: 0, usage: noUsage, paidUsd: 0, error: run.error };
+      : { checks: [], ...unasked, error: run.error };
   const { outcome } = run;
   const isPass = graded.checks.every(({ pass }) => pass);
   const error = graded.error === undefined ? {} : { error: graded.error };
@@ -138,7 +139,7 @@ async function grade(deps: BenchDeps, test: SuiteCase, outcome: Outcome, options
   const checks = deps.redactDeep(test.asserts).map((one) => checkByRule(one, outcome));
   const isWrong = checks.some((check) => check?.pass === false);
   const graded: Check[] = [];
-  let [requests, usage, paidUsd]: [number, Usage, number | null] = [0, noUsage, 0];
+  let { requests, usage, paidUsd }: Omit<Graded, 'checks'> = unasked;
   for (const [index, one] of test.asserts.entries()) {
     const check = checks[index] ?? null;
     if (check !== null) graded.push(check);
@@ -164,8 +165,8 @@ async function judge(
   const about = { model, goal: test.input, rubric: String(one.value), work: outcome.text };
   const key = judgeKey(about);
   const known = options.useCache ? parseJson(deps.cached(key) ?? '') : null;
-  if (known?.ok === true) return { check: checkOf(one, known.value as Judged), requests: 0, usage: noUsage, paidUsd: 0 };
-  if (options.isReplay) return { error: 'No earlier run has a judgement of it.', requests: 0, usage: noUsage, paidUsd: 0 };
+  if (known?.ok === true) return { check: checkOf(one, known.value as Judged), ...unasked };
+  if (options.isReplay) return { error: 'No earlier run has a judgement of it.', ...unasked };
   const place = { sessionId: options.sessionId, turnId: '', continues: [] };
   const judged = await judgeFirmly(deps.asking, { ...about, place }, options.signal);
   const { requests } = judged;

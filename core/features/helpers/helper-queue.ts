@@ -2,16 +2,14 @@
 // log, so the queue resumes after a crash at any point. Runs no turn and decides no permission.
 
 import { isOver, SleepWatch } from '../../base/clock.ts';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import { type HelperEnd } from '../../contracts/features/helpers.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { ownSessions, ownChannels } from '../../contracts/system-session.ts';
-import type { HelperDeps } from './ports.ts';
 import { answerOf, endOf, taskOf, type EndedHelp } from './helper-words.ts';
 import { deliveryKey, type HelperJob } from './rows.ts';
-import { planCall, startOf, type CallPlace, type WantedHelp } from './plan-call.ts';
+import { type CallPlace, type HelperDeps, planCall, startOf, type WantedHelp } from './plan-call.ts';
 
 const LOOK_AGAIN_MS = 30_000;
 const RETRY_FIRST_MS = 2_000;
@@ -23,7 +21,7 @@ const notNow: readonly ErrorCode[] = ['panic_engaged', 'queue_full', 'shutting_d
 
 export class HelperQueue {
   readonly #deps: HelperDeps;
-  readonly #waiting = new Map<string, Deferred<HelperJob>[]>();
+  readonly #waiting = new Map<string, PromiseWithResolvers<HelperJob>[]>();
   readonly #timers = new Set<() => void>();
   readonly #stopListening: () => void;
   readonly #sleep: SleepWatch;
@@ -66,7 +64,7 @@ export class HelperQueue {
   async whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob> {
     const job = this.job(jobId);
     if (job.state === 'finished') return job;
-    const deferred = new Deferred<HelperJob>();
+    const deferred = Promise.withResolvers<HelperJob>();
     const others = this.#waiting.get(jobId);
     if (others === undefined) this.#waiting.set(jobId, [deferred]);
     else others.push(deferred);

@@ -16,9 +16,8 @@ import { messageTextMax } from '../../contracts/op-params.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { Peer } from './peer.ts';
-import { listSessions, readSession } from './session-resources.ts';
+import { listSessions, readSession, watchSessions } from './session-resources.ts';
 import type { SessionNews } from './session-news.ts';
-import { watchSessions } from './session-watch.ts';
 import { followTurn, type TurnCallDeps, type Visit } from './turn-call.ts';
 
 export interface DoorServerDeps extends TurnCallDeps {

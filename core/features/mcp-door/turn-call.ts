@@ -4,7 +4,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, createRequestStateCodec, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, InputRequiredResult, RequestStateCodec, ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { Deferred } from '../../base/deferred.ts';
 import { boundedText } from '../../contracts/approval-text.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -128,12 +127,11 @@ async function takeAnswer(claw: Claw, visit: Visit, { asked, mayApprove, left }:
   if (decision === 'elsewhere' || (decision === 'approve' && !mayApprove)) return [...left, asked];
   try {
     await claw.op('approval.decide', { approvalId: asked, decision }, peer.caller);
-    return left;
   } catch (cause) {
     // The approval was answered at another door, or withdrawn.
     if (!isAppError(cause)) throw cause;
-    return left;
   }
+  return left;
 }
 
 /** Follows the events of a turn, reports progress if the client asked for it, and cancels the turn with the request. */
@@ -147,7 +145,7 @@ class TurnFollower {
   #turnId: string | null = null;
   /** Events that arrive before the turn is known. */
   readonly #early: AnyEvent[] = [];
-  #change = new Deferred<void>();
+  #change = Promise.withResolvers<void>();
   #hasEnded = false;
   #steps = 0;
   #note = 'working';
@@ -172,7 +170,7 @@ class TurnFollower {
   /** Resolves when the state of the turn may have changed. Rejects with shutting_down when no more events can arrive. */
   nextChange(): Promise<void> {
     if (this.#hasEnded) return Promise.reject(ending());
-    this.#change = new Deferred<void>();
+    this.#change = Promise.withResolvers<void>();
     const { promise } = this.#change;
     // The promise may never be awaited.
     promise.catch(() => undefined);
@@ -213,10 +211,7 @@ class TurnFollower {
   }
 
   #take(event: AnyEvent): void {
-    if (event.turnId === this.#turnId) this.#hear(event);
-  }
-
-  #hear(event: AnyEvent): void {
+    if (event.turnId !== this.#turnId) return;
     if (event.type === 'tool.requested') this.say(`running ${event.body.tool}`);
     if (['turn.started', 'turn.resumed', 'turn.finished', 'turn.waiting', 'approval.decided'].includes(event.type)) this.#change.resolve();
   }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
-import { createCheckedFetch } from './checked-fetch.ts';
+import { createCheckedFetch } from './http-link.ts';
 
 /** A server and what it was sent. */
 async function listen(): Promise<{ origin: string; sent: string[] }> {

@@ -6,7 +6,7 @@ import type { McpQuestion, McpServerView } from '../../contracts/features/mcp.ts
 import { ContentHashes } from '../../guard/command/command.ts';
 import { createNamedPlaces } from '../../hands/tools/tools.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { createCheckedFetch } from './checked-fetch.ts';
+import { createCheckedFetch } from './http-link.ts';
 import { programOf } from './definition.ts';
 import { createMcpOps } from './ops.ts';
 import { Questions } from './questions.ts';

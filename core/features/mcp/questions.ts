@@ -4,7 +4,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { NewestMap } from '../../base/newest-map.ts';
 import type { Clock } from '../../base/clock.ts';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
@@ -24,7 +24,7 @@ type Content = NonNullable<ElicitResult['content']>;
 
 interface Open {
   readonly question: McpQuestion;
-  readonly answered: Deferred<ElicitResult>;
+  readonly answered: PromiseWithResolvers<ElicitResult>;
 }
 
 /** Called after the question was added to the list, or removed from it. */
@@ -86,7 +86,7 @@ export class Questions {
       dueAtMs: nowMs + questionMs,
       ...form,
     };
-    const answered = new Deferred<ElicitResult>();
+    const answered = Promise.withResolvers<ElicitResult>();
     this.#open.set(question.questionId, { question, answered });
     const over = new AbortController();
     this.#news.asked(question);

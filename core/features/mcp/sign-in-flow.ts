@@ -1,9 +1,11 @@
 // A person signs in: an address to open, a small local server that receives the answer, and at most three rounds. Everything that is not
 // the answer to this sign-in is refused.
 
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 
@@ -21,7 +23,7 @@ export class SignInFlow {
   readonly #signIn: SignIn;
   readonly #attempt: SignInAttempt;
   readonly #over = new AbortController();
-  readonly #first = new Deferred<string | null>();
+  readonly #first = Promise.withResolvers<string | null>();
   #server: Server | null = null;
   #rounds = 0;
   /** Resolves when the person is signed in, and rejects with the reason otherwise. */
@@ -74,7 +76,7 @@ export class SignInFlow {
   }
 
   async #answer(answers: Answers, provider: SignInProvider, signal: AbortSignal): Promise<Answer> {
-    const waiting = new Deferred<Answer>();
+    const waiting = Promise.withResolvers<Answer>();
     answers.waiting = { provider, answer: waiting };
     const answered = new AbortController();
     const late = sleep(WAIT_MS, AbortSignal.any([signal, answered.signal])).then(() => null);
@@ -101,15 +103,10 @@ export class SignInFlow {
       waiting.answer.resolve({ params: url.searchParams, reply: response });
     });
     this.#server = server;
-    const listen = (port: number): Promise<number> =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(port, '127.0.0.1', () => {
-          server.off('error', reject);
-          const address = server.address();
-          resolve(typeof address === 'object' && address !== null ? address.port : port);
-        });
-      });
+    const listen = async (port: number): Promise<number> => {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      return (server.address() as AddressInfo).port;
+    };
     return listen(wanted ?? 0).catch((cause: unknown) => {
       if (wanted === null) throw cause;
       return listen(0);
@@ -123,7 +120,7 @@ interface Answer {
 }
 
 interface Answers {
-  waiting: { readonly provider: SignInProvider; readonly answer: Deferred<Answer> } | null;
+  waiting: { readonly provider: SignInProvider; readonly answer: PromiseWithResolvers<Answer> } | null;
   last?: ServerResponse;
 }
 

@@ -1,12 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../tests/doubles/manual-clock.ts';
-import { Deferred } from '../../base/deferred.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import { StdioLink } from './stdio-link.ts';
 
 test('a message that its reader cannot bear ends the connection, and nothing is thrown', async () => {
-  const ended = new Deferred<string>();
+  const ended = Promise.withResolvers<string>();
   const stdout = new PassThrough();
   const program: RunningProgram = {
     stdin: new PassThrough(),

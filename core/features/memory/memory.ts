@@ -103,22 +103,20 @@ export const memory = defineBuiltInFeature({
       tools: config.memory.enabled ? createMemoryTools(memoryPort(spine, book)) : [],
       gives: {
         /** Null if there is no usable embedding model. */
-        embeddings: () => (embedding === null || 'problem' in embedding ? null : embedding.embedder),
+        embeddings: () => embedding.working?.embedder ?? null,
       },
       /** Reads new messages and starts the keeper of vectors. Returns whether there may be more messages. */
       catchUp: (): boolean => {
         const hasMore = collects && collector.catchUp();
         mirror.poke();
-        if (embedding !== null && !('problem' in embedding)) {
-          embedding.ledger.flush();
-          embedding.keeper.poke();
-        }
+        embedding.working?.ledger.flush();
+        embedding.working?.keeper.poke();
         return hasMore;
       },
       daily: (nowMs: number) => void book.dropStaleCandidates(nowMs),
       begin: () => {
         knowledge.start();
-        if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+        embedding.working?.keeper.poke();
       },
       dispose: () => lifetimes.dispose(),
     };
@@ -195,9 +193,7 @@ function createDocuments(
       resolvers: ports.knowledgeResolvers ?? [],
       untrustedOf: (file) => untrustedOf(file, spine),
       skipped: [facts.home],
-      onIndexed: () => {
-        if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
-      },
+      onIndexed: () => embedding.working?.keeper.poke(),
     }),
   );
 }

@@ -1,7 +1,6 @@
 // Answers a request to one of our agents with a normal turn, with our tools and our gate. The client waits for the turn; approvals are
 // given elsewhere. The turn is cancelled when the client disconnects.
 
-import { Deferred } from '../../base/deferred.ts';
 import { overlap } from '../../base/overlap.ts';
 import { titleOf } from '../../base/session-title.ts';
 import type { Claw } from '../../contracts/claw.ts';
@@ -189,7 +188,7 @@ class TurnWatch {
   #held: string[] | null = [];
   /** The request of the step whose text was sent last. */
   #requestId: string | undefined;
-  #change = new Deferred<void>();
+  #change = Promise.withResolvers<void>();
 
   constructor(deps: AgentDeps, writer: AnswerWriter | null) {
     this.#deps = deps;
@@ -224,7 +223,7 @@ class TurnWatch {
   async nextChange(signal: AbortSignal): Promise<void> {
     const status = this.#deps.log.index.turn(this.#turnId ?? '')?.status;
     if ((status !== 'waiting' && status !== 'queued') || signal.aborted) return;
-    const change = new Deferred<void>();
+    const change = Promise.withResolvers<void>();
     this.#change = change;
     const onAbort = (): void => change.resolve();
     signal.addEventListener('abort', onAbort, { once: true });

@@ -2,18 +2,18 @@
 // or the end of the program keeps the earlier answers.
 
 import type { Clock } from '../../base/clock.ts';
-import { AppError, toAppError, noTurn } from '../../contracts/errors.ts';
+import { AppError, noTurn, toAppError } from '../../contracts/errors.ts';
+import { noSuch } from '../../contracts/no-such.ts';
 import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Opinion, Panels } from '../../contracts/features/opinions.ts';
 import { noUsage } from '../../contracts/llm.ts';
+import { addCost } from '../../contracts/spending.ts';
 import { askModel, askValue, type ModelQuestion, type Spent, type ValueAnswer } from '../../mind/asking/asking.ts';
 import type { TurnPort } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Spine } from '../feature.ts';
-import { judgementOutput, shuffle, wordDisagreement, type Judgement } from './judgement.ts';
-import { foldOpinions } from './opinion-view.ts';
-import { choosePanel, type KnownModels, type Panel } from './panel.ts';
-import { judgeInstructions, judgeText, memberInstructions, memberText, questionOf, type OpinionQuestion } from './question.ts';
+import { type Judgement, judgementOutput, shuffle, wordDisagreement } from './judgement.ts';
+import { judgeInstructions, judgeText, memberInstructions, memberText, type OpinionQuestion, questionOf } from './question.ts';
 
 export interface OpinionDeskDeps extends Pick<Spine, 'ids' | 'logger' | 'closing' | 'panic' | 'asking'> {
   readonly panels: Panels;
@@ -193,4 +193,103 @@ function redacted(judgement: Judgement, redact: (text: string) => string): Judge
 
 function letterAt(index: number): string {
   return String.fromCharCode('A'.charCodeAt(0) + index);
+}
+
+// Chooses the models for a second opinion: a panel of config.yaml, a named model, or a model other than the one that answered. Pure.
+
+interface Panel {
+  /** Null if a single model is asked. */
+  readonly name: string | null;
+  readonly members: readonly string[];
+  readonly judge: string;
+}
+
+interface KnownModels {
+  /** Lists the known models without contacting a server. */
+  list(): { readonly models: readonly { readonly ref: string }[] };
+}
+
+const demoPrefix = 'demo/';
+
+/** Fails with `not_found` if there is no such panel, and with `no_model` if no other model is known. */
+export function choosePanel(
+  wanted: string | null,
+  answeredBy: string | null,
+  { panels, models }: { panels: Panels; models: KnownModels },
+): Panel {
+  if (wanted !== null && Object.hasOwn(panels, wanted)) return panelOf(wanted, panels[wanted]);
+  if (wanted?.includes('/') === true) return single(wanted);
+  if (wanted !== null) {
+    const names = Object.keys(panels);
+    const hint = names.length === 0 ? 'Set one up in config.yaml: models.panels.' : `There are: ${names.join(', ')}.`;
+    throw noSuch('panel', wanted, names, hint);
+  }
+  const [first] = Object.keys(panels);
+  if (first !== undefined) return panelOf(first, panels[first]);
+  const others = models
+    .list()
+    .models.map(({ ref }) => ref)
+    .filter((ref) => ref !== answeredBy && !ref.startsWith(demoPrefix));
+  const vendor = answeredBy?.split('/')[0];
+  // A model of another vendor is preferred, because it makes different mistakes.
+  const other = others.find((ref) => ref.split('/')[0] !== vendor) ?? others[0];
+  if (other !== undefined) return single(other);
+  throw new AppError('no_model', 'There is no other model that could give a second opinion.', {
+    hint: 'Add a provider, or name models in config.yaml: models.panels.',
+  });
+}
+
+function panelOf(name: string, panel: Panels[string] | undefined): Panel {
+  const members = [...new Set(panel?.members ?? [])];
+  return { name, members, judge: panel?.judge ?? members[0] ?? '' };
+}
+
+function single(model: string): Panel {
+  return { name: null, members: [model], judge: model };
+}
+
+// Folds the opinions on a turn from its events, so that the log always gives the result that the operation returned. Pure.
+function foldOpinions(turnId: string, events: readonly AnyEvent[]): Opinion[] {
+  const found = new Map<string, Opinion>();
+  const places = new Map<string, readonly string[]>();
+  for (const event of events) {
+    if (event.type === 'opinion.requested') {
+      const { opinionId, panel, judge, by, members } = event.body;
+      places.set(opinionId, members);
+      const open = { verdict: 'ask', opinions: [], disagreement: 1, best: null, text: '', reason: '', costUsd: 0 } as const;
+      found.set(opinionId, { opinionId, turnId, panel, judge, by, atMs: event.atMs, finished: false, ...open, opinions: [] });
+    }
+    if (event.type === 'opinion.given') {
+      const { opinionId, model, text, error, costUsd } = event.body;
+      change(found, opinionId, ({ opinions, costUsd: before }) => ({
+        // In the order of the panel, not of arrival.
+        opinions: [...opinions, { model, text, ...(error === undefined ? {} : { error }) }].toSorted(byPlace(places.get(opinionId) ?? [])),
+        costUsd: addCost(before, costUsd),
+      }));
+    }
+    if (event.type === 'opinion.judged') {
+      const { opinionId, verdict, disagreement, order, best, text, reason, error, costUsd } = event.body;
+      const preferred = best === null ? null : (order[best.charCodeAt(0) - 'A'.charCodeAt(0)] ?? null);
+      change(found, opinionId, ({ costUsd: before }) => ({
+        finished: true,
+        verdict,
+        disagreement,
+        best: preferred,
+        text,
+        reason,
+        costUsd: addCost(before, costUsd),
+        ...(error === undefined ? {} : { stopped: error }),
+      }));
+    }
+  }
+  return [...found.values()];
+}
+
+function byPlace(members: readonly string[]): (one: { model: string }, other: { model: string }) => number {
+  return (one, other) => members.indexOf(one.model) - members.indexOf(other.model);
+}
+
+function change(found: Map<string, Opinion>, opinionId: string, what: (opinion: Opinion) => Partial<Opinion>): void {
+  const known = found.get(opinionId);
+  if (known !== undefined) found.set(opinionId, { ...known, ...what(known) });
 }

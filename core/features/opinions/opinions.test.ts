@@ -15,10 +15,9 @@ import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { valueIn, type AskingDeps } from '../../mind/asking/asking.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { OpinionDesk } from './opinion-desk.ts';
+import { choosePanel, OpinionDesk } from './opinion-desk.ts';
 import { judgementOutput, shuffle, wordDisagreement } from './judgement.ts';
-import { choosePanel } from './panel.ts';
-import { wantedFor } from './wanted.ts';
+import { wantedFor } from './opinions.ts';
 
 const usage = { inputTokens: 100, outputTokens: 50, cachedInputTokens: 0 };
 const panels: Panels = { careful: { members: ['lab/a', 'cloud/b'], judge: 'cloud/j' } };

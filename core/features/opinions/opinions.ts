@@ -1,12 +1,13 @@
 // Second opinions: on request, for agents configured to have them, and when the governor asks for one. Turns without a second opinion pay
 // nothing for this feature.
 
+import { mainAgentId } from '../../contracts/agents.ts';
+import type { Config } from '../../contracts/config.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
+import type { opinionOps } from '../../contracts/features/opinions.ts';
+import type { OpHandlers } from '../../contracts/ops.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { OpinionDesk } from './opinion-desk.ts';
-import { wantedFor } from './wanted.ts';
-import type { OpHandlers } from '../../contracts/ops.ts';
-import type { opinionOps } from '../../contracts/features/opinions.ts';
 
 export { wordDisagreement } from './judgement.ts';
 
@@ -53,4 +54,30 @@ function createOpinionOps(desk: Pick<OpinionDesk, 'ask' | 'list'>): Pick<OpHandl
     'model.opinion': ({ turnId, panel }, { actor, gone }) => desk.ask({ turnId, of: panel ?? null, by: actor, signal: gone }),
     'opinion.list': ({ turnId }) => ({ opinions: desk.list(turnId) }),
   };
+}
+
+// Decides whether a turn that has just ended gets a second opinion, and from whom: by the settings of its agent, or by the governor. Pure.
+
+interface Wanted {
+  /** A panel or a model. Null lets `choosePanel` decide. */
+  readonly of: string | null;
+  readonly by: string;
+}
+
+export function wantedFor(events: readonly AnyEvent[], { agents }: Pick<Config, 'agents'>): Wanted | null {
+  let agentId = mainAgentId;
+  let isChat = false;
+  let isAdvised = false;
+  for (const event of events) {
+    if (event.type === 'opinion.requested') return null;
+    if (event.type === 'turn.started') {
+      agentId = event.body.agentId;
+      isChat = event.body.kind === 'chat';
+    }
+    if (event.type === 'governor.assessed' && event.body.applied.includes('second_opinion')) isAdvised = true;
+  }
+  if (!isChat) return null;
+  const of = agents[agentId]?.secondOpinion;
+  if (of !== undefined) return { of, by: `agent ${agentId}` };
+  return isAdvised ? { of: null, by: 'governor' } : null;
 }

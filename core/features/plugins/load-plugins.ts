@@ -1,8 +1,10 @@
 // Loads the plugin files named in config.yaml, only with content that a person approved, and only from places where the agent may not
 // write. A plugin that cannot be loaded is reported and does not stop the program.
 
+import { readFileSync } from 'node:fs';
+import nodeModule from 'node:module';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Lifetimes } from '../../base/disposable.ts';
 import { errnoOf, fileMeanings } from '../../base/errno.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -11,9 +13,8 @@ import type { Config } from '../../contracts/config.ts';
 import type { PluginView } from '../../contracts/features/plugins.ts';
 import type { Plugin } from '../../contracts/plugin.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
-import { holdImports } from './approved-imports.ts';
 import { assertPlugin } from './check-plugin.ts';
-import { readPluginContent, type PluginContent } from './plugin-content.ts';
+import { hashOf, type PluginContent, readPluginContent } from './plugin-content.ts';
 
 export interface PluginFile extends Pick<PluginView, 'path' | 'sha256' | 'state' | 'problem'> {
   readonly plugin: Plugin | null;
@@ -96,4 +97,42 @@ export function noPluginWords(cause: unknown): string {
 
 export function wordsOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+// Holds a running plugin to the files that were hashed: what it imports later is compared when it is loaded, and its imports by path lead to
+// no other file. Packages from elsewhere, worker threads and files read as data are not covered.
+
+const isPath = /^(?:\.|\/|file:)/;
+
+/** Until it is disposed of. A changed or new file fails the import. */
+function holdImports({ path, files }: Pick<PluginContent, 'path' | 'files'>): { dispose(): void } {
+  const coveredFile = (url = ''): string | null => {
+    const file = url.startsWith('file:') ? fileURLToPath(url) : null;
+    return file !== null && isInside(file, path) ? file : null;
+  };
+  const readApproved = (file: string): Buffer => {
+    const source = readFileSync(file);
+    if (files.get(file) !== hashOf(source)) throw new Error(`${file} is not as it was when the plugin was approved.`);
+    return source;
+  };
+  const hooks = nodeModule.registerHooks({
+    resolve: (specifier, context, next) => {
+      const found = next(specifier, context);
+      const file = coveredFile(found.url);
+      const leaves = file === null && isPath.test(specifier) && coveredFile(context.parentURL) !== null;
+      if (leaves) throw new Error(`The plugin at ${path} imports ${specifier}, which is not part of what was approved.`);
+      // Node loads native code without the hook below.
+      if (file?.endsWith('.node') === true) readApproved(file);
+      return found;
+    },
+    load: (url, context, next) => {
+      const file = coveredFile(url);
+      return file === null ? next(url, context) : { ...next(url, context), source: readApproved(file), shortCircuit: true };
+    },
+  });
+  return {
+    dispose: () => {
+      hooks.deregister();
+    },
+  };
 }

@@ -3,13 +3,12 @@
 
 import { createHash } from 'node:crypto';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { CheckedPrices, PricesInUse } from '../../contracts/features/prices.ts';
+import type { CheckedPrices, ListedPrice, PriceChange, PricesInUse } from '../../contracts/features/prices.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { OneOriginCheck } from '../../guard/safety/safety.ts';
-import { builtInOn, type PriceBook, type PriceList } from '../../mind/llm/llm.ts';
+import { builtInOn, type ListedModel, type PriceBook, type PriceList, vendors } from '../../mind/llm/llm.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
-import { changesOf } from './price-changes.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 type Taken = Pick<Spine, 'clock' | 'logger' | 'panic'> & {
@@ -100,4 +99,40 @@ function failed(message: string): AppError {
 
 function countOf({ vendors: listed }: PriceList): number {
   return Object.values(listed).reduce((sum, models) => sum + Object.keys(models).length, 0);
+}
+
+const SHOWN_MAX = 500;
+
+export function changesOf(list: PriceList, book: Pick<PriceBook, 'find'>) {
+  const all = vendors.flatMap((vendor) =>
+    Object.entries(list.vendors[vendor] ?? {}).flatMap(([model, listed]): PriceChange[] => {
+      const now = book.find(vendor, model);
+      const before = now === null ? null : shown(now);
+      const after = shown(listed);
+      // The built-in list has no context windows. A window that only the new list has is not a change of the price.
+      const isSame = before !== null && isEqual({ ...before, contextTokens: before.contextTokens ?? after.contextTokens }, after);
+      return isSame ? [] : [{ vendor, model, before, after }];
+    }),
+  );
+  const changed = all.filter(({ before }) => before !== null).toSorted((a, b) => riseOf(b) - riseOf(a));
+  const added = all.filter(({ before }) => before === null);
+  return { added: added.length, changed: changed.length, changes: [...changed, ...added].slice(0, SHOWN_MAX) };
+}
+
+function shown({ input, cachedInput, output, contextTokens }: ListedModel): ListedPrice {
+  return { inputUsdPerMillion: input, cachedInputUsdPerMillion: cachedInput, outputUsdPerMillion: output, contextTokens };
+}
+
+function isEqual(a: ListedPrice, b: ListedPrice): boolean {
+  return (
+    a.inputUsdPerMillion === b.inputUsdPerMillion &&
+    a.outputUsdPerMillion === b.outputUsdPerMillion &&
+    a.cachedInputUsdPerMillion === b.cachedInputUsdPerMillion &&
+    a.contextTokens === b.contextTokens
+  );
+}
+
+function riseOf({ before, after }: PriceChange): number {
+  const sum = (price: ListedPrice): number => price.inputUsdPerMillion + price.outputUsdPerMillion;
+  return before === null ? 0 : sum(after) - sum(before);
 }

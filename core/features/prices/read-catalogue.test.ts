@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { PriceBook } from '../../mind/llm/llm.ts';
-import { changesOf } from './price-changes.ts';
+import { changesOf } from './prices.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 const model = (cost: unknown, context: unknown = 400_000) => ({ id: 'x', name: 'X', cost, limit: { context, output: 1_000 } });

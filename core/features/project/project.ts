@@ -13,8 +13,7 @@ import { makeExample } from './example-folder.ts';
 import { findFiles } from './find-files.ts';
 import type { RunGit } from './git.ts';
 import { Instructions, type ProjectFiles } from './instructions.ts';
-import { createWorktreeTool } from './worktree-tool.ts';
-import { isRepository, Worktrees } from './worktrees.ts';
+import { createWorktreeTool, isRepository, Worktrees } from './worktrees.ts';
 import type { PermittingRows } from '../../store/session/session.ts';
 import { Statements, sqlMigrations, type Migration, type SqlDatabase } from '../../store/storage/storage.ts';
 

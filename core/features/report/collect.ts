@@ -1,16 +1,15 @@
 // Collects the files of a report from the state of the program. They contain only numbers, the program's own keywords and sentences it
 // wrote. Messages are included only if a person names the conversation.
 
-import { existsSync, openSync, closeSync, fstatSync, readSync } from 'node:fs';
-import { arch, platform, release, homedir, totalmem, freemem } from 'node:os';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { arch, freemem, homedir, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { Spine } from '../feature.ts';
 import { escapeRegExp, Redactor } from '../../guard/safety/safety.ts';
-import { chosenNames, framesOf, plainValue, textsOf } from './plain-values.ts';
+import type { Spine } from '../feature.ts';
 
 export interface CollectDeps extends Pick<Spine, 'home' | 'config' | 'clock' | 'log' | 'safety' | 'version' | 'environment'> {
   readonly check: () => Promise<OpResult<'health.check'>>;
@@ -120,4 +119,43 @@ function namelessOf(config: CollectDeps['config'], clean: (text: string) => stri
     const known = names.length === 0 ? clean(text) : clean(text).replace(chosen, '(name)');
     return known.replace(ADDRESS, '(address)').replace(PLACE, '(path)');
   };
+}
+
+const DEPTH_MAX = 8;
+const ENTRIES_MAX = 100;
+const FRAMES_MAX = 20;
+
+/** Matches modes and kinds such as `workspace-free` and `openai-compatible`. Longer text, or other characters, may be a name or a key. */
+const isWord = (text: string): boolean => /^[a-z][a-z-]{0,23}$/.test(text);
+
+function plainValue(value: unknown, depth = 0): unknown {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return isWord(value) ? value : `(${value.length} characters)`;
+  if (typeof value !== 'object' || depth > DEPTH_MAX) return '(left out)';
+  if (Array.isArray(value)) return value.slice(0, ENTRIES_MAX).map((one) => plainValue(one, depth + 1));
+  const entries = Object.entries(value).slice(0, ENTRIES_MAX);
+  const nameOf = (key: string, at: number): string => (/^[a-z][A-Za-z]{0,30}(?:\d[A-Za-z]+)?$/.test(key) ? key : `(name ${at + 1})`);
+  return Object.fromEntries(entries.map(([key, one], at) => [nameOf(key, at), plainValue(one, depth + 1)]));
+}
+
+/** The stack frames of an error, without its message. */
+function framesOf(text: string): readonly string[] {
+  const frames = text.split('\n').flatMap((line) => /^\s+at .*?([\w.-]+\.[cm]?[jt]s:\d+:\d+)\)?$/.exec(line)?.[1] ?? []);
+  return frames.slice(0, FRAMES_MAX);
+}
+
+/** Every key and text in a value. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([key, one]) => [key, ...textsOf(one)]) : [];
+}
+
+const NAME_CHARS_MIN = 3;
+
+/** The texts in the settings that are no words of the program, without the names of models. The longest come first. */
+function chosenNames(settings: unknown, own: ReadonlySet<string>): readonly string[] {
+  const texts = textsOf(settings).flatMap((text) => [text, text.replace(/^(?:env|keychain|file):/, ''), URL.parse(text)?.hostname ?? '']);
+  const names = new Set(texts.filter((text) => text.length >= NAME_CHARS_MIN && !own.has(text)));
+  return [...names].filter((name) => !/^[^/]+\//.test(name) || !names.has(name.split('/')[0] ?? '')).sort((a, b) => b.length - a.length);
 }

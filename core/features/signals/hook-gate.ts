@@ -1,17 +1,16 @@
 // Webhooks: their list, the check of a caller, and the content of a call. The secret or the signature is compared in constant time, wrong
 // guesses are rate-limited, and the whole body is untrusted content.
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json.ts';
+import { RecentTimes } from '../../base/recent-times.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attention, HookSignature } from '../../contracts/features/signals.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
-import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Clock } from '../../base/clock.ts';
-import { RecentTimes } from '../../base/recent-times.ts';
-import { isSigned, type SignatureForm } from './hook-signature.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';
+import { signalOrigin } from './signal-words.ts';
 
 export interface SignalTarget {
   readonly attention: Attention;
@@ -111,4 +110,29 @@ function keyOf({ body, signature, dedupeKey }: HookCall, form: SignatureForm | u
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+// Signatures of webhook senders: Standard Webhooks 1.0 (https://www.standardwebhooks.com), which cover the id and the time, and the older
+// form of GitHub, which covers the body alone. Pure.
+
+type SignatureForm = 'standard' | 'github';
+
+const TOLERANCE_S = 300;
+const base64Secret = /^whsec_/;
+
+/** The secret is not empty. */
+function isSigned(form: SignatureForm, given: HookSignature, body: string, by: { secret: string; nowMs: number }): boolean {
+  const { id = '', timestamp = '', standard = '', github = '' } = given;
+  if (form === 'github') return isSame(github, `sha256=${createHmac('sha256', by.secret).update(body).digest('hex')}`);
+  const ageS = by.nowMs / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN);
+  const key = base64Secret.test(by.secret) ? Buffer.from(by.secret.replace(base64Secret, ''), 'base64') : Buffer.from(by.secret);
+  if (!(Math.abs(ageS) <= TOLERANCE_S) || id === '' || key.length === 0) return false;
+  const right = `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return standard.split(' ').some((one) => isSame(one, right));
+}
+
+/** In constant time for texts of one length; the length of a signature is no secret. */
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

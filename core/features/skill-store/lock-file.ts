@@ -20,9 +20,8 @@ import { parseJson } from '../../base/json.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { renameOver } from '../../base/rename-over.ts';
 import { AppError, noPath } from '../../contracts/errors.ts';
+import { type LockEntry, lockEntrySchema } from '../../contracts/features/skill-store.ts';
 import { unreadable } from '../../contracts/unreadable-file.ts';
-import { lockEntrySchema, type LockEntry } from '../../contracts/features/skill-store.ts';
-import { makeZip } from './make-zip.ts';
 import { readArchive, type ReadPackage } from './read-package.ts';
 
 const lockSchema = z.object({ version: z.literal(1), skills: z.array(lockEntrySchema).max(10_000) });
@@ -111,4 +110,15 @@ export class PackageCache {
       bytes -= size;
     }
   }
+}
+
+// Packs a skill's files into one archive. The same files give the same bytes on every machine and day.
+
+/** The earliest time a ZIP archive can contain. The format uses local time. */
+const epoch = new Date(1980, 0, 1);
+
+export async function makeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
+  const { zipSync } = await import('fflate');
+  const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
+  return zipSync(Object.fromEntries(sorted), { level: 9, mtime: epoch, os: 3, attrs: 0o100644 << 16 });
 }

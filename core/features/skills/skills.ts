@@ -1,29 +1,30 @@
 // The skills feature: instructions for kinds of work. Skills are found in folders, read, linted, trusted by a person, shortlisted for a
 // task and opened within bounds. The steps of composed skills are calls of a subagent.
 
-import { mkdirSync, statSync, existsSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { coversHost, hostsInText } from '../../base/hosts-in-text.ts';
+import { isInside } from '../../base/inside-folder.ts';
 import { makeFolders } from '../../base/make-folders.ts';
-import { realOf } from '../../guard/workspace/workspace.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { FactContext } from '../../contracts/tools.ts';
-import { withOwnModels, type ModelPort } from '../../runtime/turns/turns.ts';
+import type { FactContext, ScriptBounds } from '../../contracts/tools.ts';
+import { outsideArchive } from '../../guard/sandbox/sandbox.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
+import { type ModelPort, withOwnModels } from '../../runtime/turns/turns.ts';
 import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createSkillOps } from './ops.ts';
 import { skillMigrations, SkillRows } from './rows.ts';
 import { SkillBook, type SkillRoot } from './skill-book.ts';
 import { importSkills } from './skill-import.ts';
 import { ProgramFinder } from './skill-needs.ts';
-import { scriptBounds } from './script-bounds.ts';
 import { SkillReader } from './skill-reader.ts';
+import { isSkillModel, type RunHelpers, SkillRuns } from './skill-runs.ts';
 import { createSkillShelf, type SkillShelf } from './skill-shelf.ts';
-import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 import { createSkillSources } from './skill-sources.ts';
 import { SkillWatch } from './skill-watch.ts';
 import { createSkillTool } from './tool.ts';
-import { outsideArchive } from '../../guard/sandbox/sandbox.ts';
 
 export { isSkillModel } from './skill-runs.ts';
 
@@ -156,4 +157,52 @@ export function bundledSkills(): string | null {
   const up = here.endsWith('.ts') ? '../../../skills' : here.includes('/chunks/') ? '../../skills' : '../skills';
   const folder = outsideArchive(fileURLToPath(new URL(up, here)));
   return existsSync(folder) ? realpathSync(folder) : null;
+}
+
+// Computes the bounds of a skill's script: the declarations in the front matter, and the hosts that the script's text names. Reads files;
+// decides nothing.
+
+const SCRIPT_BYTES_MAX = 1_000_000;
+
+/** The bounds of the first skill that owns one of the paths, or null if none does. */
+function scriptBounds(book: Pick<SkillBook, 'owning'>, paths: readonly string[], workspace: string): ScriptBounds | null {
+  for (const path of paths) {
+    const skill = book.owning(path);
+    if (skill === null) continue;
+    const { head, folder } = skill;
+    const { name, hosts, folders, tools } = head;
+    const commands = [...head.needs.bins, ...head.needs.anyBins];
+    const named = paths.filter((one) => isInside(one, folder)).flatMap((one) => [...hostsInText(textOf(one))]);
+    return {
+      skill: name,
+      hosts,
+      folders: folders.map((one) => realOf(placeOf(one, workspace))),
+      commands,
+      runsCommands: tools.length === 0 || tools.includes('exec'),
+      ownFolder: folder,
+      undeclaredHosts: [...new Set(named)].filter((host) => !coversHost(hosts, host)).sort(),
+      isDeclared: [hosts, folders, commands, tools].some((declared) => declared.length > 0),
+    };
+  }
+  return null;
+}
+
+function placeOf(folder: string, workspace: string): string {
+  if (folder === '~' || /^(?:~|\$HOME)\//.test(folder)) return join(homedir(), folder.replace(/^(?:~|\$HOME)\/?/, ''));
+  return resolve(workspace, folder);
+}
+
+/** The beginning of the file. Empty if the file cannot be read; it cannot be run then either. */
+function textOf(path: string): string {
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(SCRIPT_BYTES_MAX);
+      return bytes.toString('utf8', 0, readSync(handle, bytes, 0, SCRIPT_BYTES_MAX, 0));
+    } finally {
+      closeSync(handle);
+    }
+  } catch {
+    return '';
+  }
 }

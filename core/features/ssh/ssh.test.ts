@@ -16,8 +16,7 @@ import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { BackgroundCommands } from '../../hands/tools/tools.ts';
 import { makeKey, startSshServer, stopSshServer } from '../../../tests/rigs/ssh-server.ts';
 import { createToolBench, type ToolBench } from '../../../tests/rigs/tool-bench.ts';
-import { ssh } from './ssh.ts';
-import { readUserHost } from './user-config.ts';
+import { readUserHost, ssh } from './ssh.ts';
 
 const options = { ...needs('an ssh server'), timeout: 60_000 };
 const folder = mkdtempSync(join(tmpdir(), 'trayclaw-ssh-'));

@@ -1,14 +1,16 @@
 // Checks one criterion against one attempt: by rule, by a command behind the gate, or by a judge model. Records nothing.
 
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { Criterion } from '../../contracts/features/work.ts';
-import { outputOfJsonSchema, valueIn, type Spent, judgeFirmly } from '../../mind/asking/asking.ts';
+import { judgeFirmly, outputOfJsonSchema, type Spent, valueIn } from '../../mind/asking/asking.ts';
 import type { Watching } from '../../runtime/runs/runs.ts';
-import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
+import { type TurnPort, whenTurnEnds } from '../../runtime/turns/turns.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { Spine } from '../feature.ts';
-import { findFile, readFound } from './workspace-files.ts';
 
 export interface CriteriaDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'runTool' | 'whenResting'>;
@@ -159,4 +161,33 @@ function workText(deps: CriteriaDeps, { answer, deliverables, folder }: Checked)
 
 function tail(text: string): string {
   return text.length <= EVIDENCE_CHARS_MAX ? text : `… ${text.slice(-EVIDENCE_CHARS_MAX)}`;
+}
+
+const FILE_BYTES_MAX = 2_000_000;
+
+/** `problem` says why the file cannot be used. */
+type FoundFile = { readonly path: string; readonly sizeBytes: number } | { readonly problem: string };
+
+/** `isKept` returns whether the file is protected, such as a key, so that only a person may read it. */
+function findFile(folder: string, given: string, isKept: (real: string) => boolean): FoundFile {
+  try {
+    const real = realpathSync(resolve(folder, given));
+    if (!isInside(real, realpathSync(folder))) return { problem: `${given} leads out of the folder of the task` };
+    if (isKept(real)) return { problem: `${given} is protected and is not read` };
+    const stat = statSync(real);
+    return stat.isFile() ? { path: real, sizeBytes: stat.size } : { problem: `${given} is no file` };
+  } catch {
+    return { problem: `there is no file ${given}` };
+  }
+}
+
+function readFound(
+  folder: string,
+  given: string,
+  isKept: (real: string) => boolean,
+): { readonly text: string } | { readonly problem: string } {
+  const found = findFile(folder, given, isKept);
+  if ('problem' in found) return found;
+  if (found.sizeBytes > FILE_BYTES_MAX) return { problem: `${given} is larger than ${FILE_BYTES_MAX} bytes` };
+  return { text: readFileSync(found.path, 'utf8') };
 }

@@ -1,18 +1,17 @@
 // Drives work with criteria: attempts, checks and choices, one after the other, each recorded before the next. All state is in the log, and
 // turns have deduplication keys, so a restart continues at the interrupted step.
 
-import { toAppError, AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, EventBodies, EventType } from '../../contracts/events.ts';
-import { workEvents, workSessionOf, type WorkFile, type WorkPlan, type WorkView } from '../../contracts/features/work.ts';
-import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { AnyDraft, EventBodies, EventType } from '../../contracts/events.ts';
+import { workEvents, type WorkFile, type WorkPlan, workSessionOf, type WorkView } from '../../contracts/features/work.ts';
+import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
-import { whenTurnEnds, type TurnPort } from '../../runtime/turns/turns.ts';
-import { chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy, type CandidateDeps } from './candidates.ts';
-import { checkCriterion, lookByRule, type CriteriaDeps } from './criteria.ts';
-import { describeCriterion, foldWork, nextStep, orderOf, type WorkState, type WorkStep } from './fold.ts';
+import { type TurnPort, whenTurnEnds } from '../../runtime/turns/turns.ts';
+import { type CandidateDeps, chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy } from './candidates.ts';
+import { checkCriterion, type CriteriaDeps, lookByRule } from './criteria.ts';
+import { checksOf, describeCriterion, foldWork, nextStep, orderOf, type WorkState, type WorkStep } from './fold.ts';
 import { spentBy, viewWork } from './work-view.ts';
-import { messageFor } from './work-words.ts';
 
 export interface WorkDeskDeps extends CriteriaDeps, CandidateDeps, RunsDeps {
   readonly ids: IdSource;
@@ -273,4 +272,27 @@ function linesOf({ started: { plan } }: WorkState): (number | null)[] {
 function textOf({ started: { criteria } }: WorkState, index: number): string {
   const criterion = criteria[index];
   return criterion === undefined ? '' : describeCriterion(criterion);
+}
+
+// The messages of work to the agent: the goal, and the findings of checks. Pure.
+
+/** The first message states the goal, later ones the findings of the last check. */
+function messageFor(state: WorkState, candidate: number | null, attempt: number): string {
+  return attempt === 1 ? askFor(state.started) : critiqueOf(state, candidate, attempt - 1);
+}
+
+function askFor({ goal, input, criteria }: EventBodies['work.started']): string {
+  const given = input === null ? '' : `\n\nInput:\n${input}`;
+  const asked = criteria.filter((one) => !('person' in one)).map((one) => `- ${describeCriterion(one)}`);
+  return `${goal}${given}${asked.length === 0 ? '' : `\n\nIt is done when:\n${asked.join('\n')}`}`;
+}
+
+function critiqueOf(state: WorkState, candidate: number | null, attempt: number): string {
+  const found = checksOf(state, candidate, attempt);
+  const lines = state.started.criteria.flatMap((_, index) => {
+    const check = found.get(index);
+    if (check === undefined) return [];
+    return [check.verdict === 'pass' ? `- met: ${check.text}` : `- not met: ${check.text}\n  ${check.evidence.replaceAll('\n', '\n  ')}`];
+  });
+  return `The result was checked, and it is not done yet.\n${lines.join('\n')}\n\nCorrect what is not met. What is met must stay so. Give the whole answer again.`;
 }

@@ -2,7 +2,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Web } from '../../../tests/doubles/web/web.ts';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { codeOf, judge, limits, openFetch, shop, startWeb } from '../../../tests/doubles/web/egress-rig.ts';
 import { GuardedFetch, type FetchAnswer, type FetchLimits, type FetchRequest } from './egress.ts';
@@ -135,7 +134,7 @@ test('can be stopped before the request, while connecting and within the body', 
   expect(await codeOf(open().fetch({ url: 'http://shop.test.invalid/' }, AbortSignal.abort()))).toBe('cancelled');
   expect(web.dialled).toEqual([]);
   const middle = new AbortController();
-  const closed = new Deferred<void>();
+  const closed = Promise.withResolvers<void>();
   web.handle((_request, response) => {
     response.once('close', () => closed.resolve());
     response.write('begun');

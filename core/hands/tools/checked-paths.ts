@@ -3,9 +3,10 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
-import { placesOf, type ExecPlaces } from './exec-places.ts';
+import type { CommandPlaces } from '../../guard/command/command.ts';
 import { realPathFileSystem } from './file-system-port.ts';
 import { PathFacts } from './path-facts.ts';
+import { protectionOf } from './protected-places.ts';
 
 /** For tools outside this module. */
 export function createCheckedPaths(userHome: string): Pick<CheckedPaths, 'fact' | 'confirm'> {
@@ -63,4 +64,31 @@ export class CheckedPaths {
   folders(context: FactContext): ReturnType<PathFacts['folders']> {
     return this.#facts.folders(context);
   }
+}
+
+// Answers the command analysis's questions about paths by the same rules as for every file tool. Opens nothing.
+
+interface ExecPlaces extends CommandPlaces {
+  /** Resolves a path from the call's own arguments: relative to the workspace, with `~` as the person's home folder. */
+  given(path: string): PathFact;
+}
+
+/** For one check of a call: the folders are resolved once. */
+function placesOf(allFacts: PathFacts, context: FactContext): ExecPlaces {
+  const facts = allFacts.forOneLook();
+  const folders = facts.folders(context);
+  const judged = new Map<string, PathFact>();
+  return {
+    opened: folders.opened,
+    home: folders.home,
+    userHome: facts.userHome,
+    given: (path) => facts.of(path, 'read', context),
+    fact: (given, cwd, access) => {
+      const key = `${access}\0${cwd}\0${given}`;
+      const fact = judged.get(key) ?? facts.inFolder(given, cwd, access, folders);
+      judged.set(key, fact);
+      return fact;
+    },
+    protectionOf: (real) => protectionOf(real, folders),
+  };
 }

@@ -3,7 +3,6 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SpawnRecord, TaintSource } from '../../contracts/tools.ts';
 import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
@@ -117,8 +116,8 @@ async function register(starter: CommandStarter, options: CommandOptions, pid: n
 }
 
 function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): StartedCommand {
-  const exited = new Deferred<CommandEnd>();
-  const closed = new Deferred<void>();
+  const exited = Promise.withResolvers<CommandEnd>();
+  const closed = Promise.withResolvers<void>();
   child.stdout?.on('data', (bytes: Buffer) => options.onData(bytes));
   child.stderr?.on('data', (bytes: Buffer) => options.onData(bytes));
   // A command that ends without reading its input breaks the pipe, which is allowed.
@@ -160,8 +159,8 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions,
     env: { ...wrapped.environment },
   });
   const registering = register(starter, options, terminal.pid);
-  const exited = new Deferred<CommandEnd>();
-  const closed = new Deferred<void>();
+  const exited = Promise.withResolvers<CommandEnd>();
+  const closed = Promise.withResolvers<void>();
   let isOver = false;
   terminal.onData((text) => options.onData(Buffer.from(text)));
   terminal.onExit(({ exitCode, signal }) => {

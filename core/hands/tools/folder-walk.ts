@@ -1,12 +1,15 @@
 // Walks a folder for the search tools: sorted, bounded, obeying .gitignore, never through links and never into protected places. Reads
 // names only.
 
-import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants, type Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import { errnoOf } from '../../base/errno.ts';
+import { AppError } from '../../contracts/errors.ts';
 import { fileError } from './errno.ts';
-import { inheritedRules, type IgnoreRules } from './ignore-rules.ts';
-import { protectionOf, type ProtectedFolders } from './protected-places.ts';
+import { openPlainFile } from './open-file.ts';
+import { type ProtectedFolders, protectionOf } from './protected-places.ts';
 
 export interface WalkOptions {
   readonly root: string;
@@ -90,4 +93,77 @@ export function walkRemarks(report: WalkReport): string[] {
   if (report.protectedFolders > 0) remarks.push(`${report.protectedFolders} protected folders were left out`);
   if (report.unreadableFolders > 0) remarks.push(`${report.unreadableFolders} folders could not be read`);
   return remarks;
+}
+
+// Reads .gitignore files and decides about a path: the rules of the deepest folder with a match win. Reads nothing else.
+
+const RULES_BYTES_MAX = 1_000_000;
+const PARENTS_MAX = 32;
+
+/** The rules of one folder: its own and those of its parents. */
+class IgnoreRules {
+  readonly #layers: readonly { readonly folder: string; readonly rules: Ignore }[];
+
+  constructor(layers: readonly { readonly folder: string; readonly rules: Ignore }[] = []) {
+    this.#layers = layers;
+  }
+
+  /** These rules and those of `folder`'s own .gitignore, if it has a readable one. */
+  async below(folder: string): Promise<IgnoreRules> {
+    const text = await readRules(join(folder, '.gitignore'));
+    if (text === null) return this;
+    return new IgnoreRules([{ folder, rules: ignore().add(text) }, ...this.#layers]);
+  }
+
+  ignores(path: string, isFolder: boolean): boolean {
+    for (const { folder, rules } of this.#layers) {
+      const inside = relative(folder, path).split(sep).join('/');
+      const verdict = rules.test(isFolder ? `${inside}/` : inside);
+      if (verdict.ignored) return true;
+      if (verdict.unignored) return false;
+    }
+    return false;
+  }
+}
+
+/** The rules that a search starting at `folder` inherits from its repository; none outside a repository. */
+async function inheritedRules(folder: string): Promise<IgnoreRules> {
+  const above: string[] = [];
+  let current = folder;
+  for (let i = 0; i < PARENTS_MAX; i++) {
+    if (await exists(join(current, '.git'))) break;
+    const parent = dirname(current);
+    if (parent === current || i === PARENTS_MAX - 1) return new IgnoreRules();
+    above.push(parent);
+    current = parent;
+  }
+  let rules = new IgnoreRules();
+  for (const parent of above.reverse()) rules = await rules.below(parent);
+  return rules;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return false;
+  }
+}
+
+async function readRules(path: string): Promise<string | null> {
+  try {
+    const handle = await openPlainFile(path, constants.O_RDONLY, 'read');
+    try {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min((await handle.stat()).size, RULES_BYTES_MAX)));
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    // Unreadable rules hide nothing.
+    if (cause instanceof AppError) return null;
+    throw cause;
+  }
 }

@@ -1,21 +1,22 @@
 // The grep tool: finds lines that match an expression, in one file or below a folder. Bounded, cancellable, skips binary and protected
 // files.
 
-import { counted } from '../../base/counted.ts';
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import * as z from 'zod';
-import { defineTool } from './define-tool.ts';
+import { counted } from '../../base/counted.ts';
+import { endThread } from '../../base/end-thread.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import type { CheckedPaths } from './checked-paths.ts';
+import { defineTool } from './define-tool.ts';
 import { fileError } from './errno.ts';
-import type { KnownFolders } from './path-facts.ts';
 import { newWalkReport, walkFiles, walkRemarks, type WalkReport } from './folder-walk.ts';
 import { pathForModel, pathMatcher } from './glob.ts';
-import type { GrepLine, GrepReply } from './grep-worker.ts';
-import { LineSearch, type SearchStop } from './line-search.ts';
+import { createLineCollector, type GrepLine, type GrepReply, type GrepWorkerData, grepWorkerMain } from './grep-worker.ts';
 import { printable } from './list-dir.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
+import type { KnownFolders } from './path-facts.ts';
 
 const MATCHES_MAX = 500;
 const BATCH_FILES = 32;
@@ -223,4 +224,74 @@ function present(job: SearchJob, stop: SearchStop | null): ToolResult {
   const found = job.out.length === 0 ? 'No line matches.' : job.out.join('\n');
   const endedBy = stop?.kind === 'aborted' ? { endedBy: 'cancelled' as const } : {};
   return { forModel: found + notes, isError: stop !== null, ...endedBy };
+}
+
+// Searches files line by line in a separate thread, so that an expression that never terminates can be stopped. Owns the thread; each
+// search has its own.
+
+interface LineSearchOptions extends GrepWorkerData {
+  /** How long one section of a file may take before the expression is aborted. */
+  readonly stallMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The early end of a batch: `stalled` names the file on which the expression hung. */
+type SearchStop = { readonly kind: 'stalled'; readonly file: string } | { readonly kind: 'aborted' | 'crashed' };
+
+type FileReply = Exclude<GrepReply, { kind: 'alive' }>;
+
+class LineSearch {
+  readonly #worker: Worker;
+  readonly #options: LineSearchOptions;
+
+  constructor(options: LineSearchOptions) {
+    this.#options = options;
+    const { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax } = options;
+    const workerData: GrepWorkerData = { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax };
+    this.#worker = new Worker(`(${grepWorkerMain.toString()})(${createLineCollector.toString()})`, {
+      eval: true,
+      workerData,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    });
+    // A crash outside a batch is noticed by the next batch, which then gets no answer.
+    this.#worker.on('error', () => undefined);
+  }
+
+  /** Searches the files in order and passes on each answer. Returns why it stopped early, or null. */
+  search(files: readonly string[], onReply: (reply: FileReply) => void): Promise<SearchStop | null> {
+    if (files.length === 0) return Promise.resolve(null);
+    const { stallMs, signal } = this.#options;
+    const worker = this.#worker;
+    return new Promise((resolve) => {
+      let answered = 0;
+      const end = (stop: SearchStop | null): void => {
+        clearTimeout(timer);
+        worker.off('message', onMessage);
+        worker.off('exit', onExit);
+        signal.removeEventListener('abort', onAbort);
+        resolve(stop);
+      };
+      const timer = setTimeout(() => end({ kind: 'stalled', file: files[answered] ?? '' }), stallMs);
+      const onAbort = (): void => end({ kind: 'aborted' });
+      const onExit = (): void => end({ kind: 'crashed' });
+      const onMessage = (reply: GrepReply): void => {
+        timer.refresh();
+        if (reply.kind === 'alive') return;
+        answered += 1;
+        onReply(reply);
+        if (answered === files.length) end(null);
+      };
+      worker.on('message', onMessage);
+      worker.on('exit', onExit);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) end({ kind: 'aborted' });
+      else worker.postMessage(files);
+    });
+  }
+
+  async close(): Promise<void> {
+    await endThread(this.#worker);
+  }
 }

@@ -11,8 +11,7 @@ import { hasTmpfsAt, parseStat } from './process-table-linux.ts';
 import { createMacProcessTable, parsePsTable } from './process-table-mac.ts';
 import type { ProcessRow } from './process-table-port.ts';
 import { createProcessTable } from './process-table.ts';
-import { ProcessTrees } from './process-trees.ts';
-import { findMembers } from './tree-members.ts';
+import { findMembers, ProcessTrees } from './process-trees.ts';
 import { needs } from '../../../tests/needs.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
 

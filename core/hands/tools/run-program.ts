@@ -2,7 +2,6 @@
 // registered like every command. Knows nothing about its purpose.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
@@ -99,8 +98,8 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
   }
   const untrack = deps.trees.track({ ...deps.trees.recordOf(pid), marker: run.marker });
   const output = takeOutput(child, run);
-  const exited = new Deferred<number | null>();
-  const closed = new Deferred<void>();
+  const exited = Promise.withResolvers<number | null>();
+  const closed = Promise.withResolvers<void>();
   child.on('error', () => undefined);
   child.once('exit', (exitCode) => exited.resolve(exitCode));
   child.once('close', () => closed.resolve());
@@ -129,7 +128,7 @@ async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildPr
 
 function takeOutput(child: ChildProcess, { outputBytesMax: bytesMax, encoding = 'utf8' }: ProgramRun) {
   const pieces: Buffer[] = [];
-  const flooded = new Deferred<void>();
+  const flooded = Promise.withResolvers<void>();
   let bytes = 0;
   const take = (piece: Buffer): void => {
     bytes += piece.length;

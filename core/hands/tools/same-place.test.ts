@@ -5,7 +5,7 @@ import { lstat, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { assertNoLinkTo, assertSamePlace, type PlaceCalls } from './same-place.ts';
+import { assertNoLinkTo, assertSamePlace, type PlaceCalls } from './open-file.ts';
 
 const disk: PlaceCalls = { lstat };
 

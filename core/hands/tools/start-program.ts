@@ -5,7 +5,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { childEnvironment } from './child-environment.ts';
 import { wrapCommand } from './confined-start.ts';
@@ -75,7 +74,7 @@ async function supervised(
     throw new AppError('tool_failed', `${argv[0] ?? ''} could not be started: ${cause.message}.`, { cause });
   }
   const untrack = deps.trees.track({ ...deps.trees.recordOf(pid), marker });
-  const exited = new Deferred<string>();
+  const exited = Promise.withResolvers<string>();
   child.on('error', () => undefined);
   child.once('exit', (code, signal) => exited.resolve(signal === null ? `it ended with code ${code ?? 0}` : `it was ended by ${signal}`));
   // The program may end at any moment; its end is reported separately.

@@ -2,13 +2,12 @@
 // through a port, checks its text, lets it correct the text once, and builds a summary by rule if that fails. Records nothing. Model
 // failures never throw; only an abort does.
 
-import type { AppError } from '../../contracts/errors.ts';
-import { toAppError } from '../../contracts/errors.ts';
+import { fenced } from '../../base/fence.ts';
+import { type AppError, toAppError } from '../../contracts/errors.ts';
+import { type ChatMessage, noUsage } from '../../contracts/llm.ts';
 import { builtInPrompt, type PromptText } from '../../contracts/own-prompts.ts';
-import { noUsage, type ChatMessage } from '../../contracts/llm.ts';
 import { addSpending, type Spending } from '../../contracts/spending.ts';
 import { extractSummary, fitLines } from './extract-summary.ts';
-import { batchPrompt, mergePrompt, repairPrompt } from './summary-prompts.ts';
 import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
 import { sourceText } from './summary-source.ts';
 
@@ -241,4 +240,25 @@ function fitText(text: string, tokensMax: number, count: (text: string) => numbe
     }
   }
   return lines.length > 0 ? lines.join('\n') : text.slice(0, Math.max(0, Math.floor(tokensMax * 2)));
+}
+
+// Builds the prompts for a summary: the text of the catalogue, and the conversation inside tags that it cannot close.
+function batchPrompt(prompt: PromptText, previous: string | null, conversation: string): string {
+  return [
+    ...(previous === null ? [] : ['The summary so far. Take over all that still matters:', fenced('earlier-summary', previous)]),
+    prompt('trayclaw-summary-part'),
+    fenced('conversation', conversation),
+  ].join('\n');
+}
+
+function mergePrompt(prompt: PromptText, first: string, second: string): string {
+  return [prompt('trayclaw-summary-merge'), fenced('first', first), fenced('second', second)].join('\n');
+}
+
+function repairPrompt(prompt: PromptText, summary: string, missing: readonly string[]): string {
+  return [
+    prompt('trayclaw-summary-repair'),
+    fenced('summary', summary),
+    fenced('lost', missing.map((line) => `- ${line}`).join('\n')),
+  ].join('\n');
 }

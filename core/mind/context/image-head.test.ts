@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ArtifactRef } from '../../contracts/tools.ts';
-import { picturesOf, withFiles } from './attached-files.ts';
-import { readImageHead } from './image-head.ts';
+import { picturesOf, readImageHead, withFiles } from './attached-files.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const png = (side: string): Buffer => hex(`89504e470d0a1a0a 0000000d49484452 ${side} 00000007 0802000000`);

@@ -3,7 +3,7 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 import { isTooLong } from './too-long.ts';
-import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
+import { byStatus, createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
 
 const byType: Readonly<Record<string, FailureCode>> = {
   authentication_error: 'model_auth',
@@ -39,19 +39,4 @@ function codeOf(type: string, status: number, message: string): FailureCode {
   // A spend cap also has status 429, like a rate limit, but waiting does not help.
   if (status < 500 && creditSentences.test(message)) return 'model_quota';
   return byType[type] ?? byStatus(status);
-}
-
-const statusCodes: Readonly<Record<number, FailureCode>> = {
-  401: 'model_auth',
-  402: 'model_quota',
-  403: 'model_auth',
-  404: 'model_unknown',
-  408: 'model_timeout',
-  413: 'model_context_overflow',
-  429: 'model_rate_limited',
-  504: 'model_timeout',
-};
-
-function byStatus(status: number): FailureCode {
-  return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { askWindow } from './ask-window.ts';
+import { askWindow } from './server-windows.ts';
 import { createRouter } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 
 const never = new AbortController().signal;

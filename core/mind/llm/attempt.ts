@@ -2,7 +2,6 @@
 // retries; retry-policy.ts does that.
 
 import type { Clock } from '../../base/clock.ts';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import { abortReason } from './http-transport.ts';
@@ -52,7 +51,7 @@ class AttemptWatch implements ProgressSink {
   readonly #attempt: Attempt;
   readonly #outer: DeltaSink;
   readonly #controller = new AbortController();
-  readonly #stopped = new Deferred<null>();
+  readonly #stopped = Promise.withResolvers<null>();
   readonly #startMs: number;
   #timer: NodeJS.Timeout;
   #isClosed = false;

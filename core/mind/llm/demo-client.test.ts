@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
 import { createRequest, createRouter, failureOf, RecordingSink, user } from '../../../tests/rigs/core/mind/llm/conversation.ts';
 import { readDemoIntent } from './demo-intent.ts';
-import { planDemoStep } from './demo-plan.ts';
+import { planDemoStep } from './demo-client.ts';
 
 const never = new AbortController().signal;
 const names = ['list_dir', 'read_file', 'write_file', 'calc', 'grep', 'glob', 'exec'];

@@ -2,10 +2,11 @@
 // streams). Must not know any vendor's format. The HTTP client is imported at first use, because it costs start-up time and idle memory.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher, Pool } from 'undici';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { mapNetworkError } from './network-errors.ts';
-import { unpackerFor, type UnpackedAnswer } from './unpacked-answer.ts';
 
 const CONNECTIONS_MAX = 32;
 const KEEP_ALIVE_MS = 30_000;
@@ -188,4 +189,63 @@ class Exchange implements Dispatcher.DispatchHandler {
 export function abortReason(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;
   return reason instanceof AppError ? reason : new AppError('cancelled', 'The model call was stopped.');
+}
+
+// Decompresses an answer that a server or a proxy compressed although the request did not ask for it. Passes on each piece when it arrives.
+
+interface UnpackedAnswer {
+  data(chunk: Buffer): void;
+  end(): void;
+  /** Stops decompressing: the target gets no further calls. */
+  drop(): void;
+}
+
+interface UnpackedTarget {
+  data(chunk: Buffer): void;
+  end(): void;
+  failed(error: AppError): void;
+}
+
+const GZIP_START = 0x1f;
+
+/** Null for an answer that is not compressed. If the header says gzip but the bytes are not gzip, they are passed on unchanged. */
+function unpackerFor(encoding: unknown, provider: string, target: UnpackedTarget): UnpackedAnswer | null {
+  if (encoding === 'br') return new Unpacker(createBrotliDecompress(), provider, target);
+  if (encoding === 'deflate') return new Unpacker(createInflate(), provider, target);
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return null;
+  let chosen: UnpackedAnswer | null = null;
+  return {
+    data: (chunk) => {
+      chosen ??= chunk[0] === GZIP_START ? new Unpacker(createGunzip(), provider, target) : { ...target, drop: () => undefined };
+      chosen.data(chunk);
+    },
+    end: () => (chosen ?? target).end(),
+    drop: () => chosen?.drop(),
+  };
+}
+
+class Unpacker implements UnpackedAnswer {
+  readonly #stream: Transform;
+
+  constructor(stream: Transform, provider: string, target: UnpackedTarget) {
+    this.#stream = stream;
+    stream.on('data', (chunk: Buffer) => target.data(chunk));
+    stream.on('end', () => target.end());
+    stream.on('error', (cause) => {
+      const message = `${provider} broke off in the middle of its answer.`;
+      target.failed(new AppError('model_cut_off', message, { data: { provider }, cause, isRetryable: true }));
+    });
+  }
+
+  data(chunk: Buffer): void {
+    if (!this.#stream.destroyed) this.#stream.write(chunk);
+  }
+
+  end(): void {
+    if (!this.#stream.destroyed) this.#stream.end();
+  }
+
+  drop(): void {
+    this.#stream.destroy();
+  }
 }

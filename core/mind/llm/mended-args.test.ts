@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mendedArgs } from './mended-args.ts';
+import { mendedArgs } from './reply-reader.ts';
 
 test.each([
   ['```json\n{"a":1}\n```', { a: 1 }],

@@ -2,10 +2,10 @@
 // Stored in a separate small table; if it is lost, they are learned again.
 
 import type Database from 'better-sqlite3';
-import { isOver, type Clock } from '../../base/clock.ts';
+import { type Clock, isOver } from '../../base/clock.ts';
 import type { ExactCounters, TextCounter } from './exact-counters.ts';
 import { healthMigration } from './routes/kept-health.ts';
-import { KeptRefusedWords } from './kept-refused-words.ts';
+import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export const modelMigrations = [
   {
@@ -195,4 +195,47 @@ function follow(learned: Learned, [a, b]: readonly [number, number], ratio: numb
 
 function within(factor: number): number {
   return Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, factor));
+}
+
+// Fields and schema keywords that servers refused by name, kept across restarts. They expire after a week, because servers are updated and
+// trying again costs only one request.
+
+const HOLDS_MS = 7 * 86_400_000;
+const ROWS_MAX = 500;
+
+class KeptRefusedWords implements RefusedWordsStore {
+  readonly #deps: { readonly db: Database.Database; readonly clock: Clock };
+  readonly #words = new RefusedWordsInMemory();
+  #unsaved = new Map<string, { readonly server: string; readonly modelId: string }>();
+
+  constructor(deps: { readonly db: Database.Database; readonly clock: Clock }) {
+    this.#deps = deps;
+    const rows = deps.db
+      .prepare<[number, number], { server: string; model: string; words: string }>(
+        'SELECT server, model, words FROM refused_words WHERE until_ms > ? LIMIT ?',
+      )
+      .all(deps.clock.nowMs(), ROWS_MAX);
+    for (const { server, model, words } of rows) this.#words.refuse(server, model, words.split(' '));
+  }
+
+  refusedBy(server: string, modelId: string): ReadonlySet<string> {
+    return this.#words.refusedBy(server, modelId);
+  }
+
+  refuse(server: string, modelId: string, words: readonly string[]): void {
+    this.#words.refuse(server, modelId, words);
+    this.#unsaved.set(`${server} ${modelId}`, { server, modelId });
+  }
+
+  /** Saves new words and drops expired ones. */
+  save(): void {
+    if (this.#unsaved.size === 0) return;
+    const { db, clock } = this.#deps;
+    const put = db.prepare('INSERT OR REPLACE INTO refused_words (server, model, words, until_ms) VALUES (?, ?, ?, ?)');
+    for (const { server, modelId } of this.#unsaved.values()) {
+      put.run(server, modelId, [...this.refusedBy(server, modelId)].join(' '), clock.nowMs() + HOLDS_MS);
+    }
+    db.prepare('DELETE FROM refused_words WHERE until_ms <= ?').run(clock.nowMs());
+    this.#unsaved = new Map();
+  }
 }

@@ -4,7 +4,7 @@
 import type { AppError } from '../../contracts/errors.ts';
 import { saysNoTools } from './refused-words.ts';
 import { isTooLong } from './too-long.ts';
-import { createFailure, readVendorError, type FailureCode, type VendorError, type VendorFailure } from './vendor-failure.ts';
+import { byStatus, createFailure, readVendorError, type FailureCode, type VendorError, type VendorFailure } from './vendor-failure.ts';
 
 const byCode: Readonly<Record<string, FailureCode>> = {
   invalid_api_key: 'model_auth',
@@ -62,26 +62,13 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
 function codeOf({ type, code, message }: VendorError, status: number): FailureCode {
   // llama-server reports template errors with status 500; repeating the same request would not help.
   if (status < 501 && saysNoTools(message)) return 'model_rejected';
-  return byCode[code] ?? byCode[type] ?? byStatus(status, message);
+  return byCode[code] ?? byCode[type] ?? byStatusOrWords(status, message);
 }
 
-const statusCodes: Readonly<Record<number, FailureCode>> = {
-  401: 'model_auth',
-  402: 'model_quota',
-  403: 'model_auth',
-  404: 'model_unknown',
-  408: 'model_timeout',
-  409: 'model_unavailable',
-  413: 'model_context_overflow',
-  425: 'model_unavailable',
-  429: 'model_rate_limited',
-  504: 'model_timeout',
-};
-
-function byStatus(status: number, message: string): FailureCode {
+function byStatusOrWords(status: number, message: string): FailureCode {
   // In a stream or a 200 body the status is meaningless.
   const isVague = status === 400 || status === 422 || status === 500 || status < 300;
   if (isVague && isTooLong(message)) return 'model_context_overflow';
   if (isVague && missingModelSentences.test(message)) return 'model_unknown';
-  return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
+  return status === 409 || status === 425 ? 'model_unavailable' : byStatus(status);
 }

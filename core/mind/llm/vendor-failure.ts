@@ -61,6 +61,22 @@ const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string
   model_timeout: (provider) => `${provider} gave up waiting for its own model.`,
 };
 
+const statusCodes: Readonly<Record<number, FailureCode>> = {
+  401: 'model_auth',
+  402: 'model_quota',
+  403: 'model_auth',
+  404: 'model_unknown',
+  408: 'model_timeout',
+  413: 'model_context_overflow',
+  429: 'model_rate_limited',
+  504: 'model_timeout',
+};
+
+/** The code that follows from the status alone. A failure inside a stream has the status 200: the server failed after it had begun. */
+export function byStatus(status: number): FailureCode {
+  return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
+}
+
 /** Builds the error a person reads. `said` is the vendor's own message; it is truncated, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
   const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;

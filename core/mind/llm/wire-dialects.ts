@@ -48,16 +48,13 @@ export function createOpenAiDialect(options: DialectOptions, profile: ServerProf
     path: pathOf(options.baseUrl, '/chat/completions'),
     headers: headerList(options, bearer(options)),
     ...bodiesByModel(options, (refused) =>
-      wordedIfRefused(
+      createOpenAiFormat({
+        seesImages: options.seesImages,
+        profile: withLikeness(profile, refused),
         refused,
-        createOpenAiFormat({
-          seesImages: options.seesImages,
-          profile: withLikeness(profile, refused),
-          refused,
-          keptOf: (callId) => kept.of(callId),
-          needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
-        }),
-      ),
+        keptOf: (callId) => kept.of(callId),
+        needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
+      }),
     ),
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
@@ -84,15 +81,12 @@ export function createResponsesDialect(options: DialectOptions, profile: ServerP
     path: pathOf(options.baseUrl, '/responses'),
     headers: headerList(options, bearer(options)),
     ...bodiesByModel(options, (refused, modelId) =>
-      wordedIfRefused(
+      createResponsesFormat({
+        seesImages: options.seesImages,
+        profile,
         refused,
-        createResponsesFormat({
-          seesImages: options.seesImages,
-          profile,
-          refused,
-          before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
-        }),
-      ),
+        before: (callId) => kept.of(`${modelId} ${callId}`)?.blocks ?? [],
+      }),
     ),
     mapFailure: map,
     createReader: (request, sink) => new ResponsesReader(readerContext(options, map, request, sink), request.modelId),
@@ -115,15 +109,12 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
     path: pathOf(withoutApi(options.baseUrl), '/api/chat'),
     headers: headerList(options, { accept: 'application/x-ndjson', ...bearer(options) }),
     ...bodiesByModel(options, (refused) =>
-      wordedIfRefused(
+      createOllamaFormat({
+        seesImages: options.seesImages,
+        contextTokens,
         refused,
-        createOllamaFormat({
-          seesImages: options.seesImages,
-          contextTokens,
-          refused,
-          thinkingBefore: (callId) => kept.of(callId)?.reasoning ?? '',
-        }),
-      ),
+        thinkingBefore: (callId) => kept.of(callId)?.reasoning ?? '',
+      }),
     ),
     mapFailure: map,
     createReader: (request, sink) => new OllamaReader(readerContext(options, map, request, sink)),
@@ -138,20 +129,15 @@ export function createOllamaDialect(options: DialectOptions, contextTokens: (mod
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const kept = new KeptOfCalls();
+  const thinkingBefore = (callId: string): readonly string[] => kept.of(callId)?.blocks ?? [];
+  const createFormat = (refused: ReadonlySet<string>): WireFormat =>
+    createAnthropicFormat({ seesImages: options.seesImages, maxOutputTokens, thinkingBefore, refused });
   return {
     provider: options.provider,
     framing: 'events',
     path: pathOf(withV1(options.baseUrl), '/messages'),
     headers: headerList(options, { 'anthropic-version': '2023-06-01', ...(options.key === null ? {} : { 'x-api-key': options.key }) }),
-    ...bodiesByModel(options, (refused) =>
-      createAnthropicFormat({
-        seesImages: options.seesImages,
-        maxOutputTokens,
-        thinkingBefore: (callId) => kept.of(callId)?.blocks ?? [],
-        refused,
-      }),
-    ),
-    toolsInWords: () => false,
+    ...bodiesByModel(options, createFormat, { mayUseWords: false }),
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
     onReply(reader, reply) {
@@ -163,28 +149,30 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
   };
 }
 
-function wordedIfRefused(refused: ReadonlySet<string>, format: WireFormat): WireFormat {
-  return refused.has('tools') ? createInWordsFormat(format) : format;
-}
-
-/** Keeps bodies per model, because a server's refusals may depend on it. A newly refused word rebuilds them. */
+/**
+ * Keeps bodies per model, because a server's refusals may depend on it. A newly refused word rebuilds them. A model whose server refuses
+ * tools gets them in words.
+ */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>, modelId: string) => WireFormat,
+  { mayUseWords } = { mayUseWords: true },
 ): Pick<Dialect, 'bodiesOf' | 'leaveOut' | 'toolsInWords'> {
   const { origin } = new URL(baseUrl);
+  const needsWords = (refused: ReadonlySet<string>): boolean => mayUseWords && refused.has('tools');
   const known = new Map<string, { readonly refused: ReadonlySet<string>; readonly bodies: RequestBodies }>();
   return {
     bodiesOf(modelId) {
       const refused = refusedWords.refusedBy(origin, modelId);
       const found = known.get(modelId);
       if (found?.refused === refused) return found.bodies;
-      const bodies = new RequestBodies(createFormat(refused, modelId));
+      const format = createFormat(refused, modelId);
+      const bodies = new RequestBodies(needsWords(refused) ? createInWordsFormat(format) : format);
       if (known.size >= MODELS_KEPT) known.clear();
       known.set(modelId, { refused, bodies });
       return bodies;
     },
-    toolsInWords: (modelId) => refusedWords.refusedBy(origin, modelId).has('tools'),
+    toolsInWords: (modelId) => needsWords(refusedWords.refusedBy(origin, modelId)),
     leaveOut(words, modelId, sent) {
       const found = wordsToLeaveOut(words, sent, refusedWords.refusedBy(origin, modelId));
       if (found.length > 0) refusedWords.refuse(origin, modelId, found);

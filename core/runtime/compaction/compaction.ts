@@ -2,6 +2,7 @@
 // background, and records the summary. Blocks no turn, is paid for from the budget, ends with the panic stop, and resumes after a crash.
 // The summarizer writes the text.
 
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Later } from '../../base/later.ts';
@@ -9,18 +10,22 @@ import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { SummaryReason } from '../../contracts/continuity-events.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
+import { type AnyDraft, type AnyEvent, type EventBodies, systemSessionId } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
-import type { AgentRegistry } from '../../agent/registry/registry.ts';
-import type { AskingDeps } from '../../mind/asking/asking.ts';
-import { noBill, planCut, Summarizer, type SummaryBill, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
+import { type AskingDeps, askModel } from '../../mind/asking/asking.ts';
+import {
+  type AskModel,
+  noBill,
+  planCut,
+  Summarizer,
+  type SummaryBill,
+  type SummaryDraft,
+  type SummaryJob,
+} from '../../mind/compress/compress.ts';
 import type { ModelRouter } from '../../mind/llm/llm.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { createAskSummary } from './ask-summary.ts';
-
-export { createAskSummary } from './ask-summary.ts';
 
 /** A conversation in its current form. */
 export interface HeldConversation {
@@ -300,4 +305,25 @@ export function createCompaction(deps: ProgramParts): Compaction {
       return new Summarizer({ count: asking.count, ask, prompt, onSpent }).write(job, signal);
     },
   });
+}
+
+// Asks a model for a summary within the budget of one summary. The demo is refused, because it is not a model.
+
+interface SummaryPlace {
+  readonly model: string;
+  readonly sessionId: string;
+  /** Used in place of a turn id: the cost of one summary counts as one unit of work. */
+  readonly summaryId: string;
+}
+
+const demoPrefix = 'demo/';
+/** If a model takes longer, the summary is built by rule instead. */
+const ANSWER_MS = 90_000;
+
+export function createAskSummary(deps: AskingDeps, { model, sessionId, summaryId }: SummaryPlace): AskModel {
+  return async ({ system, text, maxOutputTokens }, signal) => {
+    if (model.startsWith(demoPrefix)) return { refused: 'the demo writes no summaries' };
+    const place = { turnId: summaryId, sessionId };
+    return askModel(deps, { model, place, system, text, maxOutputTokens, timeoutMs: ANSWER_MS }, signal);
+  };
 }

@@ -2,7 +2,7 @@
 // sent and recorded afterwards. An unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
 import type { Clock } from '../../base/clock.ts';
-import { Deferred, sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/deferred.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -202,7 +202,7 @@ export class Dispatch {
   async #send(port: ChannelPort, part: OutboundPart): Promise<SendOutcome> {
     const limit = new AbortController();
     const tooLate: SendOutcome = { kind: 'unknown', reason: `No answer within ${SEND_MAX_MS / 1000} seconds.` };
-    const late = new Deferred<SendOutcome>();
+    const late = Promise.withResolvers<SendOutcome>();
     const stopLimit = this.#deps.after(SEND_MAX_MS, () => {
       limit.abort();
       late.resolve(tooLate);

@@ -1,5 +1,4 @@
 import { onTestFinished, expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import type { ChatAddress, SendOutcome } from '../../contracts/channels.ts';
 import { home, OutboxBench, ScriptedPort } from '../../../tests/rigs/outbox-bench.ts';
 
@@ -131,7 +130,7 @@ test.each([
 
 test('a channel that throws or never answers makes the send uncertain', async () => {
   const { bench, port } = open();
-  const hold = new Deferred<SendOutcome>();
+  const hold = Promise.withResolvers<SendOutcome>();
   port.script.push(new Error('boom'), hold.promise);
   bench.queue('one');
   await bench.rest();
@@ -150,7 +149,7 @@ test('after a crash an interrupted send is uncertain unless the service deduplic
   const { bench, port } = open();
   const safe = new ScriptedPort('safe', true);
   bench.outbox.open(safe);
-  const hold = new Deferred<SendOutcome>();
+  const hold = Promise.withResolvers<SendOutcome>();
   port.script.push(hold.promise);
   safe.script.push(hold.promise);
   bench.queue('one');
@@ -205,7 +204,7 @@ test('during the panic stop only messages about it are sent; the rest waits', as
 
 test('many chats are served in parallel, up to a limit', async () => {
   const { bench, port } = open();
-  const hold = new Deferred<SendOutcome>();
+  const hold = Promise.withResolvers<SendOutcome>();
   for (let i = 0; i < 30; i += 1) port.script.push(hold.promise);
   for (let i = 0; i < 30; i += 1) bench.queue('x', { to: { channel: 'loop', chatId: `c${i}` } });
   await bench.rest();
@@ -226,7 +225,7 @@ test('a file that the channel does not accept is named in the text instead', asy
 
 test('deleting a session deletes its queued messages', async () => {
   const { bench, port } = open();
-  const hold = new Deferred<SendOutcome>();
+  const hold = Promise.withResolvers<SendOutcome>();
   port.script.push(hold.promise);
   bench.queue('one');
   bench.queue('two');

@@ -1,14 +1,14 @@
 // The workspace of a turn's calls: the session's folder with which calls are judged and run, and whether that folder is trusted. Each check
 // verifies on disk that it is still the folder that the person trusted.
 
+import type { CallState } from '../../agent/brain/brain.ts';
 import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
-import type { CallFacts, FactContext } from '../../contracts/tools.ts';
+import type { Outsider, PrivatePart } from '../../contracts/outsider.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
+import type { CallFacts, FactContext, ToolDefinition } from '../../contracts/tools.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
-import type { CallState } from '../../agent/brain/brain.ts';
-import { withheldFrom } from './outsider-view.ts';
 import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
 
@@ -59,4 +59,44 @@ export function isOfPerson({ deps }: RunningTurn, grantId: string | null): boole
 
 function asksForTrust({ name }: ParsedCall['tool']): boolean {
   return name === openWorkspaceTool;
+}
+
+// Limits what a turn shows to its outsider: finds the calls that show private data, and the sessions that a result may contain. The gate
+// decides about the calls.
+
+const partNames: Readonly<Record<PrivatePart, string>> = {
+  memory: 'what is remembered',
+  documents: 'your documents',
+  sessions: 'your conversations',
+  files: 'files of the workspace',
+};
+
+/** For the facts of a call: the private data that it shows beyond what the outsider may see. */
+function withheldFrom(outsider: Outsider | undefined, { isPrivate }: ToolDefinition, facts: CallFacts): Pick<CallFacts, 'withheld'> {
+  if (outsider === undefined) return {};
+  const { name, sees } = outsider;
+  const shows = (what: string): Pick<CallFacts, 'withheld'> => ({ withheld: `It shows ${what} to ${name}, who began this turn.` });
+  if (isPrivate === true) return shows('private data');
+  // Other sessions are left out of the result itself.
+  if (isPrivate !== undefined && isPrivate !== 'sessions' && !sees.includes(isPrivate)) return shows(partNames[isPrivate]);
+  const readsFiles = facts.command !== null || facts.paths.some(({ access }) => access === 'read');
+  return readsFiles && !sees.includes('files') ? shows(partNames.files) : {};
+}
+
+/** Whether a result may contain parts of a session: an outsider sees their own only. */
+export function maySee({ bounds, deps, place }: RunningTurn, sessionId: string): boolean {
+  const outsider = bounds?.outsider;
+  if (outsider === undefined || outsider.sees.includes('sessions') || sessionId === place.sessionId) return true;
+  const first = (type: 'session.created' | 'turn.started') => deps.log.reads.slice(sessionId, { types: [type], limit: 1 })[0];
+  const created = first('session.created');
+  // The owner may have continued a fork.
+  if (created?.type !== 'session.created' || created.body.forkedFrom !== null) return false;
+  const started = first('turn.started');
+  return started?.type === 'turn.started' && started.body.bounds?.outsider?.id === outsider.id;
+}
+
+/** Fails with not_found, as for an unknown artifact. */
+export function assertMayRead(runner: RunningTurn, artifact: string, sessions: readonly string[]): void {
+  if (runner.bounds?.outsider === undefined || sessions.some((sessionId) => maySee(runner, sessionId))) return;
+  throw new AppError('not_found', `There is no artifact ${artifact.slice(0, 100)}.`);
 }

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { Lanes, type LaneState } from './lane.ts';
 
 /** Jobs that report when they begin and end on command. */
 class Jobs {
   readonly begun: string[] = [];
-  readonly #ends = new Map<string, Deferred<LaneState>>();
+  readonly #ends = new Map<string, PromiseWithResolvers<LaneState>>();
 
   make(name: string): () => Promise<LaneState> {
-    const end = new Deferred<LaneState>();
+    const end = Promise.withResolvers<LaneState>();
     this.#ends.set(name, end);
     return () => {
       this.begun.push(name);

@@ -5,7 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import { stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
-import { unknownOutcome } from './recovery.ts';
+import { unknownOutcome } from './settle.ts';
 import type { TurnEnds } from './turn-ends.ts';
 import type { TurnRunner } from './turn-runner.ts';
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
 
@@ -26,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 /** Starts a call that does not return before the program ends. */
 async function cutOff(tool: string, approve: boolean): Promise<string> {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({ calls: [[tool, { arg: 'a' }]] });
   const { turnId } = bench.send(`do ${tool}`);
   if (approve) {

@@ -1,7 +1,6 @@
 // Turns that the store failed: nothing can be recorded for a while, then the store accepts writes again, without a restart.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
@@ -109,7 +108,7 @@ test('a turn that could not be recorded continues where it stopped, and no call 
 });
 
 test('a call with an unknown outcome keeps its turn from being continued', async () => {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({ calls: [['fire', { arg: 'a' }]] });
   const { turnId, sessionId } = bench.send('fire');
   await bench.rest(turnId);

@@ -2,7 +2,6 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
-import { Deferred } from '../../base/deferred.ts';
 import type { ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolClass, ToolDefinition } from '../../contracts/tools.ts';
@@ -134,7 +133,7 @@ test('the verdict is recorded before the decision, and its cost is part of the t
 });
 
 test('stopping a turn does not wait for its verifier', async () => {
-  const hangs = new Deferred<Verified>();
+  const hangs = Promise.withResolvers<Verified>();
   const { bench } = createBench(() => hangs.promise);
   bench.script.push({ calls: [['wipe', {}]] });
   const { turnId } = bench.send('go');

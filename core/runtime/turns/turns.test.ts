@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { BenchTools } from '../../../tests/rigs/bench-tools.ts';
 import { TurnBench } from '../../../tests/rigs/turn-bench.ts';
@@ -84,7 +83,7 @@ test('in a tool turn the model sees the result, and the next turn the whole exch
 });
 
 test('reads run in parallel; calls with effects keep their place', async () => {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({
     calls: [
       ['look', { arg: '1' }],
@@ -132,7 +131,7 @@ test('invalid arguments, unknown and disabled tools are reported to the model, n
 });
 
 test('a message to a running turn reaches the next request, after the open calls', async () => {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const { turnId } = bench.send('look');
   await until(() => tools.active === 1);
@@ -170,7 +169,7 @@ test('messages to a busy session wait in order, and a full queue refuses', async
 });
 
 test('cancelling a queued message does not affect the calls of the running turn', async () => {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const first = bench.send('look');
   await until(() => tools.active === 1);
@@ -185,7 +184,7 @@ test('cancelling a queued message does not affect the calls of the running turn'
 });
 
 test('a running call is aborted and has its result before the turn ends cancelled', async () => {
-  tools.gate = new Deferred();
+  tools.gate = Promise.withResolvers();
   bench.script.push({ calls: [['look', { arg: 'a' }]] });
   const { turnId } = bench.send('look');
   await until(() => tools.active === 1);

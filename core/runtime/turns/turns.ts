@@ -9,7 +9,6 @@ import { timedOut, type Approval } from '../../contracts/policy.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { ApprovalDeadlines } from './approval-deadlines.ts';
-import { directCallOf, recordDirect } from './direct-call.ts';
 import { HotSessions } from './hot-session.ts';
 import { aboutQueued, aboutStart, messageDrafts, openingOf, type Accepted, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
@@ -20,7 +19,7 @@ import { broughtAlong, findLast, type RetryOptions } from './run-again.ts';
 import { findEnded, conversationContinued } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
-import { startedChat } from './turn-start.ts';
+import { directCallOf, recordDirect, startedChat } from './turn-start.ts';
 
 export { withOwnModels } from './own-models.ts';
 export type { AgentPort, BudgetPort, CrashPoints, LearningPort, ModelPort, NotePort, ParsedCall, ProcessPort, TurnDeps } from './ports.ts';
@@ -34,7 +33,7 @@ export { waitingAhead } from './open-turn.ts';
 export { takeUp } from './take-up.ts';
 export { offeredWithin } from './offered-tools.ts';
 export type { TurnEnd } from './turn-ends.ts';
-export { whenTurnEnds } from './when-turn-ends.ts';
+export { whenTurnEnds } from './turn-ends.ts';
 
 const answered = 'What it waited for was answered.';
 

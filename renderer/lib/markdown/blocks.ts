@@ -1,10 +1,7 @@
 // Splits markdown into top-level blocks and keeps the finished ones while an answer streams, so that only the open block is parsed again.
 // Never throws: text the parser rejects is shown as plain text.
 
-import { Lexer, type Token, type Tokens } from 'marked';
-import { findDetails, readDetails } from './details.ts';
-import { findFootnote, findFootnoteMark, readFootnote, readFootnoteMark } from './footnotes.ts';
-import { findInlineFormula, readBlockFormula, readInlineFormula } from './maths.ts';
+import { Lexer, type Token, type TokenizerThis, type Tokens } from 'marked';
 
 export type Block =
   | { readonly kind: 'markup'; readonly token: Token }
@@ -151,4 +148,127 @@ function isHostile(text: string): boolean {
     if (open > openBracketsMax) return true;
   }
   return false;
+}
+
+// Parses a collapsible section of an answer, as models write it: <details> with its <summary>, and markdown in between. Pure; the tags
+// themselves never reach the page.
+
+const head = /^ {0,3}<details(?: open)?>\s*<summary>([^\n]{1,500}?)<\/summary>[ \t]*\n?/i;
+/** Matches within single lines, so that the cost does not grow with the text that follows. */
+const mark = /^ {0,3}(?:```|~~~).*$|<(\/?)details(?: open)?>/gim;
+
+/** For the parser: the next position in a paragraph where a section may begin. */
+function findDetails(source: string): number | undefined {
+  const end = source.indexOf('\n\n');
+  const at = (end === -1 ? source : source.slice(0, end)).search(/\n {0,3}<details(?: open)?>/i);
+  return at === -1 ? undefined : at + 1;
+}
+
+/** Reads up to the end tag; without one, as while an answer streams, the section contains all following text. */
+function readDetails(source: string): Tokens.Generic | undefined {
+  const [begin, summary = ''] = head.exec(source) ?? [];
+  if (begin === undefined) return undefined;
+  const about = { type: 'details', summary: plainText(summary) };
+  const end = findEnd(source);
+  if (end === null) return { ...about, raw: source, text: source.slice(begin.length) };
+  return { ...about, raw: source.slice(0, end.to), text: source.slice(begin.length, end.from) };
+}
+
+/** Tags inside code are text. */
+function findEnd(source: string): { readonly from: number; readonly to: number } | null {
+  let depth = 0;
+  let isCode = false;
+  for (const { 0: found, 1: slash, index } of source.matchAll(mark)) {
+    if (slash === undefined) isCode = !isCode;
+    else if (!isCode) depth += slash === '' ? 1 : -1;
+    if (depth === 0) return { from: index, to: index + found.length };
+  }
+  return null;
+}
+
+function plainText(summary: string): string {
+  return summary.replaceAll(/<\/?[a-z]+\d?>|\*\*|__|`/gi, '').trim();
+}
+
+// Footnotes: [^1] in a line, and [^1]: with its text on a separate line. Rules for the parser; nothing is rendered here. Footnotes are
+// marks and not links, because an answer has no addresses inside the window.
+
+const reference = /^\[\^([\p{L}\p{N}_-]{1,20})\](?!:)/u;
+/** The text continues over indented lines. */
+const definition = /^\[\^([\p{L}\p{N}_-]{1,20})\]:[ \t]+([^\n]+(?:\n[ \t]{2,}[^\n]+)*)(?:\n+|$)/u;
+
+interface FootnoteToken {
+  readonly type: 'footnoteMark' | 'footnote';
+  readonly raw: string;
+  readonly mark: string;
+  readonly tokens?: Token[];
+}
+
+/** The start of a footnote inside a paragraph, without an empty line before it. */
+function findFootnote(source: string): number | undefined {
+  const end = source.indexOf('\n\n');
+  const at = (end === -1 ? source : source.slice(0, end)).search(/\n\[\^[\p{L}\p{N}_-]{1,20}\]:[ \t]/u);
+  return at === -1 ? undefined : at + 1;
+}
+
+/** The possible start of the next mark in a line. */
+function findFootnoteMark(source: string): number | undefined {
+  const at = source.indexOf('[^');
+  return at === -1 ? undefined : at;
+}
+
+function readFootnoteMark(source: string): FootnoteToken | undefined {
+  const match = reference.exec(source);
+  return match === null ? undefined : { type: 'footnoteMark', raw: match[0], mark: match[1] ?? '' };
+}
+
+function readFootnote(this: TokenizerThis, source: string): FootnoteToken | undefined {
+  const match = definition.exec(source);
+  if (match === null) return undefined;
+  const tokens = this.lexer.inline((match[2] ?? '').replaceAll(/\n[ \t]+/g, ' '));
+  return { type: 'footnote', raw: match[0], mark: match[1] ?? '', tokens };
+}
+
+// Finds formulas in markdown: $…$ and \(…\) in a line, $$…$$ and \[…\] as a block. Rules for the parser; nothing is rendered here. A dollar
+// sign means money unless it directly precedes text, its partner directly follows text, and no digit comes after (as in pandoc).
+
+/** Longer ones are shown as text. */
+const sourceMax = 4000;
+const inlineRules: readonly RegExp[] = [
+  /^\$\$(?!\s*\$)([^$]{1,4000}?)\$\$/,
+  /^\$(?![\s$])((?:\\[^\n]|[^\\$\n]){1,1000}?)(?<![\s\\])\$(?!\d)/,
+  /^\\\(((?:[^\\\n]|\\(?!\)))[^\n]{0,1000}?)\\\)/,
+];
+const blockRules: readonly RegExp[] = [/^\$\$\s*([^$]{1,4000}?)\s*\$\$[ \t]*(?:\n+|$)/, /^\\\[\s*([\s\S]{1,4000}?)\s*\\\][ \t]*(?:\n+|$)/];
+
+interface FormulaToken {
+  readonly type: 'formula' | 'formulaBlock';
+  readonly raw: string;
+  readonly text: string;
+}
+
+function firstMatch(rules: readonly RegExp[], source: string): RegExpExecArray | null {
+  for (const rule of rules) {
+    const match = rule.exec(source);
+    if (match !== null && (match[1]?.length ?? 0) <= sourceMax) return match;
+  }
+  return null;
+}
+
+function toToken(type: FormulaToken['type'], match: RegExpExecArray | null): FormulaToken | undefined {
+  return match === null ? undefined : { type, raw: match[0], text: (match[1] ?? '').trim() };
+}
+
+/** The possible start of the next formula in a line. */
+function findInlineFormula(source: string): number | undefined {
+  const found = [source.indexOf('$'), source.indexOf('\\(')].filter((at) => at !== -1);
+  return found.length === 0 ? undefined : Math.min(...found);
+}
+
+function readInlineFormula(source: string): FormulaToken | undefined {
+  return toToken('formula', firstMatch(inlineRules, source));
+}
+
+function readBlockFormula(source: string): FormulaToken | undefined {
+  return toToken('formulaBlock', firstMatch(blockRules, source));
 }

@@ -8,9 +8,6 @@ import type { OpClient } from '../client.ts';
 import type { PairedPeople } from './paired-people.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one message arrive together. */
-const readAfterMs = 150;
-
 export class ChatServices {
   loaded = $state(false);
   list = $state.raw<readonly ChannelStatus[]>([]);
@@ -23,7 +20,7 @@ export class ChatServices {
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
+    this.#loadSoon = soon(() => this.load(), onError);
   }
 
   apply(event: AnyEvent): void {

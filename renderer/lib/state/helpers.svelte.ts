@@ -5,9 +5,6 @@ import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one subagent arrive together. */
-const readAfterMs = 200;
-
 export class Helpers {
   /** The newest first. */
   all = $state.raw<readonly HelperListing[]>([]);
@@ -16,7 +13,7 @@ export class Helpers {
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
+    this.#loadSoon = soon(() => this.load(), onError);
   }
 
   async load(): Promise<void> {

@@ -1,7 +1,6 @@
 // The open session: live text that arrives before or after the record is never shown in the wrong place.
 
 import { expect, test } from 'vitest';
-import { Deferred } from '../../../core/base/deferred.ts';
 import type { AnyEvent, DeltaNotice, EventBodies, EventType } from '../../../core/contracts/events.ts';
 import { noUsage } from '../../../core/contracts/llm.ts';
 import type { OpClient } from '../client.ts';
@@ -39,7 +38,7 @@ function createRecord() {
 
 /** A host that answers with the page when the test releases it. */
 function open(streamed: readonly { kind: 'text'; callId: null; text: string }[] = []) {
-  const page = new Deferred<AnyEvent[]>();
+  const page = Promise.withResolvers<AnyEvent[]>();
   const op = async (name: string): Promise<unknown> =>
     name === 'turn.live' ? { texts: streamed } : { session: {}, events: await page.promise, earlierBefore: null };
   const client: OpClient = { op: op as OpClient['op'], events: () => () => undefined };

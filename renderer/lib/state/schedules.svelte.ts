@@ -7,8 +7,6 @@ import type { HeartbeatState, ScheduleView, Task } from '../../../core/contracts
 import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
-/** Several events of one due time arrive together. */
-const readAfterMs = 200;
 const undoMs = 8000;
 
 export class Schedules {
@@ -27,7 +25,7 @@ export class Schedules {
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
     this.#onError = onError;
-    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
+    this.#loadSoon = soon(() => this.load(), onError);
   }
 
   async load(): Promise<void> {

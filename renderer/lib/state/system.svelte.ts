@@ -4,6 +4,7 @@ import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import type { PanicStatus } from '../../../core/contracts/policy.ts';
 import type { LinkState, OpClient } from '../client.ts';
+import { soon } from './soon.ts';
 
 const calm: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
 const usageEveryMs = 2000;
@@ -33,11 +34,12 @@ export class System {
   readonly #onError: (cause: unknown) => void;
   /** Counts changes of the panic stop, so that an answer older than a change is ignored. */
   #panicChanges = 0;
-  #usageTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #usageSoon: () => void;
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
     this.#onError = onError;
+    this.#usageSoon = soon(() => this.#loadUsage(), onError, usageEveryMs);
   }
 
   get panic(): PanicStatus {
@@ -145,14 +147,6 @@ export class System {
   #engaged(reason: string, atMs: number): void {
     // The operation's answer may have arrived first, with the counts of what was ended.
     this.panic = this.panic.engaged ? { ...this.panic, reason } : { ...calm, engaged: true, sinceMs: atMs, reason };
-  }
-
-  #usageSoon(): void {
-    if (this.#usageTimer !== undefined) return;
-    this.#usageTimer = setTimeout(() => {
-      this.#usageTimer = undefined;
-      this.#loadUsage().catch(this.#onError);
-    }, usageEveryMs);
   }
 
   async #loadUsage(): Promise<void> {

@@ -9,8 +9,6 @@ import type { OpClient } from '../client.ts';
 import { soon } from './soon.ts';
 
 const listedMax = 200;
-/** Several events of one failure arrive together. */
-const readAfterMs = 150;
 
 export class Unfinished {
   letters = $state.raw<readonly DeadLetter[]>([]);
@@ -27,7 +25,7 @@ export class Unfinished {
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
-    this.#loadSoon = soon(readAfterMs, () => this.load(), onError);
+    this.#loadSoon = soon(() => this.load(), onError);
   }
 
   async load(): Promise<void> {

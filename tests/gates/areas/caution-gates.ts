@@ -40,7 +40,7 @@ export const cautionGates: readonly Gate[] = [
   {
     name: 'caution/verifier-broke',
     prevents: 'a verifier that breaks is taken for a yes',
-    file: 'core/runtime/turns/verify-call.ts',
+    file: 'core/runtime/turns/perform-authorize.ts',
     text: "verdict: 'UNAVAILABLE', reason, outcome: 'deny', tookMs: 0 });",
     instead: "verdict: 'UNAVAILABLE', reason, outcome: 'pass', tookMs: 0 });",
     suites: ['core/runtime/turns/turns-verify.test.ts'],

@@ -308,7 +308,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/same-place',
     prevents: 'where the system names no path, a folder that became a link leads elsewhere',
-    file: 'core/hands/tools/same-place.ts',
+    file: 'core/hands/tools/open-file.ts',
     text: 'if (!(await fs.lstat(at, { bigint: true })).isSymbolicLink()) continue;',
     instead: 'continue;',
     suites: ['core/hands/tools/same-place.test.ts'],
@@ -316,7 +316,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/same-file',
     prevents: 'where the system names no path, a folder swapped only while a file is opened leads elsewhere',
-    file: 'core/hands/tools/same-place.ts',
+    file: 'core/hands/tools/open-file.ts',
     text: 'if (there.ino === opened.ino && isSameVolume) return;',
     instead: 'return;',
     suites: ['core/hands/tools/same-place.test.ts'],

@@ -74,7 +74,7 @@ export const harnessGates: readonly Gate[] = [
   {
     name: 'harness/node-once',
     prevents: 'a node of a pipeline runs again after a restart',
-    file: 'core/features/pipelines/node-runs.ts',
+    file: 'core/features/pipelines/pipeline-desk.ts',
     text: 'dedupeKey: `${pipelineId}:${node}:${round}:${attempt}`,',
     instead: 'dedupeKey: `${pipelineId}:${node}:${round}:${attempt}:${Math.random()}`,',
     suites: ['tests/faults/pipeline-crash.test.ts'],
@@ -82,7 +82,7 @@ export const harnessGates: readonly Gate[] = [
   {
     name: 'harness/node-sources',
     prevents: 'what one node of a pipeline read counts as the own words of the person in the next',
-    file: 'core/features/pipelines/node-runs.ts',
+    file: 'core/features/pipelines/pipeline-desk.ts',
     text: 'untrusted: sourcesAbove(deps, state, node),',
     instead: '',
     suites: ['tests/program/pipelines.test.ts'],

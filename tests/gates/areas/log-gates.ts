@@ -6,7 +6,7 @@ export const logGates: readonly Gate[] = [
   {
     name: 'log/permitting-rows',
     prevents: 'a grant that was put into the database permits calls, and the audit says that all is intact',
-    file: 'core/doors/ops/log-audit.ts',
+    file: 'core/doors/ops/audit-ops.ts',
     text: 'if (report.ok) faults.push(...unexplained(log));',
     instead: '',
     suites: ['tests/faults/permitting-rows.test.ts'],

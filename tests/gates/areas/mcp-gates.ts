@@ -7,7 +7,7 @@ const tasks = ['tests/program/mcp-tasks.test.ts'];
 const grants = ['tests/program/mcp-grants.test.ts'];
 const hostile = ['tests/program/mcp-hostile.test.ts'];
 const server = 'core/features/mcp/server.ts';
-const tool = 'core/features/mcp/mcp-tool.ts';
+const tool = 'core/features/mcp/registry.ts';
 
 export const mcpGates: readonly Gate[] = [
   {

@@ -18,7 +18,7 @@ export const outsiderGates: readonly Gate[] = [
   {
     name: 'outsider/private-tools',
     prevents: 'a tool shows an outsider memories unasked',
-    file: 'core/runtime/turns/outsider-view.ts',
+    file: 'core/runtime/turns/call-facts.ts',
     text: "if (isPrivate !== undefined && isPrivate !== 'sessions' && !sees.includes(isPrivate)) return shows(partNames[isPrivate]);",
     instead: '',
     suites,
@@ -27,7 +27,7 @@ export const outsiderGates: readonly Gate[] = [
   {
     name: 'outsider/files',
     prevents: 'an outsider is shown files of the workspace unasked',
-    file: 'core/runtime/turns/outsider-view.ts',
+    file: 'core/runtime/turns/call-facts.ts',
     text: "return readsFiles && !sees.includes('files') ? shows(partNames.files) : {};",
     instead: 'return {};',
     suites,
@@ -45,7 +45,7 @@ export const outsiderGates: readonly Gate[] = [
   {
     name: 'outsider/search',
     prevents: 'an outsider finds conversations of others',
-    file: 'core/runtime/turns/outsider-view.ts',
+    file: 'core/runtime/turns/call-facts.ts',
     text: "return started?.type === 'turn.started' && started.body.bounds?.outsider?.id === outsider.id;",
     instead: 'return true;',
     suites,
@@ -54,7 +54,7 @@ export const outsiderGates: readonly Gate[] = [
   {
     name: 'outsider/forks',
     prevents: 'an outsider finds how the owner continued a conversation of theirs',
-    file: 'core/runtime/turns/outsider-view.ts',
+    file: 'core/runtime/turns/call-facts.ts',
     text: "if (created?.type !== 'session.created' || created.body.forkedFrom !== null) return false;",
     instead: '',
     suites,

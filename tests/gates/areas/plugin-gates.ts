@@ -6,7 +6,7 @@ import type { Gate } from '../gate.ts';
 const suites = ['tests/program/plugins.test.ts'];
 const load = 'core/features/plugins/load-plugins.ts';
 const ops = 'core/features/plugins/ops.ts';
-const imports = 'core/features/plugins/approved-imports.ts';
+const imports = 'core/features/plugins/load-plugins.ts';
 
 export const pluginGates: readonly Gate[] = [
   {

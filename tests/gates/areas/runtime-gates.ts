@@ -263,7 +263,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/hook-failure',
     prevents: 'a hook that broke is taken for no objection before a tool',
-    file: 'core/features/hooks/hook-entry.ts',
+    file: 'core/features/hooks/hook-runner.ts',
     text: "return on === 'before_tool' ? 'deny' : 'ignore';",
     instead: "return 'ignore';",
     suites: ['tests/program/hooks.test.ts'],
@@ -271,7 +271,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/hook-answer',
     prevents: 'a hook allows what the rules refuse, or its rubbish counts as an answer',
-    file: 'core/features/hooks/hook-entry.ts',
+    file: 'core/features/hooks/hook-runner.ts',
     text: 'if (answer.success) return answer.data;',
     instead: 'if (answer.success || value !== null) return answer.data ?? {};',
     suites: ['tests/program/hooks.test.ts'],
@@ -295,7 +295,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/unsafe-again',
     prevents: 'an unsafe call that was cut off is rerun automatically',
-    file: 'core/runtime/turns/recovery.ts',
+    file: 'core/runtime/turns/settle.ts',
     text: "open.filter((call) => call.idempotency === 'unsafe')",
     instead: "open.filter((call) => call.tool === '')",
     suites: ['core/runtime/turns/turns-restart.test.ts'],

@@ -3,7 +3,7 @@
 import type { Gate } from '../gate.ts';
 
 const hub = 'core/features/signals/signal-hub.ts';
-const signature = 'core/features/signals/hook-signature.ts';
+const signature = 'core/features/signals/hook-gate.ts';
 const signalTests = ['core/features/signals/signals.test.ts'];
 const agenda = 'core/features/schedule/agenda.ts';
 const agendaTests = ['core/features/schedule/agenda.test.ts'];

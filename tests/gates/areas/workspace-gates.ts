@@ -141,7 +141,7 @@ export const workspaceGates: readonly Gate[] = [
   {
     name: 'workspace/worktree-loss',
     prevents: 'the removal of a worktree deletes files that are in no commit',
-    file: 'core/features/project/worktree-tool.ts',
+    file: 'core/features/project/worktrees.ts',
     text: 'if (files.length > 0) {',
     instead: 'if (files.length > 1_000) {',
     suites: ['tests/program/project.test.ts'],

@@ -2,7 +2,6 @@
 
 import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, test } from 'vitest';
-import { Deferred } from '../../../base/deferred.ts';
 import type { Claw } from '../../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../../contracts/events.ts';
 import { AcpTurn } from './acp-turn.ts';
@@ -96,7 +95,7 @@ const over = { type: 'mcp.answered', turnId: 't', body: { question: 'qst_1' } } 
 /** The requests to the editor, and the answers it gives. The turn ends after the answer, or after the question was answered elsewhere. */
 async function askedOf(reply: object | null, forms: object | null): Promise<{ requests: unknown[]; answers: unknown[] }> {
   const [requests, answers]: [unknown[], unknown[]] = [[], []];
-  const done = new Deferred<void>();
+  const done = Promise.withResolvers<void>();
   const claw = {
     op: (name: string, params: unknown) => {
       if (name === 'mcp.answer') answers.push(params);
@@ -135,7 +134,7 @@ async function permissionOf(args: string, optionId: string): Promise<{ requests:
   const facts = { class: 'exec', paths: [], hosts: [], command: { line: args, cwd: '/ws/sub' } };
   const about = { summary: 'Wants to run\u202E it', risk: 'It runs.', reason: 'No rule allows it.', ruleId: 'class.exec' };
   const approval = { approvalId: 'apr_1', callId: 'c', tool: 'exec', args, facts, widerScope: null, ...about };
-  const answered = new Deferred<void>();
+  const answered = Promise.withResolvers<void>();
   const claw = {
     op: (name: string, params: unknown) => {
       if (name === 'approval.decide') decisions.push(params);

@@ -7,9 +7,8 @@ import { officeFile } from '../../../../tests/rigs/office.ts';
 import { pdfOf } from '../../../../tests/rigs/pdf.ts';
 import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
 import { DocumentThread } from './document-thread.ts';
-import { KnowledgePackSource } from './knowledge-pack-source.ts';
+import { isWorthSearching, KnowledgePackSource } from './knowledge-pack-source.ts';
 import { cutIntoPassages } from './passages.ts';
-import { isWorthSearching } from './retrieval-gate.ts';
 
 const { folderOf, openBench } = knowledgeBench(onTestFinished);
 

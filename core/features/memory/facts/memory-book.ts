@@ -12,7 +12,7 @@ import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
 import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
 import { ruleFor } from './promotion.ts';
 import { noteUse, type UsePlace } from './memory-pack-source.ts';
-import { viewOf } from './view.ts';
+import { viewOf } from './recall.ts';
 
 export interface MemoryBookDeps extends Pick<Spine, 'clock' | 'ids'> {
   readonly store: MemoryStore;

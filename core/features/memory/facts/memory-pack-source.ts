@@ -6,9 +6,7 @@ import type { MemoryView } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import type { PackPart, PackSourceRequest } from '../../../contracts/pack-source.ts';
 import type { Recall, MemoryStore } from './ports.ts';
-import { isOverruled } from './overruled.ts';
-import { scopesOf } from './recall.ts';
-import { viewOf } from './view.ts';
+import { isOverruled, scopesOf, viewOf } from './recall.ts';
 
 export interface MemoryPackDeps {
   readonly store: MemoryStore;

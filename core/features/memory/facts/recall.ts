@@ -2,13 +2,11 @@
 // memories only; candidates appear only in a person's own searches.
 
 import type { Clock } from '../../../base/clock.ts';
-import { sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
+import { type MemoryHit, type MemoryView, sharedScope } from '../../../contracts/features/memory.ts';
 import type { KeptMemory } from '../../../contracts/memory-ports.ts';
 import { findTexts } from '../recall/recall-path.ts';
-import { recencyOf, tierOf } from './decay.ts';
-import { isOverruled } from './overruled.ts';
+import { recencyOf, textAtTier, tierOf } from './decay.ts';
 import type { MemoryStore, Recall, RecallRequest } from './ports.ts';
-import { viewOf } from './view.ts';
 
 export interface RecallDeps {
   readonly store: MemoryStore;
@@ -56,4 +54,36 @@ export function scopesOf(agentId: string): string[] {
 
 function weightOf(memory: KeptMemory, nowMs: number): number {
   return 1 - RECENCY_WEIGHT - IMPORTANCE_WEIGHT + RECENCY_WEIGHT * recencyOf(memory, nowMs) + IMPORTANCE_WEIGHT * memory.importance;
+}
+
+export function viewOf(memory: KeptMemory, store: Pick<MemoryStore, 'find' | 'seenIn' | 'contradictionsOf'>, nowMs: number): MemoryView {
+  const { row: _row, ...rest } = memory;
+  const tier = tierOf(memory, nowMs);
+  const contradictions = store.contradictionsOf(memory.memoryId).flatMap(({ memoryId, otherId, reason }) => {
+    const other = memoryId === memory.memoryId ? otherId : memoryId;
+    const otherText = store.find(other)?.text;
+    return otherText === undefined ? [] : [{ otherId: other, otherText, reason }];
+  });
+  return { ...rest, tier, shown: textAtTier(memory, tier), seenIn: store.seenIn(memory.memoryId), contradictions };
+}
+
+// Decides which of two contradictory memories a model sees until a person resolves the contradiction. The model never sees both.
+
+/**
+ * Whether a used memory that contradicts this one takes precedence. A pinned memory precedes an unpinned one; otherwise the newer one wins.
+ */
+export function isOverruled(
+  memory: KeptMemory,
+  store: Pick<MemoryStore, 'find' | 'contradictionsOf'>,
+  isUsed: (other: KeptMemory) => boolean,
+): boolean {
+  return store.contradictionsOf(memory.memoryId).some(({ memoryId, otherId }) => {
+    const other = store.find(memoryId === memory.memoryId ? otherId : memoryId);
+    return other !== null && isUsed(other) && comesBefore(other, memory);
+  });
+}
+
+function comesBefore(a: KeptMemory, b: KeptMemory): boolean {
+  if (a.pinned !== b.pinned) return a.pinned;
+  return a.createdAtMs === b.createdAtMs ? a.row > b.row : a.createdAtMs > b.createdAtMs;
 }

@@ -7,7 +7,6 @@ import { systemClock } from '../../../base/clock.ts';
 import { ManualClock } from '../../../../tests/doubles/manual-clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import { silentLogger } from '../../../base/logger.ts';
-import { Deferred } from '../../../base/deferred.ts';
 import { PanicSwitch } from '../../../guard/panic/panic.ts';
 import { Storage } from '../../../store/storage/storage.ts';
 import { VectorStore, vectorMigrations } from './vector-store.ts';
@@ -73,7 +72,7 @@ test('a question is sent only once, and nothing is sent under the panic stop', a
 
 test('the panic stop aborts a request under way', async () => {
   const panic = new PanicSwitch();
-  const asked = new Deferred<void>();
+  const asked = Promise.withResolvers<void>();
   const fetch: typeof globalThis.fetch = (_url, { signal } = {}) =>
     new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error));

@@ -45,19 +45,19 @@ export interface MemoryStores {
 /** The context window of an embedding model in the engine. Longer texts are cut. */
 const EMBEDDED_TOKENS = 8_192;
 
-/** Returns null without an embedder; there is only full-text search then. */
+/** Vector search, or why there is none: `problem` is null if no embedder is configured. */
 export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes, engine: Pick<EngineAccess, 'open'>) {
   const { config, clock, environment, fetch, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
   const { embeddings } = config;
   // Without an embedder, vectors of an earlier one are unused. The indexes are still opened, so that they are deleted with their texts.
-  if (embeddings === undefined && store.vectors.pinned === null) return null;
+  if (embeddings === undefined && store.vectors.pinned === null) return { working: null, problem: null };
   const indexes = openIndexes(logger, store.vectors);
   if (indexes !== null) {
     store.memories.texts.useVectors(indexes.memory);
     store.knowledge.texts.useVectors(indexes.knowledge);
   }
-  if (embeddings === undefined) return null;
-  if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
+  if (embeddings === undefined) return { working: null, problem: null };
+  if (indexes === null) return { working: null, problem: 'The library for search by meaning could not be loaded on this machine.' };
   const server =
     embeddings.kind === 'gguf'
       ? new LlamaServer({
@@ -99,7 +99,7 @@ export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, life
       logger,
     }),
   );
-  return { embedder, keeper, indexes, ledger };
+  return { working: { embedder, keeper, indexes, ledger }, problem: null };
 }
 export type Embedding = ReturnType<typeof createEmbedding>;
 
@@ -146,7 +146,7 @@ function keptIn(texts: SearchedTexts, index: VectorIndex): Pick<EmbeddedTexts, '
 }
 
 /** Finds the rows near a question. A failure or a timeout returns no rows, and only the full-text search counts. */
-export function createNearest(logger: Logger, { vectors }: MemoryStores, embedding: Embedding) {
+export function createNearest(logger: Logger, { vectors }: MemoryStores, { working }: Embedding) {
   return async (
     which: 'memory' | 'knowledge',
     query: string,
@@ -157,13 +157,12 @@ export function createNearest(logger: Logger, { vectors }: MemoryStores, embeddi
       signal,
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
-    if (embedding === null || 'problem' in embedding) return [];
     const { pinned } = vectors;
-    if (pinned?.model !== embedding.embedder.model || embedding.ledger.problem !== null) return [];
+    if (working === null || pinned?.model !== working.embedder.model || working.ledger.problem !== null) return [];
     try {
-      const asked = await embedding.embedder.embedQuery(query, signal);
+      const asked = await working.embedder.embedQuery(query, signal);
       if (asked.length !== pinned.dimensions) return [];
-      const found = embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
+      const found = working.indexes[which].nearest(asked, scopes, limit, (row) => {
         const hash = hashOf(row);
         return hash === null ? null : vectors.cached(hash);
       });
@@ -177,10 +176,8 @@ export function createNearest(logger: Logger, { vectors }: MemoryStores, embeddi
 
 export type Nearest = ReturnType<typeof createNearest>;
 
-export function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {
-  const none = { model: null, dimensions: null, waiting: 0 };
-  if (embedding === null) return { ...none, problem: null };
-  if ('problem' in embedding) return { ...none, problem: embedding.problem };
-  const { state } = embedding.keeper;
-  return { ...state, problem: state.problem ?? embedding.ledger.problem };
+export function embedderState({ working, problem }: Embedding): OpResult<'knowledge.list'>['embedder'] {
+  if (working === null) return { model: null, dimensions: null, waiting: 0, problem };
+  const { state } = working.keeper;
+  return { ...state, problem: state.problem ?? working.ledger.problem };
 }

@@ -3,8 +3,7 @@
 
 import { toAppError } from '../../../contracts/errors.ts';
 import type { Spine } from '../../feature.ts';
-import { referenceName } from './reference-texts.ts';
-import { measureFloor, referenceTexts } from './relevance.ts';
+import { measureFloor, referenceName, referenceTexts } from './relevance.ts';
 import type { VectorStore } from './vector-store.ts';
 
 export interface WaitingText {

@@ -1,9 +1,10 @@
 // Vectors of texts: a cache keyed by the hash of the text, and for each table of texts an sqlite-vec index of the sign bits. The model and
 // its number of dimensions are pinned; a different model empties both. Knows neither models nor texts.
 
-import { sqlMigrations, type Migration, type SqlDatabase } from '../../../store/storage/storage.ts';
-import { loadVectorExtension } from './load-extension.ts';
-import { fromInt8, signBits, similarity, toInt8 } from './vector-forms.ts';
+import { createRequire } from 'node:module';
+import type { getLoadablePath as FindLibrary } from 'sqlite-vec';
+import { AppError } from '../../../contracts/errors.ts';
+import { type Migration, type SqlDatabase, sqlMigrations } from '../../../store/storage/storage.ts';
 
 export const vectorMigrations: readonly Migration[] = sqlMigrations({
   'embedding-001-vectors': `
@@ -152,4 +153,56 @@ export class VectorIndex {
       .sort((a, b) => b.similarity - a.similarity)
       .slice(0, limit);
   }
+}
+
+// Loads sqlite-vec into a database connection. In the packaged program the library is a separate file outside the archive, so that SQLite
+// can open it.
+
+/** Fails with store_failed if the library for this machine is missing. */
+function loadVectorExtension(db: SqlDatabase): void {
+  try {
+    // A start without embeddings does not load the package.
+    const { getLoadablePath } = createRequire(import.meta.url)('sqlite-vec') as { readonly getLoadablePath: typeof FindLibrary };
+    db.loadExtension(getLoadablePath().replace(/([/\\])app\.asar([/\\])/, '$1app.asar.unpacked$2'));
+  } catch (cause) {
+    throw new AppError('store_failed', 'The library for search by meaning (sqlite-vec) could not be loaded on this machine.', {
+      cause,
+      hint: 'Full-text search still works. Reinstall TrayClaw, or remove embeddings from config.yaml.',
+    });
+  }
+}
+
+const BYTE_MAX = 127;
+
+/** Keeps only the direction; the length is lost. */
+function toInt8(vector: Float32Array): Int8Array {
+  // Scales to the largest dimension, because the single dimensions of a long vector are small.
+  let largest = 0;
+  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  const factor = largest === 0 ? 0 : BYTE_MAX / largest;
+  return Int8Array.from(vector, (value) => Math.round(value * factor));
+}
+
+function fromInt8(blob: Buffer): Int8Array {
+  return new Int8Array(blob.buffer, blob.byteOffset, blob.byteLength);
+}
+
+function similarity(a: Int8Array, b: Int8Array): number {
+  let product = 0;
+  let squaresA = 0;
+  let squaresB = 0;
+  for (let i = 0; i < a.length; i++) {
+    const [x, y] = [a[i] ?? 0, b[i] ?? 0];
+    product += x * y;
+    squaresA += x * x;
+    squaresB += y * y;
+  }
+  return squaresA === 0 || squaresB === 0 ? 0 : product / Math.sqrt(squaresA * squaresB);
+}
+
+/** Packs eight dimensions into a byte. Unused bits of the last byte are zero. */
+function signBits(vector: Int8Array): Buffer {
+  const bits = Buffer.alloc(Math.ceil(vector.length / 8));
+  for (const [index, value] of vector.entries()) if (value > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+  return bits;
 }

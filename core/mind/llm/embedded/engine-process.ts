@@ -1,7 +1,7 @@
 // Manages one child process with one model: starts it, sends orders, reads reports, ends it. If the child dies, its calls fail, each with
 // one message. Does not decide when to restart it.
 
-import { Deferred, orAborted } from '../../../base/deferred.ts';
+import { orAborted } from '../../../base/deferred.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { AnswerSink, CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
 
@@ -20,7 +20,7 @@ export interface ChildHandle {
 }
 
 interface Open {
-  readonly done: Deferred<EngineReport>;
+  readonly done: PromiseWithResolvers<EngineReport>;
   readonly listener: AnswerSink | null;
 }
 
@@ -33,8 +33,8 @@ export class EngineProcess {
   readonly #open = new Map<number, Open>();
   /** Cancelled calls that the child has not ended yet. */
   readonly #ending = new Set<number>();
-  readonly #loaded = new Deferred<number>();
-  readonly #ended = new Deferred<void>();
+  readonly #loaded = Promise.withResolvers<number>();
+  readonly #ended = Promise.withResolvers<void>();
   #lastId = 0;
   #hasLoaded = false;
   #isEnded = false;
@@ -113,7 +113,7 @@ export class EngineProcess {
     signal.throwIfAborted();
     this.#lastId += 1;
     const id = this.#lastId;
-    const open: Open = { done: new Deferred(), listener };
+    const open: Open = { done: Promise.withResolvers(), listener };
     this.#open.set(id, open);
     this.#child.send(order(id));
     try {
