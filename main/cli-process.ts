@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../core/base/clock.ts';
-import { sleep } from '../core/base/deferred.ts';
+import { sleep } from '../core/base/waits.ts';
 import { errnoOf } from '../core/base/errno.ts';
 import type { StartChild } from '../core/mind/llm/llm.ts';
 import type { Logger } from '../core/base/logger.ts';

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../core/base/deferred.ts';
+import { sleep } from '../core/base/waits.ts';
 import type { DesktopRun } from '../core/doors/cli/cli.ts';
 import { quitFlag } from './desktop-flags.ts';
 import { findOrFetchElectron, type FetchOptions } from './electron-binary.ts';

@@ -1,6 +1,6 @@
 // Ends a worker thread, without letting a slow thread keep the process alive for long.
 
-import { sleep } from './deferred.ts';
+import { sleep } from './waits.ts';
 
 /** The part of `Worker` used here. */
 export interface EndableThread {

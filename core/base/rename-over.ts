@@ -2,7 +2,7 @@
 // holds one of the two files, so renames are retried there only. Calls the file system only through its
 // parameters.
 
-import { sleep } from './deferred.ts';
+import { sleep } from './waits.ts';
 
 /** The part of `node:fs` used here. */
 export interface RenameCall {

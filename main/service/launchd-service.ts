@@ -1,7 +1,7 @@
 // The service as a LaunchAgent of macOS, managed with launchctl. A loaded agent keeps using its old file, so a changed one is reloaded.
 
 import { join } from 'node:path';
-import { sleep } from '../../core/base/deferred.ts';
+import { sleep } from '../../core/base/waits.ts';
 import type { ServiceManager } from '../../core/doors/cli/cli.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { readOwn, removeServiceFile, writeServiceFile } from './service-file.ts';

@@ -7,7 +7,7 @@ import { placeHeader } from '../../core/contracts/claw.ts';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
 import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
-import { sleep } from '../../core/base/deferred.ts';
+import { sleep } from '../../core/base/waits.ts';
 import { EventStreamParser, type StreamMessage, type StreamSink } from '../../core/base/event-stream.ts';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import type { Proof, ProveServer } from './prove-server.ts';

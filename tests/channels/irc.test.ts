@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Plugin } from '../../core/contracts/plugin.ts';
-import { sleep as pause } from '../../core/base/deferred.ts';
+import { sleep as pause } from '../../core/base/waits.ts';
 import { needs } from '../needs.ts';
 import { ConformanceRig } from './conformance-rig.ts';
 import { channelConformance } from './conformance.ts';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sleep } from '../../core/base/deferred.ts';
+import { sleep } from '../../core/base/waits.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { createTrayClaw } from '../../core/compose.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';

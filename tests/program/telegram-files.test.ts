@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { sleep } from '../../core/base/deferred.ts';
+import { sleep } from '../../core/base/waits.ts';
 import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
 import { until } from '../until.ts';
 import { Person } from '../doubles/telegram/person.ts';

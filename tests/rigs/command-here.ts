@@ -3,7 +3,7 @@
 
 import { tmpdir } from 'node:os';
 import { systemClock } from '../../core/base/clock.ts';
-import { sleep } from '../../core/base/deferred.ts';
+import { sleep } from '../../core/base/waits.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { createTrayClaw } from '../../core/compose.ts';
 import { runCli, type CliParts } from '../../core/doors/cli/cli.ts';

@@ -1,7 +1,7 @@
 // Gets a Claw for a command: the running instance if there is one, otherwise a runtime hosted in this process for the duration of the
 // command. A hosted runtime is open to other processes and closes only when it has no work in progress.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';

@@ -1,7 +1,7 @@
 // `serve` and `start`: the runtime with its window on loopback, until it is ended. Reuses an instance that serves, and asks the tray app to
 // serve. `start` is the tray app if Electron runs, otherwise the same window in a browser; it prints one line about which.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';

@@ -2,7 +2,7 @@
 
 import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';

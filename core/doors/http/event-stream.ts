@@ -2,7 +2,7 @@
 // connection. It reconnects with the last id it received and misses no event. Format: WHATWG HTML, 9.2 (server-sent events).
 
 import type { ServerResponse } from 'node:http';
-import { untilAborted } from '../../base/deferred.ts';
+import { untilAborted } from '../../base/waits.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { placeHeader, type Claw, type EventsQuery } from '../../contracts/claw.ts';
 import { AppError, errorBodySchema, isAppError, toAppError, type ErrorData } from '../../contracts/errors.ts';

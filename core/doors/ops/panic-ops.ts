@@ -1,6 +1,6 @@
 // The operations of the panic stop. The order matters: stop in memory, end the processes, then record the stop.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType, type ConsumerMessages } from '@nats-io/jetstream';
 import * as z from 'zod';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { parseJson } from '../../base/json.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';

@@ -1,7 +1,7 @@
 // A task for a peer, from the first request to the answer. It is sent once under one message id, followed across lost connections and
 // restarts of either side, and cancelled with its turn. The answer is untrusted content. Knows no wire format.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import { groupAgentOf, type PeerState } from '../../contracts/features/a2a.ts';

@@ -4,7 +4,7 @@
 import { basename } from 'node:path';
 import { readFileSync, statSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
 import { settlesWithin, type createCheckedPaths } from '../../hands/tools/tools.ts';

@@ -2,7 +2,7 @@
 // since the last call, and the guard that checks their requests. Makes no decision about calls.
 
 import type { BrowserContext, Dialog, Download, Page, Request, Route } from 'playwright-core';
-import { orAborted, sleep } from '../../base/deferred.ts';
+import { orAborted, sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { settlesWithin } from '../../hands/tools/tools.ts';
 import { CheckingProxy, type CheckingProxyDeps } from './checking-proxy.ts';

@@ -1,7 +1,7 @@
 // The browser tool over a PinchTab server. The requests of its pages do not pass through this program, so every action beyond reading asks
 // a person, and only the addresses of the pages themselves are checked.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';

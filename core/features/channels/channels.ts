@@ -5,7 +5,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type * as z from 'zod';
 import { counted } from '../../base/counted.ts';
 import { assert } from '../../base/assert.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import type { ChatService, ChannelTrial, ResolveSecret } from '../../contracts/channels.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import type { DoorAgents } from '../../contracts/door-route.ts';

@@ -2,7 +2,7 @@
 // deduplicates. Fetches and handles messages that arrived while the program was not connected.
 
 import type { Clock } from '../../base/clock.ts';
-import { sleep, untilAborted } from '../../base/deferred.ts';
+import { sleep, untilAborted } from '../../base/waits.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { REST } from '@discordjs/rest';
 import type { SessionInfo, SimpleShardingStrategy, WebSocketManager } from '@discordjs/ws';

@@ -3,7 +3,7 @@
 
 import { basename } from 'node:path';
 import { BoundedQueue } from '../../base/bounded-queue.ts';
-import { orAborted } from '../../base/deferred.ts';
+import { orAborted } from '../../base/waits.ts';
 import { parseJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import {

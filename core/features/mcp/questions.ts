@@ -4,7 +4,7 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { NewestMap } from '../../base/newest-map.ts';
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPlainObject } from '../../base/json.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';

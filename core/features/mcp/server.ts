@@ -2,7 +2,7 @@
 // calls. The gate has decided before whether a call may run.
 
 import type { ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client';
-import { orAborted } from '../../base/deferred.ts';
+import { orAborted } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SignIn, SignInProvider } from './sign-in.ts';
 

@@ -3,7 +3,7 @@
 // never started again.
 
 import type { CallToolResult, Task } from '@modelcontextprotocol/client';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import type { McpConnection } from './connection.ts';
 
 export interface TaskCall {

@@ -1,7 +1,7 @@
 // The doors for clients that speak OpenAI's or Ollama's API. The code that answers is loaded with the first request; until then each
 // request costs one comparison of its path.
 
-import { once } from '../../base/deferred.ts';
+import { once } from '../../base/waits.ts';
 import { defineBuiltInFeature, type DoorPlan } from '../feature.ts';
 import type { Completions, OpenAiDeps } from './completions.ts';
 import { answeringPaths, ollamaPaths, openAiPaths } from './paths.ts';

@@ -3,7 +3,7 @@
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { untilAborted } from '../../base/deferred.ts';
+import { untilAborted } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
 import type { ShownCommand } from '../../hands/tools/tools.ts';

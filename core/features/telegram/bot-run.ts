@@ -1,7 +1,7 @@
 // One connection of the bot, from the token to its end: its identity, the polling loop, outgoing messages, and status.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { untilAborted } from '../../base/deferred.ts';
+import { untilAborted } from '../../base/waits.ts';
 import type { ChatDesk, ChatLine, ClosedQuestion, RemoteFile, LiveFailure, LiveScreen } from '../../contracts/channels.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { botCommands, download, tooBig } from '../../runtime/chats/chats.ts';

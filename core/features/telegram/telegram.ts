@@ -1,7 +1,7 @@
 // Telegram: the person's own bot as a chat service, which polls and is never called from outside. Also the operations of the bot under
 // their old names.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { channelRulesSchema, type ChannelTrial, type ChatService } from '../../contracts/channels.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { telegramSchema, type telegramOps } from '../../contracts/features/telegram.ts';

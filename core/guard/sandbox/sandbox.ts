@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { once } from '../../base/deferred.ts';
+import { once } from '../../base/waits.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';

@@ -1,7 +1,7 @@
 // The operating system's keychain behind a port. The only file that uses keytar, which is loaded lazily. A keychain that is absent, locked
 // or silent fails with `keychain_unavailable`, with `state` in its data. Values are never part of a message.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';

@@ -6,7 +6,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
 import { secretRefSchema, type Config } from '../../contracts/config.ts';
 import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { readSecretFile } from './secret-file.ts';
 import { KeytarKeychain } from './keychain.ts';
 import { secretRefsOf } from './secret-refs.ts';

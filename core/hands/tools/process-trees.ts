@@ -2,7 +2,7 @@
 // appear, kills all, and waits until they have ended. Touches only processes of a tree, with our marker or behind our shield.
 
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { errnoOf } from '../../base/errno.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';

@@ -1,6 +1,6 @@
 // Waits for a promise with a timeout, and leaves no timer behind.
 
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 
 /** Returns true if the promise resolves within `ms`; false on timeout or if the signal aborts first. */
 export async function settlesWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {

@@ -2,7 +2,7 @@
 // job has its own.
 
 import { Worker } from 'node:worker_threads';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { endThread } from '../../base/end-thread.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DocumentText } from './document-text.ts';

@@ -2,7 +2,7 @@
 // is never repeated; a task with a known id is polled instead.
 
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';

@@ -271,7 +271,7 @@ test('long calls are not idle time: their bytes keep the answer alive', async ()
 test('the total limit includes waits between retries', async () => {
   await using server = await ScriptedServer.start(rateLimited({ 'retry-after': '30' }));
   const config = { providers: { lab: { kind: 'openai-compatible' as const, baseUrl: server.url } }, models: { timeouts: { totalMs: 80 } } };
-  const { sleep } = await import('../../base/deferred.ts');
+  const { sleep } = await import('../../base/waits.ts');
   const router = createRouter(config, { sleep });
   const error = await failureOf(ask(router));
   await router.close();

@@ -1,7 +1,7 @@
 // The interface of the model module: the models, their prices, and one streamed call with timeouts and retries. Must not know wire formats,
 // and must not touch the network or import a provider package before it is called.
 
-import { sleep as realSleep } from '../../base/deferred.ts';
+import { sleep as realSleep } from '../../base/waits.ts';
 import { RandomIds } from '../../base/ids.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { AppError } from '../../contracts/errors.ts';

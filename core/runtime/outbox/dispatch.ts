@@ -2,7 +2,7 @@
 // sent and recorded afterwards. An unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
 import type { Clock } from '../../base/clock.ts';
-import { sleep } from '../../base/deferred.ts';
+import { sleep } from '../../base/waits.ts';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';

@@ -2,7 +2,7 @@
 // approval.
 
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
-import { orAborted } from '../../base/deferred.ts';
+import { orAborted } from '../../base/waits.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { type EventBodies, systemSessionId } from '../../contracts/events.ts';
 import type { Grant } from '../../contracts/policy.ts';

@@ -1,6 +1,6 @@
 // Runs a command that is an operation: parses its parameters, asks for confirmation if needed, and shows the result through its view.
 
-import { sleep } from '../../../base/deferred.ts';
+import { sleep } from '../../../base/waits.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
 import { cliCaller } from '../caller.ts';

@@ -2,7 +2,7 @@
 // store, delivers in order and at least once, and never runs on the path of a turn. Candidates, which still wait for a person, are not
 // passed on.
 
-import { orAborted } from '../../../base/deferred.ts';
+import { orAborted } from '../../../base/waits.ts';
 import type { AnyEvent, EventType } from '../../../contracts/events.ts';
 import type { KeptMemory, MemorySource, RememberedText } from '../../../contracts/memory-ports.ts';
 import type { Spine } from '../../feature.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { sleep } from '../../../base/deferred.ts';
+import { sleep } from '../../../base/waits.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { AppError } from '../../../contracts/errors.ts';
 

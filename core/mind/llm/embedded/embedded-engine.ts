@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
-import { orAborted } from '../../../base/deferred.ts';
+import { orAborted } from '../../../base/waits.ts';
 import type { Later } from '../../../base/later.ts';
 import type { Logger } from '../../../base/logger.ts';
 import { AppError, toAppError } from '../../../contracts/errors.ts';

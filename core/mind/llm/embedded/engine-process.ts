@@ -1,7 +1,7 @@
 // Manages one child process with one model: starts it, sends orders, reads reports, ends it. If the child dies, its calls fail, each with
 // one message. Does not decide when to restart it.
 
-import { orAborted } from '../../../base/deferred.ts';
+import { orAborted } from '../../../base/waits.ts';
 import { AppError } from '../../../contracts/errors.ts';
 import type { AnswerSink, CompleteOrder, EngineAnswer, EngineFailure, EngineOrder, EngineReport, LoadOrder } from './engine-messages.ts';
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { orAborted, sleep } from './deferred.ts';
+import { orAborted, sleep } from './waits.ts';
 
 test('sleep resolves true in time, and false if the signal aborts or has aborted', async () => {
   expect(await sleep(0)).toBe(true);
