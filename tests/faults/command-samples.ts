@@ -172,6 +172,7 @@ const byHand: Readonly<Record<string, Sample>> = {
   'channels resume': act(() => ['none']),
   'schedule add': act(() => ['Say hello', '--every', '1d']),
   'schedule run': act(() => ['sch_none']),
+  'schedule change': act(() => ['sch_none', '--every', '2h']),
   'schedule pause': act(() => ['sch_none']),
   'schedule resume': act(() => ['sch_none']),
   'schedule remove': act(() => ['sch_none']),

@@ -125,3 +125,17 @@ test('a chat or file named later gets no earlier answer at the next start', asyn
   await until(() => read('log.md') !== '', 'the next answer is kept');
   expect(read('log.md')).toBe('Nothing new.\n\n');
 });
+
+test('a schedule is changed at the command line; what is not named stays', async () => {
+  const schedule = async (...args: string[]) => home.command(['schedule', ...args]);
+  await schedule('add', 'Say hi', '--every', '1d', '--deliver', 'last', '--write-to', 'hi.md');
+  await schedule('change', 'last', '--cron', '0 8 * * 1-5', '--zone', 'UTC', '--append-to', 'log/{date}.md');
+  expect((await schedule('show', 'last')).json).toMatchObject({
+    prompt: 'Say hi',
+    spec: { kind: 'cron', expr: '0 8 * * 1-5', zone: 'UTC' },
+    deliver: 'last',
+    appendTo: 'log/{date}.md',
+    writeTo: 'hi.md',
+  });
+  expect(await schedule('change', 'last', '--zone', 'UTC')).toMatchObject({ code: 2 });
+});

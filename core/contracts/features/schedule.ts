@@ -227,6 +227,14 @@ const times = {
   '--zone <name>': 'such as Europe/Berlin; the zone of this machine by default',
 };
 
+const named = {
+  agentId: 'the agent that does it; main by default',
+  session: { flag: 'session <id>', about: 'own, new, or the id of one' },
+  missed: 'what to do about times that passed while TrayClaw did not run',
+  '--approval-minutes <n>': 'deny an approval that is still open after this time',
+  deliver: { flag: 'deliver <chat>', about: 'the answer is sent there; last for the one used last' },
+};
+
 const answerFiles = {
   appendTo: { flag: 'append-to <file>', about: 'the answer is added to this file of the workspace; {date} in the name is its day' },
   writeTo: { flag: 'write-to <file>', about: 'the answer replaces this file of the workspace; {date} in the name is its day' },
@@ -265,15 +273,11 @@ export const scheduleOps = defineOps({
           '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
           ...times,
           name: 'the name of the task',
-          agentId: 'the agent that does it; main by default',
-          session: { flag: 'session <id>', about: 'own, new, or the id of one' },
-          missed: 'what to do about times that passed while TrayClaw did not run',
+          ...named,
           '--tools <names...>': 'no others',
           '--classes <names...>': 'no others',
           '--usd <amount>': 'at most, each time',
           '--grants': 'your grants cover it too',
-          '--approval-minutes <n>': 'deny an approval that is still open after this time',
-          deliver: { flag: 'deliver <chat>', about: 'the answer is sent there; last for the one used last' },
           ...answerFiles,
         },
         example: "'Summarize my notes of today.' --cron '0 18 * * 1-5' --name 'Evening notes'",
@@ -303,6 +307,19 @@ export const scheduleOps = defineOps({
     about: 'change, pause or resume a scheduled task',
     forPerson: true,
     commands: {
+      'schedule change': {
+        about: 'change a task; what is not named stays as it is',
+        takes: ['scheduleId'],
+        options: {
+          '--at <time>': 'once: 2026-03-29T02:30',
+          ...times,
+          name: 'its new name',
+          prompt: 'what is asked then',
+          ...named,
+          ...answerFiles,
+        },
+        example: "sch_01JD7Q --cron '0 8 * * 1-5'",
+      },
       'schedule pause': {
         about: 'pause a task until it is resumed',
         takes: ['scheduleId'],

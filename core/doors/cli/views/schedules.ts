@@ -34,7 +34,15 @@ export const scheduleViews: ViewsOf<'schedule'> = {
     show: (view, { program, isRunning }) =>
       `Added ${view.scheduleId}; next: ${nextWords(view)}.${isRunning ? '' : `\nTrayClaw does not run now, and must run then: ${program} serve, or ${program} service install`}`,
   },
-  'schedule.update': { show: (view) => (view.enabled ? `Resumed; next: ${nextWords(view)}.` : `Paused ${view.name}.`) },
+  'schedule.update': {
+    params: ({ scheduleId = '', ...others }, { given }) => ({
+      scheduleId,
+      ...others,
+      ...(isTimed(given) ? { spec: specOf(given) } : {}),
+      ...approvalOf(given),
+    }),
+    show: (view) => `${view.name}: ${view.enabled ? `next ${nextWords(view)}` : 'paused'}.`,
+  },
   'schedule.preview': {
     params: (params, { given }) => ({ ...params, spec: specOf(given) }),
     show: ({ nextMs }) => nextMs.map(when).join('\n'),
@@ -49,6 +57,10 @@ export const heartbeatViews: ViewsOf<'heartbeat'> = {
 /** The name of a scheduled task: the start of its prompt, or the name of its pipeline file. */
 function nameFor(asked: string): string {
   return (/[^/\\]+\.ya?ml$/.exec(asked)?.[0] ?? asked).slice(0, NAME_MAX);
+}
+
+function isTimed({ at, every, cron, zone }: Given): boolean {
+  return [at, every, cron, zone].some((one) => one !== undefined);
 }
 
 /** Fails with `invalid_params` unless exactly one of the options is given. */
@@ -124,6 +136,9 @@ function describe(view: ScheduleView): string {
     ['missed', view.missed],
     ['by', view.createdBy],
     ['asked', view.prompt],
+    ['sent to', view.deliver ?? ''],
+    ['added to', view.appendTo ?? ''],
+    ['replaces', view.writeTo ?? ''],
   ]);
   const rows = view.last.map((one) => [
     when(one.dueMs),
