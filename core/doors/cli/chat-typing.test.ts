@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
-import { atTerminal, type FakeTerminal } from '../../../tests/doubles/fake-terminal.ts';
+import { atTerminal, FakeTerminal } from '../../../tests/doubles/fake-terminal.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import { LineReader } from './line-reader.ts';
 
 const enter = '\r';
 const up = '\u001B[A';
@@ -87,6 +88,15 @@ test('a pasted answer with several lines approves nothing', async () => {
   await send(chat, `d${enter}`);
   expect(chat.claw.approvals[0]?.state).toBe('denied');
   await leave(chat);
+});
+
+test('an answer that was pasted with its line break is that answer', async () => {
+  const terminal = new FakeTerminal({ isTty: true, isRaw: true });
+  const lines = await LineReader.open(terminal.io);
+  const answer = lines.ask('Address: ');
+  terminal.press(pasted('http://127.0.0.1:1/v1\n') + enter);
+  expect(await answer).toBe('http://127.0.0.1:1/v1');
+  lines.close();
 });
 
 test('what was typed before an approval answers nothing, and is there again for the next message', async () => {

@@ -176,7 +176,8 @@ export class LineReader {
     }
     const whole = [...this.#begun, line].join('\n');
     this.#begun = [];
-    if (this.#waiting !== null) this.#answer(whole);
+    // An answer is often pasted with its line break.
+    if (this.#waiting !== null) this.#answer(this.#isMessage ? whole : whole.replace(/\n+$/, ''));
     else if (this.#typedAhead.length < typedAheadMax) this.#typedAhead.push(whole);
   }
 
