@@ -316,7 +316,8 @@ test('a schedule for an unknown agent is refused at once, not when it is due', a
   const { claw } = await open([]);
   await expect(claw.op('schedule.create', { ...job, agentId: 'nobody' })).rejects.toMatchObject({
     code: 'not_found',
-    message: 'There is no agent "nobody" in config.yaml.',
+    message: 'There is no agent nobody.',
+    hint: 'Those in config.yaml are: main.',
   });
   expect((await claw.op('schedule.list', {})).schedules).toEqual([]);
 });

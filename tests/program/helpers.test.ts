@@ -74,7 +74,7 @@ test('an agent has its own model, identity and tools, and calls only permitted a
   // The second call may be judged before or after the first subagent has ended.
   expect(failed.map(({ forModel }) => forModel).toSorted()).toEqual([
     expect.stringContaining('The agent scout may not call main'),
-    expect.stringContaining('There is no agent "ghost"'),
+    expect.stringContaining('There is no agent ghost.'),
   ]);
 });
 

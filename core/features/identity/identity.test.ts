@@ -137,7 +137,7 @@ test('a capsule names the newest version of a prompt file or a given one', async
     ],
   });
   expect(prompts.diff('style', 0, 1)).toEqual({ from: 0, to: 1, lines: [{ kind: 'added', text: 'First text.' }] });
-  expect(() => prompts.diff('style', 7)).toThrow(/no prompt style in version 7/);
+  expect(() => prompts.diff('style', 7)).toThrow(/no version 7 of the prompt style/);
   book.set('main', { prompts: ['style', 'style@1'] }, by);
   expect(book.textOfAgent('main')).toBe('Second text.\n\nFirst text.');
   expect(await codeOf(() => book.set('main', { prompts: ['missing'] }, by))).toBe('not_found');

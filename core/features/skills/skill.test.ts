@@ -234,7 +234,7 @@ test('a pack gets cards, and the instructions of named skills; both are recorded
 test('an unknown name suggests similar ones; an unreadable skill is listed with why', () => {
   bench.skill('bundled/weather', { description: 'Tells the weather forecast.' });
   bench.write('workspace/broken/SKILL.md', 'no head');
-  expect(() => bench.book.get('weather-forecast')).toThrow(/There is no skill "weather-forecast"/);
+  expect(() => bench.book.get('weather-forecast')).toThrow(/There is no skill weather-forecast\./);
   expect(bench.book.refused).toEqual([
     { path: bench.at('workspace/broken'), reason: 'It has no head.', hint: expect.stringContaining('---') as string },
   ]);

@@ -118,6 +118,7 @@ test('facts list the command line, its folder, its bindings and its risks', () =
     hosts: [],
     risks: ['It deletes folders and everything in them.'],
     does: 'Deletes x and everything inside',
+    told: { 'It deletes folders and everything in them.': '' },
   });
 });
 

@@ -157,8 +157,10 @@ export function createNearest(logger: Logger, { vectors }: MemoryStores, { worki
       signal,
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
+    // Without vector search, a turn pays for no look at its rows.
+    if (working === null) return [];
     const { pinned } = vectors;
-    if (working === null || pinned?.model !== working.embedder.model || working.ledger.problem !== null) return [];
+    if (pinned?.model !== working.embedder.model || working.ledger.problem !== null) return [];
     try {
       const asked = await working.embedder.embedQuery(query, signal);
       if (asked.length !== pinned.dimensions) return [];
