@@ -222,6 +222,7 @@ const heartbeatStateSchema = z.object({
 export type HeartbeatState = z.infer<typeof heartbeatStateSchema>;
 
 const times = {
+  '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
   '--every <interval>': 'at an interval: 15m, 2h, 1d',
   '--cron <line>': 'minute, hour, day of month, month, day of week',
   '--zone <name>': 'such as Europe/Berlin; the zone of this machine by default',
@@ -270,7 +271,6 @@ export const scheduleOps = defineOps({
         takes: ['prompt'],
         words: { prompt: 'what is asked then' },
         options: {
-          '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
           ...times,
           name: 'the name of the task',
           ...named,
@@ -288,7 +288,6 @@ export const scheduleOps = defineOps({
         words: { file: 'a YAML file with goal and criteria' },
         paths: ['file'],
         options: {
-          '--at <time>': 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z',
           ...times,
           name: 'the name of the schedule',
           missed: 'what to do about times that passed while TrayClaw did not run',
@@ -311,7 +310,6 @@ export const scheduleOps = defineOps({
         about: 'change a task; what is not named stays as it is',
         takes: ['scheduleId'],
         options: {
-          '--at <time>': 'once: 2026-03-29T02:30',
           ...times,
           name: 'its new name',
           prompt: 'what is asked then',
@@ -352,7 +350,7 @@ export const scheduleOps = defineOps({
     about: 'show when a schedule would be due; saves nothing',
     commands: {
       'schedule next': {
-        options: { '--at <time>': 'once, such as 2026-03-29T02:30', ...times, count: 'how many' },
+        options: { ...times, count: 'how many' },
         example: "--cron '0 18 * * 1-5' --count 3",
       },
     },

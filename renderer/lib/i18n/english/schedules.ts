@@ -100,6 +100,7 @@ export const schedules = {
     delivers: { none: 'only the conversation', last: 'the last used chat' },
     appendTo: 'Add the answer to the file',
     writeTo: 'Replace the file with the answer',
+    fileExample: 'notes/{date}.md',
     fileHelp: 'In the workspace; {date} in the name becomes the day. Needs approval like any write.',
     approvalMinutes: 'Minutes an approval waits',
     approvalHelp: 'After that it counts as denied.',
