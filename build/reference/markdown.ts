@@ -19,6 +19,16 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''];
 }
 
+/** One section for each first word of the dotted names, in their order. */
+export function sections<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  body: (members: readonly T[]) => readonly string[],
+): string[] {
+  const families = Map.groupBy(items, (item) => nameOf(item).split('.')[0] ?? '');
+  return [...families].flatMap(([family, members]) => [`## ${family}`, '', ...body(members)]);
+}
+
 /** Turns an imperative help text into a sentence: a capital at the start, a full stop at the end. */
 export function sentence(text: string): string {
   const first = text.charAt(0).toUpperCase() + text.slice(1);

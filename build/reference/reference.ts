@@ -11,7 +11,7 @@ import { keyNames } from '../../renderer/lib/commands/keys.ts';
 import { english } from '../../renderer/lib/i18n/english/whole.ts';
 import { commandPage } from './command-page.ts';
 import { errorPage } from './error-page.ts';
-import { code, fieldWords, page, sentence, table } from './markdown.ts';
+import { code, fieldWords, page, sections, sentence, table } from './markdown.ts';
 import { settingPage } from './setting-page.ts';
 import { toolPage } from './tool-page.ts';
 
@@ -44,19 +44,19 @@ export async function writeReference(): Promise<readonly string[]> {
 
 // docs/reference/events.md: the events of the log, grouped by family.
 function eventPage(): string {
-  const families = [...new Set(eventTypes.map((type) => type.split('.')[0] ?? type))];
   const body = [
     'The log records what happened, in the past tense. Bodies only grow: a field may be added, none is changed or removed. A field that ends',
     'in `?` may be absent. `trayclaw activity events ID` shows the events of a turn.',
     '',
-    ...families.flatMap((family) => [
-      `## ${family}`,
-      '',
-      ...table(
-        ['event', 'body'],
-        eventTypes.filter((type) => type.split('.')[0] === family).map((type) => [code(type), fieldWords(schemaOf(type))]),
-      ),
-    ]),
+    ...sections(
+      eventTypes,
+      (type) => type,
+      (members) =>
+        table(
+          ['event', 'body'],
+          members.map((type) => [code(type), fieldWords(schemaOf(type))]),
+        ),
+    ),
   ];
   return page({ title: 'Events', source: 'the event schemas (`core/contracts/events.ts`)', body });
 }

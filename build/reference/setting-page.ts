@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { isPlainObject } from '../../core/base/json.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import { settingNames } from '../../renderer/lib/i18n/english/setting-names.ts';
-import { code, page, sentence, table, typeWords } from './markdown.ts';
+import { code, page, sections, sentence, table, typeWords } from './markdown.ts';
 import { settingTexts, type SettingText } from './setting-texts.ts';
 
 export interface Setting {
@@ -18,18 +18,17 @@ export interface Setting {
 
 export function settingPage(): string {
   const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' }));
-  const sections = [...new Set(settings.map(({ path }) => path.split('.')[0] ?? path))];
   const body = [
     '`config.yaml` is in the data folder, and every setting is optional. TrayClaw reads it at the start; `trayclaw config set KEY VALUE`',
     'changes one key and keeps your comments. Models, providers and document sources hold at once, all other changes from the next start.',
     'An unknown key is refused by name. NAME and MODEL are names of your choice; times are in milliseconds.',
     '`trayclaw config schema` prints the JSON Schema.',
     '',
-    ...sections.flatMap((section) => [
-      `## ${section}`,
-      '',
-      ...table(['key', 'type', 'default', 'means'], settings.filter(({ path }) => path.split('.')[0] === section).map(row)),
-    ]),
+    ...sections(
+      settings,
+      ({ path }) => path,
+      (members) => table(['key', 'type', 'default', 'means'], members.map(row)),
+    ),
   ];
   return page({ title: 'Settings', source: 'the schema of config.yaml (`core/contracts/config.ts`)', body });
 }

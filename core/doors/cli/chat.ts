@@ -15,9 +15,8 @@ import { LineReader, type Completions } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller } from './caller.ts';
 import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
-import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
+import { choosePlace, conversations, filesOf, type MessagePlace } from './work-place.ts';
 
-const SESSIONS_LOOKED_AT = 50;
 const EARLIER_MAX = 200;
 
 const ownHelp = ['- `/open ID` Continue another session.', '- `/quit` Leave.'].join('\n');
@@ -38,10 +37,7 @@ export async function chat(context: CommandContext, options: AskOptions): Promis
 /** The messages for the arrow keys, newest first: those of the named session, or of the newest one of this command line. */
 async function earlierMessages(claw: Claw, named: string | undefined): Promise<string[]> {
   try {
-    const newest = async (): Promise<string | undefined> =>
-      (await claw.op('session.list', { limit: SESSIONS_LOOKED_AT }, cliCaller)).sessions.find(({ channel }) => channel === 'cli')
-        ?.sessionId;
-    const sessionId = named ?? (await newest());
+    const sessionId = named ?? (await conversations(claw, {})).find(({ channel }) => channel === 'cli')?.sessionId;
     if (sessionId === undefined) return [];
     const { events } = await claw.op('session.get', { sessionId, types: ['user.message'], limit: EARLIER_MAX }, cliCaller);
     const texts = events.flatMap(({ body }) => eventBodySchemas['user.message'].safeParse(body).data?.text ?? []);

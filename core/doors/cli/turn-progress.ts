@@ -30,7 +30,7 @@ export class TurnProgress {
   show(doing: string): void {
     if (doing === this.#doing && this.#timer !== null) return;
     this.hide();
-    this.#doing = clipped(doing);
+    this.#doing = doing;
     this.#sinceMs = this.#deps.clock.nowMs();
     this.#timer = setInterval(() => this.#draw(), EVERY_MS);
     this.#timer.unref();
@@ -48,7 +48,7 @@ export class TurnProgress {
     const tookMs = clock.nowMs() - this.#sinceMs;
     if (tookMs < AFTER_MS || isTyping()) return;
     this.#isShown = true;
-    output.progress(`${this.#doing} · ${Math.floor(tookMs / 1000)} s`);
+    output.progress(`${clipped(this.#doing)} · ${Math.floor(tookMs / 1000)} s`);
   }
 }
 

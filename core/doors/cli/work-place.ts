@@ -86,12 +86,17 @@ async function askToTrust(
 async function findNewest(claw: Claw, folder: string | null): Promise<string> {
   const look = folder === null ? null : await claw.op('workspace.look', { path: folder }, cliCaller);
   const workspace = look === null || look.state === 'configured' ? null : look.path;
-  const { sessions } = await claw.op('session.list', { workspace, limit: SESSIONS_MAX }, cliCaller);
-  const [newest] = sessions.filter(isConversation).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
+  const [newest] = await conversations(claw, { workspace });
   if (newest !== undefined) return newest.sessionId;
   throw new AppError('not_found', `There is no session in ${workspace ?? 'the configured workspace'} yet.`, {
     hint: 'Ask without --continue to begin one.',
   });
+}
+
+/** The conversations at this machine, the newest first, pinned or not. */
+export async function conversations(claw: Claw, where: Pick<OpParams<'session.list'>, 'workspace'>): Promise<SessionInfo[]> {
+  const { sessions } = await claw.op('session.list', { ...where, limit: SESSIONS_MAX }, cliCaller);
+  return sessions.filter(isConversation).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
 }
 
 /** Not the session of a direct call. A session that was made for later use has no turn yet. */

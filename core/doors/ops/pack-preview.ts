@@ -1,12 +1,13 @@
 // `pack.preview`: the content of the next model request of a session, built as a turn builds it. Asks no model and records nothing.
 
-import { AppError, noSession } from '../../contracts/errors.ts';
+import { noSession } from '../../contracts/errors.ts';
 import { mainAgentId } from '../../contracts/agents.ts';
 import type { OpParsed, OpResult, ServedCaller } from '../../contracts/ops.ts';
 import { ownWords, selectParts, splitTail, type Pack, type Transcript } from '../../mind/context/context.ts';
-import { loadTranscript, offeredWithin } from '../../runtime/turns/turns.ts';
+import { loadTranscript, offeredWithin, openApprovals } from '../../runtime/turns/turns.ts';
 import { show } from './pack-view.ts';
 import type { OpsParts } from './parts.ts';
+import { modelRefFor } from './route-op.ts';
 
 type Deps = Pick<OpsParts, 'agents' | 'continuity' | 'gate' | 'later' | 'log' | 'models' | 'packer' | 'packSources' | 'policy' | 'tools'>;
 
@@ -18,7 +19,7 @@ export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, 
   const row = sessionId === '' ? null : deps.log.index.session(sessionId);
   if (row === null && sessionId !== '') throw noSession(sessionId);
   const agentId = row?.agentId ?? params.agentId ?? mainAgentId;
-  const model = modelOf(deps, params.model ?? row?.model, agentId);
+  const model = modelRefFor(deps, params.model ?? row?.model, agentId);
   const transcript = transcriptWith(deps, params, caller.actor);
   const bounds = deps.agents.boundsOf(agentId);
   const tools = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId } });
@@ -28,7 +29,7 @@ export async function previewPack(deps: Deps, params: OpParsed<'pack.preview'>, 
   const selected = await selectParts(deps.packSources ?? [], request, { later: deps.later, signal: caller.gone, note: noNote });
   const identity = deps.agents.identityOf(agentId);
   const rules = deps.continuity.rulesFor(sessionId, agentId).map((rule) => rule.text);
-  const approvals = deps.policy.pendingApprovals().flatMap((one) => (one.sessionId === sessionId ? `${one.tool}: ${one.summary}` : []));
+  const approvals = openApprovals(deps.policy, sessionId);
   const about = { packId: 'preview', transcript, model: info, tools, smaller: false, identity, workspace: row?.workspace ?? null };
   const pack = deps.packer.build({ ...about, rules, approvals, selected });
   return { model, ...shownPack(pack) };
@@ -56,15 +57,4 @@ function shownPack({ system, tools, messages, tail, event }: Pack): Omit<OpResul
     ...(parts === undefined ? {} : { parts }),
     texts: texts.map((one) => ({ ...one, asOf: 'now' as const })),
   };
-}
-
-function modelOf({ agents, models }: Deps, wanted: string | null | undefined, agentId: string): string {
-  const choice = models.defaultChoice();
-  const ref = wanted ?? agents.modelOf(agentId) ?? choice.ref;
-  if (ref === null)
-    throw new AppError('no_model', choice.problem?.message ?? 'No model can be used.', {
-      hint: choice.problem?.hint ?? 'Set one up: trayclaw setup',
-    });
-  models.assertKnown(ref);
-  return ref;
 }

@@ -10,17 +10,30 @@ import type { OpsParts } from './parts.ts';
 type Deps = Pick<OpsParts, 'agents' | 'budget' | 'clock' | 'gate' | 'log' | 'models' | 'packer' | 'tools'>;
 
 /**
- * Treats the message as the first one of a new session with the main agent. Fails with `no_model`, or with `model_unknown` for an unknown
+ * The model or route of a message: the wanted one, or the agent's, or the default. Fails with `no_model`, or with `model_unknown` for an unknown
  * model or route.
  */
-export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'>, caller: Caller): OpResult<'model.route'> {
-  const choice = deps.models.defaultChoice();
-  const ref = model ?? deps.agents.modelOf('main') ?? choice.ref;
+export function modelRefFor(
+  { agents, models }: Pick<Deps, 'agents' | 'models'>,
+  wanted: string | null | undefined,
+  agentId: string,
+): string {
+  const choice = models.defaultChoice();
+  const ref = wanted ?? agents.modelOf(agentId) ?? choice.ref;
   if (ref === null) {
     const { message = 'No model can be used.', hint = 'Set one up: trayclaw setup' } = choice.problem ?? {};
     throw new AppError('no_model', message, { hint });
   }
-  deps.models.assertKnown(ref);
+  models.assertKnown(ref);
+  return ref;
+}
+
+/**
+ * Treats the message as the first one of a new session with the main agent. Fails with `no_model`, or with `model_unknown` for an unknown
+ * model or route.
+ */
+export function explainRoute(deps: Deps, { text, model }: OpParsed<'model.route'>, caller: Caller): OpResult<'model.route'> {
+  const ref = modelRefFor(deps, model, 'main');
   const bounds = deps.agents.boundsOf('main');
   const offered = offeredWithin(deps, deps.tools.schemas(), { bounds, origin: { channel: caller.channel, agentId: 'main' } });
   const tools = withinToolLimit(offered, []);

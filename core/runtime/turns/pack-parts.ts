@@ -43,10 +43,10 @@ export function markForeignParts(runner: RunningTurn, parts: NonNullable<EventBo
   runner.flush();
 }
 
-/** The pending approvals of this conversation, as the person sees them. */
-export function openApprovals({ deps, place }: RunningTurn): string[] {
-  return deps.policy
+/** The pending approvals of a session, as the person sees them. */
+export function openApprovals(policy: Pick<RunningTurn['deps']['policy'], 'pendingApprovals'>, sessionId: string): string[] {
+  return policy
     .pendingApprovals()
-    .filter(({ sessionId }) => sessionId === place.sessionId)
+    .filter((approval) => approval.sessionId === sessionId)
     .map(({ summary, tool }) => `${tool}: ${summary}`);
 }

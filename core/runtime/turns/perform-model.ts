@@ -93,7 +93,7 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
     identity: runner.identity,
     workspace: runner.workspace,
     rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
-    approvals: openApprovals(runner),
+    approvals: openApprovals(runner.deps.policy, runner.place.sessionId),
     selected: runner.chosen?.parts ?? null,
   });
   const { packId, tokens, counted, parts } = pack.event;

@@ -32,6 +32,7 @@ export { recoverLog, settle, startNotices, workHere, type Recovery } from './set
 export { waitingAhead } from './open-turn.ts';
 export { takeUp } from './take-up.ts';
 export { offeredWithin } from './offered-tools.ts';
+export { openApprovals } from './pack-parts.ts';
 export type { TurnEnd } from './turn-ends.ts';
 export { whenTurnEnds } from './turn-ends.ts';
 
