@@ -9,9 +9,9 @@ const markedHidden = '[hidden],[aria-hidden="true"],[inert],dialog:not([open])';
 const RULES_MAX = 300;
 const CSS_LENGTH_MAX = 1_000_000;
 
-/** Returns the number of characters of hidden text. Scripts and the like are not counted. */
-export function removeHidden(page: PageDocument): number {
-  const selectors = hidingSelectors(page);
+/** Returns the number of characters of hidden text. Scripts and the like are not counted. `sheets` are styles outside of the page. */
+export function removeHidden(page: PageDocument, sheets = ''): number {
+  const selectors = hidingSelectors(page, sheets);
   const root = page.documentElement;
   removeAll(page.querySelectorAll(neverShown));
   removeComments(root);
@@ -56,11 +56,8 @@ function removeComments(root: PageNode): void {
 }
 
 /** Selectors of plain rules in the page's style sheets that hide the elements they match. Rules for print or small screens do not count. */
-function hidingSelectors(page: PageDocument): string[] {
-  const css = page
-    .querySelectorAll('style')
-    .map((style) => style.textContent ?? '')
-    .join('\n');
+function hidingSelectors(page: PageDocument, sheets: string): string[] {
+  const css = [sheets, ...page.querySelectorAll('style').map((style) => style.textContent ?? '')].join('\n');
   const found: string[] = [];
   for (const { selector, body } of plainRules(css.slice(0, CSS_LENGTH_MAX))) {
     if (hides(body) && found.length < RULES_MAX) found.push(selector);

@@ -32,12 +32,26 @@ export function readPage(html: string, url: string): ReadablePage {
   return { title, markdown: visibleText(markdown), hiddenChars };
 }
 
+/** The whole text of a page in a book. `readSheet` gives the text of a style sheet, which the page names by a relative link. */
+export function readChapter(xhtml: string, readSheet: (href: string) => string): string {
+  // XML may close any element in its own tag, which HTML does not know: `<title/>` would begin a title that never ends. `</br>` is one more `<br>`.
+  const page = openPage(xhtml.replaceAll(/<(?!br\b)([a-z][\w.:-]*)([^<>]*)\/>/gi, '<$1$2></$1>'), 'about:blank');
+  const links = page.querySelectorAll('link[rel="stylesheet"][href]');
+  removeHidden(page, links.map((link) => readSheet(link.getAttribute('href') ?? '')).join('\n'));
+  const { body } = page;
+  if (body === null) return '';
+  return depthOf(body) > MARKDOWN_DEPTH_MAX ? unformatted(body) : toMarkdown(body, 'about:blank');
+}
+
+function unformatted(body: PageElement): string {
+  return textOf(body, '\n')
+    .replaceAll(/\s*\n\s*/g, '\n')
+    .trim();
+}
+
 function readBody(page: PageDocument, body: PageElement, base: string): string {
   const depth = depthOf(body);
-  if (depth > MARKDOWN_DEPTH_MAX)
-    return textOf(body, '\n')
-      .replaceAll(/\s*\n\s*/g, '\n')
-      .trim();
+  if (depth > MARKDOWN_DEPTH_MAX) return unformatted(body);
   const whole = plainLength(body);
   const asItIs = toMarkdown(body, base);
   const article = whole < ARTICLE_CHARS_MIN || depth > ARTICLE_DEPTH_MAX ? null : readArticle(page);
