@@ -35,8 +35,7 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
   const cwd = currentFolder();
   if (cwd === null) {
     process.stderr.write('The folder of this terminal no longer exists. Go to another one (cd ~), then do it again.\n');
-    process.exitCode = 1;
-    return;
+    process.exit(1);
   }
   // Keeps the process alive while a command runs, even if it only waits for unreferenced handles.
   const alive = setInterval(() => undefined, 60_000);

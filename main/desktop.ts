@@ -6,6 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as electron from 'electron';
+import { AppError } from '../core/contracts/errors.ts';
 import { resolveHome } from '../core/store/home/home.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
@@ -20,10 +21,12 @@ const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), '
 const script = fileURLToPath(import.meta.url);
 const commandLine = commandLineOf(process.argv, script);
 
-if (commandLine === null) await startDesktop();
+// Electron becomes ready once this module has run to its end. So the app must not wait for that here, and a command, which needs no part of
+// Chromium, is over before any starts.
+if (commandLine === null) startDesktop();
 else await runCommandLine(commandLine);
 
-async function startDesktop(): Promise<void> {
+function startDesktop(): void {
   const home = resolveHome(app.commandLine.getSwitchValue('home'), {
     env: process.env,
     cwd: process.cwd(),
@@ -48,15 +51,14 @@ async function startDesktop(): Promise<void> {
     else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [script]);
     const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
     desktop.listen();
-    await app.whenReady();
-    await desktop.start();
+    void app.whenReady().then(() => desktop.start());
   } else {
     // The first instance brings its window to the front.
     app.quit();
   }
 }
 
-/** Runs before any part of the window exists: takes no lock, shows no tray icon, and ends the program with the exit code of the command. */
+/** Takes no lock, shows no tray icon, leaves no profile of Chromium, and ends the program with the exit code of the command. */
 async function runCommandLine(argv: readonly string[]): Promise<void> {
   if (process.platform === 'darwin') app.dock?.hide();
   // Electron handles the signals that end a program; this passes them on to the command.
@@ -69,12 +71,14 @@ async function runCommandLine(argv: readonly string[]): Promise<void> {
     return complete(argv.slice(1));
   }
   const { runProcess } = await import('./cli-process.ts');
-  const { startUtility } = await import('./desktop/start-utility.ts');
   const packaged = app.isPackaged ? { command: packagedCommand(process.execPath, process.env, process.platform === 'linux') } : {};
   await runProcess(argv, {
     version,
     packageRoot: new URL('../', import.meta.url),
-    startChild: startUtility(electron.utilityProcess),
+    startChild: () => {
+      // Electron starts a utility process only when it is ready, and its program runs no script as Node would.
+      throw new AppError('model_unavailable', 'A model from a file needs the running app.', { hint: 'Start TrayClaw, then do it again.' });
+    },
     ...packaged,
   });
 }

@@ -121,10 +121,10 @@ test('the app starts, shows its window and answers', onLinux, async () => {
 test('with --cli it is the command line: arguments, streams and exit codes', onLinux, () => {
   const home = mkdtempSync(join(tmpdir(), 'tcd-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  const register = join(projectRoot, 'tests/electron/stand-in/register.ts');
+  const runApp = join(projectRoot, 'tests/electron/stand-in/run-app.ts');
   const cli = (args: readonly string[], input = '') => {
     const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: join(home, 'data'), DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
-    const words = ['--import', register, join(app, 'dist', 'desktop.js'), '--ozone-platform=headless', '--cli', '--', ...args];
+    const words = [runApp, join(app, 'dist', 'desktop.js'), '--ozone-platform=headless', '--cli', '--', ...args];
     return spawnSync(process.execPath, words, { encoding: 'utf8', cwd: home, env, input, timeout: 40_000 });
   };
   const { version } = JSON.parse(extractFile(archive, 'package.json').toString()) as { version: string };

@@ -1,7 +1,12 @@
 // The values exchanged between worlds and processes of the stand-in, and the check that the quoted sentences occur in the real
 // documentation.
 
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
 import { documentation } from './documented.ts';
 import { createCodec } from './stand-in/structured.ts';
 
@@ -76,4 +81,18 @@ test.each([
   ],
 ])('%s crosses as the platform clones it', (_name, value) => {
   expect(decode(encode(value))).toStrictEqual(structuredClone(value));
+});
+
+// Electron's issue 40719: `ready` comes once the main module has run to its end.
+test.each([
+  ['waits for ready beside itself', 'void ready();', { status: 7, stdout: 'early\nready\n' }],
+  ['waits for ready at its top level, which never comes', 'await ready();', { status: 13, stdout: 'early\n' }],
+])('a main module %s', (_name, end, outcome) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tcd-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const main = join(folder, 'main.mjs');
+  const ready = "const ready = async () => { await app.whenReady(); console.log('ready'); app.exit(7); };";
+  writeFileSync(main, `import { app } from 'electron';\nconsole.log(app.isReady() ? 'late' : 'early');\n${ready}\n${end}\n`);
+  const runApp = fileURLToPath(new URL('./stand-in/run-app.ts', import.meta.url));
+  expect(spawnSync(process.execPath, [runApp, main], { encoding: 'utf8', timeout: 40_000 })).toMatchObject(outcome);
 });

@@ -10,7 +10,7 @@ import type { ForeignSender } from '../stand-in/web-contents.ts';
 import type { Desk, DesktopDriver, StartOptions } from './desktop-driver.ts';
 import { compileCache } from '../../compile-cache.ts';
 
-const register = fileURLToPath(new URL('../stand-in/register.ts', import.meta.url));
+const runApp = fileURLToPath(new URL('../stand-in/run-app.ts', import.meta.url));
 const builtMain = fileURLToPath(new URL('../../../dist/desktop.js', import.meta.url));
 const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const PAGE_WITHIN_MS = 60_000;
@@ -182,7 +182,7 @@ export class StandInDriver implements DesktopDriver {
 
 function launch({ home, env = {}, main = builtMain }: StartOptions, args: readonly string[]): ChildProcess {
   const inherited = Object.fromEntries(['PATH', 'DISPLAY', 'TRAYCLAW_CHROMIUM', 'TRAYCLAW_SHOWN'].map((name) => [name, process.env[name]]));
-  return spawn(process.execPath, ['--import', register, main, `--home=${home}`, ...args], {
+  return spawn(process.execPath, [runApp, main, `--home=${home}`, ...args], {
     cwd: projectRoot,
     // Without a bus, the keychain of the person who runs the specs is never used.
     env: { ...inherited, HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...compileCache, ...env },

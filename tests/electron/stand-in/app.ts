@@ -9,7 +9,7 @@ import { windows } from './browser-window.ts';
 import { created, pages } from './web-contents.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { startChromium, type RunningChromium } from './chromium.ts';
-import { lifecycle } from './lifecycle.ts';
+import { codeLoaded, lifecycle } from './lifecycle.ts';
 import { routeSchemes } from './protocol.ts';
 
 interface Preventable {
@@ -51,8 +51,8 @@ class StandInApp extends EventEmitter {
 
   constructor() {
     super();
-    // As in Electron, ready follows in a separate turn of the event loop, after the main script ran.
-    setImmediate(() => this.#becomeReady());
+    // As in Electron, which waits for the main module to its end: one that awaits ready at its top level waits for ever.
+    void codeLoaded.promise.then(() => setImmediate(() => this.#becomeReady()));
     created.on('web-contents', (contents) => this.emit('web-contents-created', {}, contents));
     created.on('window-closed', () => {
       if (windows.size === 0) this.#lastWindowClosed();

@@ -1,5 +1,8 @@
 // The life-cycle state that all parts of the stand-in share.
 
+/** Resolves when the app's main module has run to its end. */
+export const codeLoaded = Promise.withResolvers<void>();
+
 export const lifecycle = {
   isReady: false,
   isQuitting: false,
