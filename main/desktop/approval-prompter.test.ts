@@ -234,3 +234,19 @@ test('a failing dialog does not block the next, and disposing closes everything'
   await open.settle();
   expect([open.shown(), open.decided]).toEqual([[[], 0], []]);
 });
+
+test('where a dialog would hold the program up, the notification asks, and a click on it opens the card', async () => {
+  const { prompter, boxes, notices, decided, details, settle } = rig({ ask: null });
+  prompter.follow(statusOf({ approvals: [one, two] }));
+  expect([boxes.length, notices.length, details]).toEqual([0, 2, []]);
+  notices[0]?.emit('click', {});
+  notices[1]?.emit('action', { actionIndex: 1 });
+  await settle();
+  expect([boxes.length, details, decided]).toEqual([0, ['apr_1'], [{ approvalId: 'apr_2', decision: 'deny' }]]);
+});
+
+test('where neither is possible, the card opens at once', () => {
+  const { prompter, boxes, details } = rig({ ask: null, notify: null });
+  prompter.follow(statusOf({ approvals: [one] }));
+  expect([boxes.length, details]).toEqual([0, ['apr_1']]);
+});

@@ -15,8 +15,11 @@ export interface ApprovalPrompterOptions {
   readonly logger: Logger;
   /** Null if this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
-  /** Shows a dialog without a parent window, so that it blocks none; the signal closes it. */
-  readonly ask: (options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>;
+  /**
+   * Shows a dialog without a parent window, so that it blocks none; the signal closes it. Null where such a dialog would hold the program
+   * up: there the notification and the window ask.
+   */
+  readonly ask: ((options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>) | null;
   /** How visible the window is right now. */
   readonly attention: () => 'focused' | 'visible' | 'hidden';
   readonly openDetails: (approvalId: string) => void;
@@ -57,6 +60,10 @@ export class ApprovalPrompter {
     const approval = this.#known.get(approvalId);
     if (approval === undefined) return;
     if (this.#shown?.approvalId === approvalId) return;
+    if (this.#options.ask === null) {
+      this.#options.openDetails(approvalId);
+      return;
+    }
     this.#queue = [approval, ...this.#queue.filter((waiting) => waiting.approvalId !== approvalId)];
     this.#next();
   }
@@ -73,7 +80,9 @@ export class ApprovalPrompter {
     // The card in the focused window is enough.
     if (attention === 'focused' || this.#isAsked(approval.approvalId)) return;
     const isNotified = this.#notices.has(approval.approvalId) || this.#notify(approval);
-    if (attention === 'hidden' || !isNotified) {
+    if (this.#options.ask === null) {
+      if (!isNotified) this.show(approval.approvalId);
+    } else if (attention === 'hidden' || !isNotified) {
       this.#queue.push(approval);
       this.#next();
     }
@@ -124,12 +133,13 @@ export class ApprovalPrompter {
   }
 
   #next(): void {
-    if (this.#shown !== null) return;
+    const { ask } = this.#options;
+    if (this.#shown !== null || ask === null) return;
     const approval = this.#queue.shift();
     if (approval === undefined) return;
     const closing = new AbortController();
     this.#shown = { approvalId: approval.approvalId, closing };
-    void this.#askOne(approval, closing.signal)
+    void this.#askOne(approval, ask, closing.signal)
       .catch((cause: unknown) => {
         this.#options.logger.log('error', 'a question could not be shown', { cause: String(cause) });
       })
@@ -139,10 +149,10 @@ export class ApprovalPrompter {
       });
   }
 
-  async #askOne(approval: Approval, signal: AbortSignal): Promise<void> {
+  async #askOne(approval: Approval, ask: NonNullable<ApprovalPrompterOptions['ask']>, signal: AbortSignal): Promise<void> {
     const { message, detail, showsAll } = dialogText(approval);
     const choices = dialogChoices(approval, showsAll);
-    const { response } = await this.#options.ask({
+    const { response } = await ask({
       type: 'question',
       title: 'TrayClaw asks',
       message,

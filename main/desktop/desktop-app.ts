@@ -17,10 +17,11 @@ import { createFileLogger } from '../file-logger.ts';
 import { guardAgainstCrashes } from './crash-guard.ts';
 import { quitFlag } from '../desktop-flags.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
-import { createParts, type Parts } from './desktop-parts.ts';
+import { boxPlace, createParts, type Parts } from './desktop-parts.ts';
 import { startUtility } from './start-utility.ts';
 import { StatusWatch } from './desktop-status.ts';
 import { backgroundFlag } from './login-start.ts';
+import { showBox } from './message-box.ts';
 import { panicKeysCheck } from './panic-keys.ts';
 import { followPower } from './power.ts';
 import { redactedLog } from './redacted-log.ts';
@@ -114,8 +115,9 @@ export class DesktopApp {
     }
     this.#redact = (text) => claw.redact(text);
     this.#lifetimes.defer(() => claw.close());
-    await this.#openDoors(claw);
+    const problem = await this.#openDoors(claw);
     await this.#compose(claw);
+    if (problem !== null) this.#say('warning', 'Other programs cannot reach TrayClaw', problem);
   }
 
   async #compose(claw: HostedClaw): Promise<void> {
@@ -150,8 +152,8 @@ export class DesktopApp {
     return process.platform === 'darwin' && this.#electron.app.getLoginItemSettings().wasOpenedAtLogin;
   }
 
-  /** Opens the doors through which the person's other processes, such as the command line, reach the runtime. */
-  async #openDoors(claw: HostedClaw): Promise<void> {
+  /** Opens the doors through which the person's other processes, such as the command line, reach the runtime. Returns what is in the way. */
+  async #openDoors(claw: HostedClaw): Promise<string | null> {
     const { home, version, temporaryFolder, packageRoot } = this.#options;
     const door = new InstanceDoor({
       home,
@@ -169,10 +171,11 @@ export class DesktopApp {
     await door.open();
     this.#lifetimes.add(door);
     const { config } = await claw.op('config.get', {});
-    if (config.doors.port === undefined) return;
-    await door
-      .serve()
-      .catch((cause: unknown) => this.#say('warning', 'Other programs cannot reach TrayClaw', toAppError(cause).told('\n')));
+    if (config.doors.port === undefined) return null;
+    return door.serve().then(
+      () => null,
+      (cause: unknown) => toAppError(cause).told('\n'),
+    );
   }
 
   #power(claw: HostedClaw): { onSuspend(): void; onResume(): void; onShutdown(): void } {
@@ -227,7 +230,9 @@ export class DesktopApp {
 
   /** Shows a message without blocking, unlike an error box. */
   #say(type: 'error' | 'warning', message: string, detail: string): void {
-    this.#electron.dialog.showMessageBox({ type, title: 'TrayClaw', message, detail, noLink: true }).catch((cause: unknown) => {
+    if (this.#parts === null) return;
+    const place = boxPlace(this.#electron, this.#parts.window);
+    showBox(place, { type, title: 'TrayClaw', message, detail, noLink: true }).catch((cause: unknown) => {
       this.#logger.log('warn', 'a message could not be shown', { message, cause: String(cause) });
     });
   }
@@ -248,10 +253,9 @@ export class DesktopApp {
 
   /** Quits from the tray or the menu: asks for confirmation while work is running. */
   async #quitOnPurpose(): Promise<void> {
-    const { dialog, app } = this.#electron;
     const running = this.#parts?.status.status.runningTurns ?? 0;
-    if (running > 0) {
-      const { response } = await dialog.showMessageBox({
+    if (this.#parts !== null && running > 0) {
+      const { response } = await showBox(boxPlace(this.#electron, this.#parts.window), {
         type: 'question',
         title: 'TrayClaw',
         message: running === 1 ? 'TrayClaw is still working.' : `TrayClaw is still working on ${running} things.`,
@@ -263,7 +267,7 @@ export class DesktopApp {
       });
       if (response !== 1) return;
     }
-    app.quit();
+    this.#electron.app.quit();
   }
 
   async #close(): Promise<void> {

@@ -19,6 +19,7 @@ import { OutsideLinks } from './external-links.ts';
 import { IpcRouter } from './ipc-router.ts';
 import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
 import { MainWindow, type MainWindowOptions } from './main-window.ts';
+import { holdsUp, showBox, type BoxPlace } from './message-box.ts';
 import { followPageMenu } from './page-menu.ts';
 import { PageRecovery } from './page-recovery.ts';
 import { isWayland, PanicKeys } from './panic-keys.ts';
@@ -80,7 +81,7 @@ export function createParts(options: PartsOptions): Parts {
     logger,
     reload: () => window.reload(),
     leave: () => window.abandon(),
-    ask: (why) => askToReload(electron, why),
+    ask: (why) => askToReload(boxPlace(electron, window), why),
   });
   const router: IpcRouter = lifetimes.add(
     createRouter(options, { keys, login, windowContents: () => window.contents, onLoginStartSet: () => tray?.refresh() }),
@@ -206,14 +207,22 @@ function createPrompter(options: PartsOptions, window: MainWindow, openDetails: 
     claw,
     logger,
     notify: Notification.isSupported() ? (notice) => new Notification(notice) : null,
-    ask: (question) => dialog.showMessageBox(question),
+    ask: holdsUp(process.platform) ? null : (question) => dialog.showMessageBox(question),
     attention: () => window.attention,
     openDetails,
   });
 }
 
-async function askToReload({ dialog }: typeof Electron, why: string): Promise<boolean> {
-  const { response } = await dialog.showMessageBox({
+export function boxPlace({ dialog }: typeof Electron, window: MainWindow): BoxPlace {
+  const showWindow = (): Electron.BrowserWindow | null => {
+    window.show();
+    return window.browserWindow;
+  };
+  return { dialog, platform: process.platform, showWindow };
+}
+
+async function askToReload(place: BoxPlace, why: string): Promise<boolean> {
+  const { response } = await showBox(place, {
     type: 'error',
     title: 'TrayClaw',
     message: 'The window keeps failing.',

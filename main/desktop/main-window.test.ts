@@ -17,6 +17,7 @@ class FakeWindow extends EventEmitter {
   bounds: Rectangle;
   seen = { visible: false, focused: false, minimized: false, maximized: false };
   isGone = false;
+  fullScreen = false;
 
   constructor(options: BrowserWindowConstructorOptions) {
     super();
@@ -60,6 +61,14 @@ class FakeWindow extends EventEmitter {
   isFocused = (): boolean => this.seen.focused;
   isMinimized = (): boolean => this.seen.minimized;
   isMaximized = (): boolean => this.seen.maximized;
+  isFullScreen = (): boolean => this.fullScreen;
+  /** The system takes a moment. */
+  setFullScreen(isOn: boolean): void {
+    setImmediate(() => {
+      this.fullScreen = isOn;
+      this.emit(isOn ? 'enter-full-screen' : 'leave-full-screen');
+    });
+  }
   isDestroyed = (): boolean => this.isGone;
   getNormalBounds = (): Rectangle => this.bounds;
 }
@@ -119,6 +128,16 @@ test('is created once, when first shown; before that it counts as hidden', () =>
     ['load app://trayclaw/', 'title (1) TrayClaw'],
     true,
   ]);
+});
+
+test('closed in full screen, it leaves that first, so that no empty screen stays behind', async () => {
+  const { window, made, close } = rig();
+  window.show();
+  const [fake] = made;
+  if (fake !== undefined) fake.fullScreen = true;
+  expect([close(fake), window.attention]).toEqual([true, 'focused']);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([fake?.fullScreen, window.attention]).toEqual([false, 'hidden']);
 });
 
 test('closing hides it and saves its place; while the app quits it closes', () => {

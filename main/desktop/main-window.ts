@@ -131,7 +131,10 @@ export class MainWindow {
       if (isQuitting()) return;
       // The work continues; the tray or another start shows the window again.
       event.preventDefault();
-      window.hide();
+      if (!window.isFullScreen()) return void window.hide();
+      // A window that is hidden in full screen leaves a black screen on macOS.
+      window.once('leave-full-screen', () => window.hide());
+      window.setFullScreen(false);
     });
     window.on('closed', () => {
       onPageGone();

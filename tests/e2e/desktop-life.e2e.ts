@@ -38,11 +38,13 @@ test('chat: a message is answered', async () => {
 });
 
 test('closing the window hides it, a turn finishes meanwhile, the tray shows it again', async () => {
-  app.reply({ text: 'Finished behind it.', firstDelayMs: 600 });
+  const seen = Promise.withResolvers<void>();
+  app.reply({ text: 'Finished behind it.', holds: [{ afterFrames: 1, until: seen.promise }] });
   await app.send('Go on');
   await app.driver.window('close');
   await app.deskShows((desk) => [desk.windows[0]?.isVisible, desk.tray?.toolTip], [false, 'TrayClaw: working']);
   expect(await app.page.evaluate('document.visibilityState')).toBe('hidden');
+  seen.resolve();
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw');
   expect(await app.driver.clickMenu('open')).toBe(true);
   await isShown();

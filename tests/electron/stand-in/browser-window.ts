@@ -118,6 +118,16 @@ export class BrowserWindow extends EventEmitter {
     return this.#isMaximized;
   }
 
+  /** The stand-in's screen has no full-screen mode. */
+  isFullScreen(): boolean {
+    this.#assertAlive();
+    return false;
+  }
+
+  setFullScreen(_isOn: boolean): void {
+    this.#assertAlive();
+  }
+
   isDestroyed(): boolean {
     return this.#isDestroyed;
   }
