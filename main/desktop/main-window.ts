@@ -131,10 +131,7 @@ export class MainWindow {
       if (isQuitting()) return;
       // The work continues; the tray or another start shows the window again.
       event.preventDefault();
-      if (!window.isFullScreen()) return void window.hide();
-      // A window that is hidden in full screen leaves a black screen on macOS.
-      window.once('leave-full-screen', () => window.hide());
-      window.setFullScreen(false);
+      hideWindow(window);
     });
     window.on('closed', () => {
       onPageGone();
@@ -185,4 +182,14 @@ export class MainWindow {
     const { x, y, width, height } = window.getNormalBounds();
     this.#options.place.write({ x, y, width, height, maximized: window.isMaximized() });
   }
+}
+
+function hideWindow(window: BrowserWindow): void {
+  if (!window.isFullScreen()) {
+    window.hide();
+    return;
+  }
+  // On macOS, a window that is hidden in full screen leaves a black screen.
+  window.once('leave-full-screen', () => window.hide());
+  window.setFullScreen(false);
 }

@@ -15,7 +15,7 @@ export function holdsUp(platform: NodeJS.Platform): boolean {
   return platform === 'darwin';
 }
 
-/** Blocks no window, except where only a box that belongs to a window lets the program go on. */
+/** The box belongs to no window, and so blocks none, unless it would hold the program up. */
 export function showBox({ dialog, platform, showWindow }: BoxPlace, options: MessageBoxOptions): Promise<MessageBoxReturnValue> {
   const parent = holdsUp(platform) ? showWindow() : null;
   return parent === null ? dialog.showMessageBox(options) : dialog.showMessageBox(parent, options);
