@@ -1,4 +1,4 @@
-// What counts as the silence of a model server.
+// The time limits of one attempt at a model call.
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
