@@ -182,6 +182,7 @@ const fileErrors: Readonly<Record<string, readonly [code: ErrorCode, hint?: stri
   ELOOP: ['store_failed', elsewhere],
   ENAMETOOLONG: ['store_failed', elsewhere],
   ENOTDIR: ['store_failed', elsewhere],
+  EISDIR: ['store_readonly', 'Move this folder away, then do it again.'],
 };
 
 /** Null for anything but a failed call on a file. */

@@ -1,6 +1,6 @@
 // Unusable data folders: each is reported in one sentence at once.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isAppError } from '../../core/contracts/errors.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { needs } from '../needs.ts';
+import { cliFile } from '../program-file.ts';
 import { ownNow } from '../own-clock.ts';
 
 const onUnix = needs('a Unix system');
@@ -69,6 +70,27 @@ test('a workspace whose disk is not there is named, with what to do', onUnix, as
   rmSync(workspace);
   writeFileSync(workspace, '');
   expect(await open(join(root, 'home'))).toContain('something else that is not a folder');
+});
+
+test('a folder in place of a file of the store is named, with what to do', async () => {
+  for (const name of ['trayclaw.head', 'trayclaw.db', 'trayclaw.db-wal', 'trayclaw.db-shm', 'owner.lock']) {
+    const home = join(root, name);
+    mkdirSync(join(home, name), { recursive: true });
+    expect(await open(home)).toBe(`store_readonly: /${name}/${name} could not be used: this is a folder, not a file.`);
+  }
+});
+
+test('a limit on open files is said to be one, not a matter of permissions', needs('Linux'), () => {
+  const run = (limit: number) => {
+    const command = `ulimit -n ${limit}; exec "${process.execPath}" "${cliFile}" --home "${join(root, 'home')}" sessions list`;
+    return spawnSync('bash', ['-c', command], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '' } });
+  };
+  expect(run(1_000)).toMatchObject({ status: 0 });
+  for (const limit of [22, 26]) {
+    const { status, stderr } = run(limit);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('too many files are open') as string]);
+    expect(stderr).toContain('ulimit -n');
+  }
 });
 
 test('a lock file with garbage in it is used again, and its lock still holds', onUnix, async () => {

@@ -10,6 +10,9 @@ import { cutOff, type ProgressSink } from './reply-reader.ts';
 /** How long the token counts and the end of the stream may take after the answer itself is complete. */
 const TAIL_MS = 5_000;
 
+/** A limit that is noticed this much too late was passed while this process was stopped or busy. */
+const LATE_MS = 1_000;
+
 export interface AttemptLimits {
   readonly firstTokenMs: number;
   readonly idleMs: number;
@@ -53,7 +56,8 @@ class AttemptWatch implements ProgressSink {
   readonly #controller = new AbortController();
   readonly #stopped = Promise.withResolvers<null>();
   readonly #startMs: number;
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
+  #timedFromMs = 0;
   #isClosed = false;
   firstTokenMs: number | null = null;
   hasDelivered = false;
@@ -64,8 +68,7 @@ class AttemptWatch implements ProgressSink {
     this.#attempt = attempt;
     this.#outer = outer;
     this.#startMs = attempt.clock.monotonicMs();
-    const { firstTokenMs } = attempt.limits;
-    this.#timer = setTimeout(() => this.stop(this.#timeout('has not begun to answer', firstTokenMs)), firstTokenMs);
+    this.#limit('has not begun to answer', attempt.limits.firstTokenMs);
   }
 
   get signal(): AbortSignal {
@@ -113,13 +116,13 @@ class AttemptWatch implements ProgressSink {
   began(): void {
     if (this.#isOver() || this.firstTokenMs !== null) return;
     this.firstTokenMs = this.#attempt.clock.monotonicMs() - this.#startMs;
-    const { idleMs } = this.#attempt.limits;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.stop(this.#timeout('stopped in the middle of its answer', idleMs)), idleMs);
+    this.#limit('stopped in the middle of its answer', this.#attempt.limits.idleMs);
   }
 
   alive(): void {
-    if (this.firstTokenMs !== null && !this.#hasEnded && !this.#isOver()) this.#timer.refresh();
+    if (this.firstTokenMs === null || this.#hasEnded || this.#isOver()) return;
+    this.#timedFromMs = this.#attempt.clock.monotonicMs();
+    this.#timer?.refresh();
   }
 
   /** The answer is complete. If the server leaves its stream open, the request is aborted and the client returns the answer. */
@@ -130,7 +133,7 @@ class AttemptWatch implements ProgressSink {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
       () => {
-        this.#timer = setTimeout(() => this.stop(this.#timeout('stopped in the middle of its answer', idleMs)), idleMs);
+        this.#limit('stopped in the middle of its answer', idleMs);
         this.#controller.abort(cutOff(this.#attempt.provider));
       },
       Math.min(idleMs, TAIL_MS),
@@ -139,6 +142,17 @@ class AttemptWatch implements ProgressSink {
 
   #isOver(): boolean {
     return this.#isClosed || this.stopError !== null;
+  }
+
+  /** Stops the attempt after this time. If this process did not run meanwhile, what the server sent is still unread, so it waits again. */
+  #limit(what: string, limitMs: number): void {
+    const { clock } = this.#attempt;
+    clearTimeout(this.#timer);
+    this.#timedFromMs = clock.monotonicMs();
+    this.#timer = setTimeout(() => {
+      if (clock.monotonicMs() - this.#timedFromMs > limitMs + LATE_MS) this.#limit(what, limitMs);
+      else this.stop(this.#timeout(what, limitMs));
+    }, limitMs);
   }
 
   #timeout(what: string, limitMs: number): AppError {

@@ -4,7 +4,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { mapStorageError } from './storage-errors.ts';
+import { mapStorageError, refuseFolder } from './storage-errors.ts';
 
 /** A position of the log: an event and its hash in hex. An empty log has position 0. */
 export interface LogPlace {
@@ -38,8 +38,8 @@ export function readHead(home: string): HeadRecord | 'damaged' | null {
   const path = join(home, headFileName);
   if (!existsSync(path)) return null;
   try {
-    const bytes = readFileSync(path);
-    return newestOf(bytes)?.record ?? 'damaged';
+    refuseFolder(path);
+    return newestOf(readFileSync(path))?.record ?? 'damaged';
   } catch (cause) {
     throw mapStorageError(cause);
   }

@@ -5,7 +5,7 @@ import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import { mapStorageError } from './storage-errors.ts';
+import { openingError } from './storage-errors.ts';
 
 export const ownerLockName = 'owner.lock';
 
@@ -30,7 +30,7 @@ function lock(file: string, home: string): () => void {
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     db?.close();
-    const error = mapStorageError(cause);
+    const error = openingError(file, cause);
     if (error.code !== 'store_locked') throw error;
     throw new AppError('store_locked', `Another TrayClaw is using ${home}.`, { cause, isRetryable: true });
   }

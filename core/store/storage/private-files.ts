@@ -12,7 +12,8 @@ const found = [...made, 'trayclaw.db-wal', 'trayclaw.db-shm', 'config.yaml'];
 
 export function keepPrivate(home: string): void {
   if (process.platform === 'win32') return;
-  for (const name of made) attempt(() => closeSync(openSync(join(home, name), 'a', ownerOnly)));
+  // Only a new file is opened: closing one that this process already uses would release its locks on it.
+  for (const name of made) attempt(() => closeSync(openSync(join(home, name), 'wx', ownerOnly)));
   for (const name of found) {
     attempt(() => {
       const path = join(home, name);
@@ -26,6 +27,6 @@ function attempt(work: () => void): void {
   try {
     work();
   } catch {
-    // SQLite or the reader of the settings fails in the same way and reports it.
+    // It exists; or SQLite or the reader of the settings fails in the same way and reports it.
   }
 }

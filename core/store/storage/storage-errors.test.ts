@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,7 @@ test('a failed file call says which path, why, and what to do; a bug and a faile
       'store_failed',
       '/p could not be used: too many files are open.',
     ],
+    [causeOf(() => openSync(folder, 'w')), 'store_readonly', `${folder} could not be used: this is a folder, not a file.`],
     [
       Object.assign(new Error('EFBIG'), { code: 'EFBIG', syscall: 'write' }),
       'store_failed',

@@ -1,6 +1,7 @@
 // The only module that reads the error codes of SQLite.
 
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, lstatSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { AppError, isAppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
 
 interface Mapping {
@@ -33,6 +34,35 @@ export function mapStorageError(cause: unknown): AppError {
     return toAppError(cause);
   }
   return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
+}
+
+/** The files that SQLite opens for one database: itself, its write-ahead log, the index of that, and its folder. */
+const HANDLES = 4;
+
+/**
+ * Explains why a database could not be opened. SQLite does not say why, so this asks the system about the path. It opens none of the
+ * database's files: closing one releases every lock that this process holds on it.
+ */
+export function openingError(file: string, cause: unknown): AppError {
+  const error = mapStorageError(cause);
+  if (error.code !== 'store_readonly' && error.code !== 'store_failed') return error;
+  const handles: number[] = [];
+  try {
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) refuseFolder(path);
+    for (let tries = 0; tries < HANDLES; tries += 1) handles.push(openSync(devNull, 'r'));
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+    return error;
+  } catch (reason) {
+    return mapStorageError(reason);
+  } finally {
+    for (const handle of handles) closeSync(handle);
+  }
+}
+
+/** Fails as reading the path would if it is a folder. */
+export function refuseFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  throw Object.assign(new Error(`EISDIR: ${path}`), { code: 'EISDIR', syscall: 'open', path });
 }
 
 const folderWords: Readonly<Record<string, string>> = {

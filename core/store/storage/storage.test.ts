@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,6 +116,21 @@ test('one process owns a folder until it ends, however it ends', async () => {
   child.kill('SIGKILL');
   await ended;
   expect(open(home).inTransaction).toBe(false);
+});
+
+test('a refused second start in one process leaves the lock to the first', () => {
+  const home = newHome();
+  open(home);
+  expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_locked');
+  const source = `
+    const { Storage } = await import(${JSON.stringify(join(import.meta.dirname, 'storage.ts'))});
+    try {
+      Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
+      process.stdout.write('opened');
+    } catch (cause) {
+      process.stdout.write(cause.code);
+    }`;
+  expect(execFileSync(process.execPath, ['--input-type=module', '--eval', source], { encoding: 'utf8' })).toBe('store_locked');
 });
 
 test('the lock holds within one process and is freed by close; reads need no lock', () => {

@@ -10,7 +10,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { keepPrivate } from './private-files.ts';
-import { homeError, mapStorageError, refuseLongHome } from './storage-errors.ts';
+import { homeError, mapStorageError, openingError, refuseLongHome } from './storage-errors.ts';
 import { WalSync } from './wal-sync.ts';
 
 export {
@@ -89,9 +89,10 @@ export class Storage {
   static open(options: StorageOptions): Storage {
     makeHome(options.home);
     const release = options.lock === false ? (): void => undefined : acquireOwnerLock(options.home);
+    const file = join(options.home, 'trayclaw.db');
     let db: SqlDatabase | undefined;
     try {
-      db = new Database(join(options.home, 'trayclaw.db'));
+      db = new Database(file);
       db.pragma('journal_mode = WAL');
       db.pragma(`synchronous = ${options.isThrowaway === true ? 'OFF' : 'NORMAL'}`);
       db.pragma('fullfsync = 1');
@@ -106,7 +107,7 @@ export class Storage {
     } catch (cause) {
       db?.close();
       release();
-      throw mapStorageError(cause);
+      throw openingError(file, cause);
     }
   }
 
