@@ -214,7 +214,7 @@ test('a message behind a turn that waits ends with the error that names the appr
 test.each(['/v1/models', '/v1/models/passthrough%2Flab%2Fscripted'])('the first request for %s knows what servers offer', async (path) => {
   const fresh = await OpenAiDoorRig.start([], { models: { default: 'demo/offline' } });
   try {
-    const answer = await fresh.send(path);
+    const answer = await fresh.send(path, undefined);
     expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(`"${pass}"`) as string]);
   } finally {
     await fresh.dispose();
