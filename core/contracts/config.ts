@@ -186,7 +186,7 @@ const callsPerMinuteSchema = z
   .catchall(callsPerMinute);
 
 export const configSchema = z.strictObject({
-  providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
+  providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, - and _'), providerSchema).default({}),
   models: z
     .strictObject({
       /** A model, or a route as route/NAME. */

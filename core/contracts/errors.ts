@@ -201,7 +201,7 @@ export function noPath(what: string, path: string, cause?: unknown): AppError {
 }
 
 export function noTurn(turnId: string): AppError {
-  return new AppError('not_found', `There is no turn ${turnId}.`);
+  return new AppError('not_found', `There is no turn ${turnId}.`, { data: { turnId } });
 }
 
 export function noSession(sessionId: string): AppError {

@@ -6,7 +6,7 @@ import { configSchema } from './config.ts';
 import { secretStatusSchema } from './op-results.ts';
 import { holdsSchema, none } from './op-params.ts';
 
-const settingKey = z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/);
+const settingKey = z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, 'must be names with dots between them, such as limits.steps');
 
 export const settingOps = defineOps({
   /**
@@ -53,7 +53,10 @@ export const settingOps = defineOps({
     commands: { 'config schema': { example: '' } },
   },
   'secret.set': {
-    params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(1).max(10_000) }),
+    params: z.strictObject({
+      name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be up to 100 letters, digits, dots, dashes and underscores'),
+      value: z.string().min(1).max(10_000),
+    }),
     result: z.object({ name: z.string(), warning: z.string().optional() }),
     about: 'store a secret in the keychain or the vault',
     forPerson: true,

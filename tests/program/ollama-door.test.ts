@@ -40,6 +40,17 @@ afterAll(async () => {
   await embedder.close();
 });
 
+test('the first list of models has what servers offer', async () => {
+  const fresh = await OpenAiDoorRig.start([], { models: { default: 'demo/offline' }, doors: { ollama: { enabled: true } } });
+  try {
+    const { key } = await fresh.token({ door: 'ollama', name: 'ollama', scope: ['all'] });
+    const tags = await fetch(`http://127.0.0.1:${fresh.port}/api/tags`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await tags.text()).toContain(`"${pass}"`);
+  } finally {
+    await fresh.dispose();
+  }
+});
+
 test('models are listed and shown, with and without a tag', async () => {
   expect((await client.list()).models.map(({ name }) => name)).toEqual(expect.arrayContaining(['trayclaw', 'trayclaw/main', pass]));
   expect(await client.show({ model: 'trayclaw:latest' })).toMatchObject({ capabilities: ['completion'] });

@@ -211,6 +211,16 @@ test('a message behind a turn that waits ends with the error that names the appr
   await rig.claw.op('turn.wait', { turnId });
 });
 
+test.each(['/v1/models', '/v1/models/passthrough%2Flab%2Fscripted'])('the first request for %s knows what servers offer', async (path) => {
+  const fresh = await OpenAiDoorRig.start([], { models: { default: 'demo/offline' } });
+  try {
+    const answer = await fresh.send(path, undefined);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(`"${pass}"`) as string]);
+  } finally {
+    await fresh.dispose();
+  }
+});
+
 test('what a token may not use does not exist for it', async () => {
   const { key } = await rig.token({ name: 'narrow', scope: ['trayclaw/main'] });
   const headers = { authorization: `Bearer ${key}` };

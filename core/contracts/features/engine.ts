@@ -31,7 +31,7 @@ const engineOps = defineOps({
     params: none,
     result: engineSchema,
     about: 'remove the engine for GGUF files; your model files stay',
-    shows: 'The engine was removed. Your model files stay.',
+    shows: 'No engine is installed any more. Your model files stay.',
     forPerson: true,
     commands: { 'model remove-engine': { confirm: 'Remove the engine?', example: '--yes' } },
   },

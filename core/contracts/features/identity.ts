@@ -93,7 +93,7 @@ export const promptsConfigSchema = z
         /** Accepts only this content, without asking a person. */
         sha256: z
           .string()
-          .regex(/^[0-9a-f]{64}$/)
+          .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
           .optional(),
       })
       .refine(({ url, langfuse }) => (url === undefined) !== (langfuse === undefined), 'needs either url or langfuse')
@@ -118,7 +118,7 @@ export const identityEvents = {
 
 const agent = { agentId: id.optional() };
 const agentWords = 'the agent; main by default';
-const promptName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/);
+const promptName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be up to 60 small letters, digits and dashes');
 
 export const identityOps = defineOps({
   /** `text` is the text that the model receives. */

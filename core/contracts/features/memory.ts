@@ -375,7 +375,7 @@ export const memoryOps = defineOps({
     params: z.strictObject({ text: z.string().min(1).max(20_000_000), state: memoryStateSchema.optional() }),
     result: z.object({ added: z.number().int(), known: z.number().int() }),
     about: 'import memories from an export, all or none; known ones are skipped',
-    shows: 'Read in {added}; {known} were known.',
+    shows: 'Imported {added}; {known} were already there.',
     forPerson: true,
     commands: {
       'memory import': {

@@ -7,11 +7,11 @@ import { usageSchema } from '../llm.ts';
 import { modelRefSchema } from '../model-ref.ts';
 import { id } from '../op-params.ts';
 
-const panelName = /^[A-Za-z0-9_-]{1,64}$/;
+const panelNameSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be up to 64 letters, digits, - and _');
 
 export const panelsSchema = z
   .record(
-    z.string().regex(panelName),
+    panelNameSchema,
     z.strictObject({
       members: z.array(modelRefSchema).min(1).max(7),
       /** The model that compares the answers; defaults to the first member. */
@@ -89,7 +89,7 @@ export type Opinion = z.infer<typeof opinionSchema>;
 export const opinionOps = defineOps({
   /** Another model, or a panel of config.yaml, answers the message of an ended turn, and a judge compares the answers. */
   'model.opinion': {
-    params: z.strictObject({ turnId: id, panel: z.string().regex(panelName).optional() }),
+    params: z.strictObject({ turnId: id, panel: panelNameSchema.optional() }),
     result: opinionSchema,
     about: 'ask another model, or a panel, about the answer of a turn; a judge compares',
     forPerson: true,

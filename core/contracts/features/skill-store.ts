@@ -7,7 +7,7 @@ import { modelRefSchema } from '../model-ref.ts';
 import { none } from '../op-params.ts';
 import { skillFindingSchema, skillNameSchema } from '../skill-parts.ts';
 
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
 const version = z.string().max(256).nullable();
 
 /** danger: it does harm, or appears to. warning: the person should judge it. note: good to know. */

@@ -191,7 +191,7 @@ export const skillOps = defineOps({
       /** The published hash. Other content is refused. */
       sha256: z
         .string()
-        .regex(/^[0-9a-f]{64}$/)
+        .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')
         .optional(),
       /** Replaces a skill of the same name. */
       replace: z.boolean().optional(),

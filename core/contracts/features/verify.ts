@@ -31,7 +31,9 @@ export const verifyConfigSchema = z
     /**
      * Programs and their arguments by name; no shell is used. The call is JSON on standard input, the verdict is JSON on standard output.
      */
-    commands: z.record(z.string().regex(name), z.array(z.string().min(1).max(4096)).min(1).max(100)).default({}),
+    commands: z
+      .record(z.string().regex(name, 'must be up to 64 letters, digits, - and _'), z.array(z.string().min(1).max(4096)).min(1).max(100))
+      .default({}),
   })
   .refine(({ by, commands }) => !by.startsWith('command:') || Object.hasOwn(commands, by.slice('command:'.length)), {
     path: ['by'],

@@ -196,7 +196,7 @@ function forOthers(): Entry[] {
       about: 'print a script that completes commands, options and ids in your shell',
       takes: [':shell'],
       words: { shell: 'bash, zsh or fish' },
-      example: 'bash > ~/.local/share/bash-completion/completions/trayclaw',
+      example: 'bash > trayclaw.bash',
       load: async () => (await import('./completion/completion.ts')).completion,
     }),
   ];

@@ -38,6 +38,7 @@ export async function choosePlace(
 ): Promise<MessagePlace> {
   if (options.session !== undefined && options.continue === true)
     throw new AppError('invalid_params', 'Give either --session or --continue.');
+  if (options.session === '') throw new AppError('invalid_params', '--session must not be empty.');
   const named = options.cwd === undefined ? {} : { workspace: givenPath(context.io, options.cwd) };
   // A session that is named must be there: a slip of the pen begins no new conversation. It keeps its folder; the runtime rejects another.
   if (options.session !== undefined) {

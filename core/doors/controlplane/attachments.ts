@@ -8,7 +8,7 @@ import { isInside } from '../../base/inside-folder.ts';
 import { knownMediaType } from '../../base/media-type.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, noPath } from '../../contracts/errors.ts';
 import type { ArtifactRef, ArtifactSink, FactContext, TaintSource } from '../../contracts/tools.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import { isOwnData } from '../../hands/tools/tools.ts';
@@ -75,7 +75,7 @@ function findFile(deps: AttachmentDeps, given: string, place: AttachmentPlace): 
   try {
     real = realpathSync(path);
   } catch (cause) {
-    throw new AppError('not_found', `There is no file ${path}.`, { cause });
+    throw noPath('file', path, cause);
   }
   if (folder !== null && !isInside(real, folder))
     throw new AppError('forbidden', `${given} leads out of ${folder}.`, { hint: 'Name such a file by its whole path.' });

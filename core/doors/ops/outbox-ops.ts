@@ -37,7 +37,7 @@ function bind(deps: Deps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Ca
     const known = chats.chat(chat);
     if (known === null) {
       throw new AppError('not_found', `There is no chat ${chat.chatId} in ${chat.channel}.`, {
-        hint: '`chats list` shows the known ones.',
+        hint: 'See: trayclaw chats list',
       });
     }
     if (sessionId === systemSessionId || (sessionId !== undefined && log.index.session(sessionId) === null)) {

@@ -26,7 +26,7 @@ export interface OpenAiDeps extends Pick<Spine, 'config' | 'log' | 'logger' | 'i
   readonly claw: Claw;
   readonly tokens: DoorAdmission;
   readonly agents: DoorAgents;
-  readonly models: PassDeps['models'] & Pick<ModelRouter, 'list' | 'ready' | 'info' | 'defaultRef'>;
+  readonly models: PassDeps['models'] & Pick<ModelRouter, 'list' | 'lookAtServers' | 'ready' | 'info' | 'defaultRef'>;
   readonly embeddings: () => EmbeddingPort | null;
 }
 
@@ -53,9 +53,10 @@ export class Completions {
     this.#conversations = new Conversations(deps.log);
   }
 
-  /** The ids of the models that the scopes of the token include. */
-  modelIds(caller: DoorCaller): string[] {
+  /** The ids of the models that the scopes of the token include. The servers of providers are asked first, as for every list of models. */
+  async modelIds({ request, caller }: Pick<Visit, 'request' | 'caller'>): Promise<string[]> {
     const { agents, models, embeddings } = this.#deps;
+    await models.lookAtServers(request.gone);
     const ids = [
       'trayclaw',
       ...agents.list().map(({ agentId }) => agentPrefix + agentId),

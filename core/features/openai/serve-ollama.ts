@@ -42,7 +42,7 @@ export class OllamaDoor {
     this.#completions = completions;
     this.#routes = {
       '/api/version': { method: 'GET', answer: ({ reply }) => reply.send(200, { version: API_VERSION }) },
-      '/api/tags': { method: 'GET', answer: ({ reply, caller }) => reply.send(200, { models: completions.modelIds(caller).map(listed) }) },
+      '/api/tags': { method: 'GET', answer: (visit) => this.#tags(visit) },
       // Always empty: only the model servers know which models are loaded.
       '/api/ps': { method: 'GET', answer: ({ reply }) => reply.send(200, { models: [] }) },
       '/api/show': { method: 'POST', answer: (visit) => this.#show(visit) },
@@ -69,10 +69,14 @@ export class OllamaDoor {
     }
   }
 
+  async #tags(visit: Visit): Promise<void> {
+    visit.reply.send(200, { models: (await this.#completions.modelIds(visit)).map(listed) });
+  }
+
   async #show({ request, reply, caller }: Visit): Promise<void> {
     const { model, name } = readBody(showSchema, await request.json());
     const id = modelIn(model ?? name ?? '');
-    if (!this.#completions.modelIds(caller).includes(id)) throw unknownModel(id);
+    if (!(await this.#completions.modelIds({ request, caller })).includes(id)) throw unknownModel(id);
     const { models } = this.#deps;
     const ref = id.startsWith(passPrefix) ? id.slice(passPrefix.length) : models.defaultRef();
     const contextLength = ref === null ? 0 : models.info(ref).contextTokens;
@@ -95,7 +99,7 @@ export class OllamaDoor {
       await this.#completions.complete(visit, asked, ollamaWriter(kind, clock), sendOllamaError);
       return;
     }
-    if (!this.#completions.modelIds(visit.caller).includes(asked.model)) throw unknownModel(asked.model);
+    if (!(await this.#completions.modelIds(visit)).includes(asked.model)) throw unknownModel(asked.model);
     sendLoaded(visit.reply, kind, asked.model, clock.nowMs());
   }
 

@@ -56,16 +56,14 @@ export class OpenAiDoor {
     return found;
   }
 
-  #listModels({ reply, caller }: Visit): Promise<void> {
-    reply.send(200, { object: 'list', data: this.#completions.modelIds(caller).map(modelOf) });
-    return Promise.resolve();
+  async #listModels(visit: Visit): Promise<void> {
+    visit.reply.send(200, { object: 'list', data: (await this.#completions.modelIds(visit)).map(modelOf) });
   }
 
-  #showModel({ reply, caller }: Visit, encoded: string): Promise<void> {
+  async #showModel(visit: Visit, encoded: string): Promise<void> {
     const id = decodeComponent(encoded);
-    if (!this.#completions.modelIds(caller).includes(id)) throw unknownModel(id);
-    reply.send(200, modelOf(id));
-    return Promise.resolve();
+    if (!(await this.#completions.modelIds(visit)).includes(id)) throw unknownModel(id);
+    visit.reply.send(200, modelOf(id));
   }
 
   async #complete(

@@ -128,7 +128,8 @@ function describe({ workspaces, instructions }: Desk, given: string): Project {
 /** Fails with `denied` if the folder is not trusted, `not_found` if there is no file, and `conflict` if its text has changed since. */
 function accept(desk: Desk, { folder, sha256 }: OpParsed<'project.accept'>, { actor }: Caller): Project {
   const found = describe(desk, folder);
-  if (!desk.workspaces.holds(found.folder)) throw new AppError('denied', `${found.folder} is not trusted.`);
+  if (!desk.workspaces.holds(found.folder))
+    throw new AppError('denied', `${found.folder} is not trusted.`, { hint: `Trust it with: trayclaw folders trust "${found.folder}"` });
   if (found.file === null) throw new AppError('not_found', `There are no instructions in ${found.folder}.`);
   if (found.file.sha256 !== sha256) {
     throw new AppError('conflict', `${found.file.name} changed since you read it.`, { hint: 'Read it again, then accept it.' });

@@ -75,7 +75,8 @@ test.each([
 
 test('messages are plain, quote the vendor, and never contain the key', () => {
   const said = mapOpenAiFailure(failure(400, openAiBody(null, 'Header sk-very-secret-key is   odd')));
-  expect(said.message).toBe('lab refused the request. It says: Header [key removed] is odd');
+  expect(said.message).toBe('lab refused the request. It says: Header [key removed] is odd.');
+  expect(mapOpenAiFailure(failure(400, openAiBody(null, 'No.'))).message).toBe('lab refused the request. It says: No.');
   const auth = mapOpenAiFailure(failure(401, openAiBody('invalid_api_key', 'Incorrect API key provided: sk-very*****-key')));
   expect(auth.message).toBe('lab did not accept the key.');
   expect(mapOllamaFailure(failure(404, { error: 'model not found' })).hint).toBe('Fetch it with: ollama pull m-1');

@@ -79,7 +79,8 @@ export function byStatus(status: number): FailureCode {
 
 /** Builds the error a person reads. `said` is the vendor's own message; it is truncated, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
-  const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;
+  const quote =
+    said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${asSentence(withoutSecrets(said, failure.secrets))}`;
   const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
   const elsewhere = leadsElsewhere(failure);
   return new AppError(code, elsewhere ?? sentences[code](failure.provider, failure.modelId) + quote, {
@@ -192,6 +193,11 @@ function withoutSecrets(said: string, secrets: readonly string[]): string {
     if (secret.length >= SECRET_CHARS_MIN) clean = clean.replaceAll(secret, '[key removed]');
   }
   return clean.length > SAID_CHARS_MAX ? clean.slice(0, SAID_CHARS_MAX) + '…' : clean;
+}
+
+/** A hint follows in the same line, so the quote needs an end. */
+function asSentence(said: string): string {
+  return /[.!?…]["')]? ?$/.test(said) ? said.trimEnd() : `${said.trimEnd()}.`;
 }
 
 function looksLikeHtml(body: string): boolean {

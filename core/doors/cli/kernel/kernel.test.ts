@@ -2,9 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
-import { atTerminal, fakeParts, runCommand, type Ran } from '../../../../tests/doubles/fake-terminal.ts';
+import { atTerminal, fakeParts, foundInstance, runCommand, type Ran } from '../../../../tests/doubles/fake-terminal.ts';
 import * as z from 'zod';
-import { AppError } from '../../../contracts/errors.ts';
+import { AppError, noTurn } from '../../../contracts/errors.ts';
 import type { RowsForm } from '../../../contracts/command-form.ts';
 import { opForms } from '../../../contracts/op-forms.ts';
 import { opTable, type OpHandlers, type OpName, type OpResult } from '../../../contracts/ops.ts';
@@ -142,6 +142,12 @@ test('an error names the typed arguments and options and ends with the next step
   expect((await failed({ 'session.fork': session }, 'sessions', 'fork', 'x'))[1]).toBe(
     'There is no session x.\nSee: trayclaw sessions list\n',
   );
+  const unknown = (): never => {
+    throw noTurn('trn_x');
+  };
+  expect((await failed({ 'checkpoint.review': unknown }, 'review', 'trn_x'))[1]).toBe(
+    'There is no turn trn_x.\nSee: trayclaw activity search\n',
+  );
   expect((await failed({ 'turn.get': refuses('unknown_tool', 'No.') }, 'turns', 'show', 'x'))[1]).toBe('No.\nSee: trayclaw tools\n');
   expect((await failed({ 'grant.revoke': refuses('not_found', 'No.') }, 'grants', 'revoke', 'x'))[1]).toBe(
     'No.\nSee: trayclaw grants list\n',
@@ -161,6 +167,19 @@ test('a value without a name is refused before anything runs', async () => {
   const claw = new FakeClaw();
   const { code, err } = await run(claw, 'mcp', 'add', 'files', 'npx', '--env', 'DEBUG');
   expect([code, err, claw.calls]).toEqual([2, expect.stringContaining('--env takes NAME=VALUE, not "DEBUG".'), []]);
+});
+
+test('an empty session is refused by the name of its option', async () => {
+  const { code, err } = await run(new FakeClaw(), 'ask', 'x', '--session', '');
+  expect([code, err]).toEqual([2, '--session must not be empty.\nSee: trayclaw ask --help\n']);
+});
+
+test('only a running instance can tell which skills are new', async () => {
+  const reloaded = { skills: 3, added: ['a'], changed: [], removed: ['b'] };
+  const claw = new FakeClaw({ 'skill.reload': () => reloaded });
+  expect((await run(claw, 'skills', 'reload')).out).toBe('3 skills. They are read at each start.\n');
+  const parts = fakeParts(claw, { findInstance: () => Promise.resolve(foundInstance(claw)) });
+  expect((await runCommand(['skills', 'reload'], parts)).out).toBe('3 skills. New: a. Gone: b.\n');
 });
 
 test('an empty path does not mean the current folder', async () => {

@@ -71,8 +71,8 @@ function renamed(issue: string, entry: Entry): string {
 function listFor({ path, form }: Entry, entries: readonly Entry[], data: AppError['data']): string | null {
   const [first] = takenBy(form);
   if ('sessionId' in data || first?.name === 'sessionId') return 'sessions list';
+  if ('turnId' in data || first?.name === 'turnId') return 'activity search';
   if (first === undefined) return null;
-  if (first.name === 'turnId') return 'activity search';
   const list = `${path[0] ?? ''} list`;
   return entries.some((entry) => entry.path.join(' ') === list) ? list : null;
 }

@@ -140,7 +140,7 @@ function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.li
   );
   const meaning =
     embedder.model === null
-      ? (embedder.problem ?? 'Words alone are searched; embeddings in config.yaml add search by meaning.')
+      ? (embedder.problem ?? 'Only full-text search is on; embeddings in config.yaml add vector search.')
       : `Search by meaning: ${embedder.model}${embedder.waiting > 0 ? `, ${embedder.waiting} texts wait for a vector` : ''}${embedder.problem === null ? '' : ` (${embedder.problem})`}.`;
   const busy = indexing ? `\n${describeProgress(sources)}` : '';
   return `${list}\n\n${meaning}${busy}`;

@@ -34,7 +34,7 @@ export const skillViews: ViewsOf<'skill'> = {
   'skill.remove': { perform: removeSkills },
   'skill.trust': { json: ({ skills }) => skills, show: ({ skills }) => rows(skills) },
   'skill.configure': { show: (skill) => rows([skill]) },
-  'skill.reload': { show: describeReload },
+  'skill.reload': { show: (result, { isRunning }) => describeReload(result, isRunning) },
   ...skillStoreViews,
 };
 
@@ -104,7 +104,9 @@ function describeImport({ imported, skipped }: OpResult<'skill.import'>): string
   return [...done, ...skipped.map(({ path, reason, hint }) => `Left out: ${path}. ${reason} ${hint}`)].join('\n');
 }
 
-function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>): string {
+/** Without a running instance there was no earlier reading to compare with, so all would be new. */
+function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>, isRunning: boolean): string {
+  if (!isRunning) return `${counted(skills, 'skill')}. They are read at each start.`;
   const part = (what: string, names: readonly string[]): string => (names.length === 0 ? '' : ` ${what}: ${names.join(', ')}.`);
   return `${counted(skills, 'skill')}.${part('New', added)}${part('Changed', changed)}${part('Gone', removed)}`;
 }
