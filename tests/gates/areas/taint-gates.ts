@@ -22,15 +22,6 @@ export const taintGates: readonly Gate[] = [
     only: 'the words of an approved server that does not start are untrusted',
   },
   {
-    name: 'taint/refusal',
-    prevents: 'the reason that another machine gives for a refusal reaches the model unmarked',
-    file: 'core/features/a2a/peer-work.ts',
-    text: 'if (isAppError(cause)) this.#mark(call, cause.untrusted);',
-    instead: '',
-    suites: ['tests/program/a2a-peers.test.ts'],
-    only: 'two programs that call each other: the call back is refused, and both end',
-  },
-  {
     name: 'taint/findings',
     prevents: 'the findings of a check, which quote a page, count as words of the person',
     file: 'core/features/work/work-desk.ts',
