@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { errnoOf, fileMeanings } from '../base/errno.ts';
+import type { TaintSource } from './tools.ts';
 
 export const errorCodes = [
   // requests
@@ -84,6 +85,8 @@ export interface AppErrorOptions {
   /** True if the same call may succeed later without any change. */
   readonly isRetryable?: boolean;
   readonly cause?: unknown;
+  /** The untrusted sources that the message quotes. They mark the session that reads the message. */
+  readonly untrusted?: readonly TaintSource[];
 }
 
 /** The only error class that crosses module boundaries. `message` says what happened; `hint` says what to do. */
@@ -92,12 +95,14 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly data: ErrorData;
   readonly isRetryable: boolean;
+  readonly untrusted: readonly TaintSource[];
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.data = { ...options.data, ...(options.hint === undefined ? {} : { hint: options.hint }) };
     this.isRetryable = options.isRetryable ?? false;
+    this.untrusted = options.untrusted ?? [];
   }
 
   get hint(): string | undefined {

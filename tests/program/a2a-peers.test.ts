@@ -108,6 +108,9 @@ test('two programs that call each other: the call back is refused, and both end'
   }
   const { status, text } = await first.claw.op('turn.wait', { turnId });
   expect([status, text]).toEqual(['done', expect.stringContaining('has been on this machine already')]);
+  // A refusal is in the words of the other machine.
+  const marked = bodies(await eventsOf(second.claw), 'taint.marked').flatMap(({ sources }) => sources);
+  expect(marked).toContainEqual({ kind: 'message', where: 'a2a:first' });
 });
 
 test('an unreachable peer and one that rejects the token are reported differently', async () => {

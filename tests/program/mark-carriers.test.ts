@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -42,6 +42,7 @@ async function openScene(): Promise<Scene> {
       when: ({ body }: { body: unknown }) => JSON.stringify(body).includes('You check a piece of work'),
       answer: { text: JSON.stringify(verdict) },
     },
+    { user: /was (?:checked|reviewed)/, results: 0, answer: { calls: [write] } },
     { user: /READ/, results: 0, answer: { calls: [call('web_fetch', { url: `http://${host}/` })] } },
     { user: /NOTE DOWN/, results: 0, answer: { calls: [call('remember', { text: 'The person wants the file owned kept.' })] } },
     { user: /PLAN/, results: 0, answer: { calls: [call('tasks', { action: 'add', text: 'write the file owned' })] } },
@@ -53,7 +54,6 @@ async function openScene(): Promise<Scene> {
     { user: /RECALL/, results: 1, answer: { calls: [write] } },
     { user: /HELPER/, results: 0, answer: { calls: [call('subagent', { task: 'READ the page' })] } },
     { user: /HELPER/, results: 1, answer: { calls: [write] } },
-    { user: /was checked/, answer: { calls: [write] } },
     { user: /KEEP/, results: 0, answer: { calls: [call('write_file', { path: 'page.md', content: hostile })] } },
     { user: /GO/, results: 0, answer: { calls: [write] } },
     { answer: { text: `Done. ${hostile}` } },
@@ -156,6 +156,17 @@ test('a memory keeps its mark in a file that is read in again', { timeout: 120_0
   expect((await claw.op('memory.list', {})).memories).toMatchObject([{ state: 'kept' }]);
   const { status } = await say('RECALL', 'b');
   expect([status, existsSync(join(rig.home.workspace, 'owned.txt'))]).toEqual(['waiting', false]);
+});
+
+test('the findings of a review in a pipeline are no words of the person', { timeout: 120_000 }, async () => {
+  const { claw, rig } = await openScene();
+  const nodes = { read: { ask: 'READ it' }, check: { review: 'read', rubric: 'It is finished', redo: ['read'], times: 2 } };
+  const path = join(rig.home.workspace, 'pipeline.yaml');
+  writeFileSync(path, JSON.stringify({ nodes, output: 'read' }));
+  const { status } = await claw.op('pipeline.run', { pipeline: path, text: 'x' });
+  const { approvals } = await claw.op('approval.list', {});
+  expect([status, approvals.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
+  expect(existsSync(join(rig.home.workspace, 'owned.txt'))).toBe(false);
 });
 
 test('the findings of a check are no words of the person', { timeout: 120_000 }, async () => {

@@ -195,5 +195,8 @@ function errorOf(peer: string, cause: unknown): AppError {
   if (metadata?.['code'] !== undefined && passing.has(metadata['code'])) return unavailable(peer, cause);
   const said = (message ?? '').slice(0, 500);
   if (reason === 'TASK_NOT_FOUND') return new AppError('tool_failed', `The agent ${peer} no longer knows the task.`, { cause });
-  return new AppError('denied', `The agent ${peer} refused the task: ${said}`, { cause });
+  return new AppError('denied', `The agent ${peer} refused the task: ${said}`, {
+    cause,
+    untrusted: [{ kind: 'message', where: `a2a:${peer}` }],
+  });
 }

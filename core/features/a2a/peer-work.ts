@@ -2,11 +2,12 @@
 // restarts of either side, and cancelled with its turn. The answer is untrusted content. Knows no wire format.
 
 import { sleep } from '../../base/waits.ts';
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
 import { groupAgentOf, type PeerState } from '../../contracts/features/a2a.ts';
 import { ownSessions } from '../../contracts/system-session.ts';
 import { noUsage, type DeltaSink, type ModelReply } from '../../contracts/llm.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
 import type { CarriedWork } from './carried.ts';
 import type { PeerLink, PeerTask } from './peer-link.ts';
@@ -64,8 +65,20 @@ export class PeerWork {
       return { ...this.#settle(call, sent.messageId, task, clock.monotonicMs() - startedMs), firstTokenMs };
     } catch (cause) {
       if (call.signal.aborted) throw await this.#giveUp(following, clock.monotonicMs() - startedMs);
+      if (isAppError(cause)) this.#mark(call, cause.untrusted);
       throw cause;
     }
+  }
+
+  /** Marks the session before words of the peer become part of the turn. */
+  #mark({ sessionId, turnId }: PeerCall, told: readonly TaintSource[]): void {
+    const { turns, sources } = this.#deps;
+    const known = new Set(sources.ofSession(sessionId).map(({ where }) => where));
+    const fresh = told.filter(({ where }) => !known.has(where));
+    if (fresh.length === 0) return;
+    turns.appendToTurn(sessionId, turnId, [
+      { type: 'taint.marked', turnId, phase: 'observe', body: { callId: null, sources: fresh, paths: [] } },
+    ]);
   }
 
   /** Returns the open message of this work, or a new one that is logged before it is sent. */
@@ -156,15 +169,11 @@ export class PeerWork {
     return task;
   }
 
-  #settle({ peer, sessionId, turnId }: PeerCall, messageId: string, task: PeerTask, tookMs: number): ModelReply {
-    const { log, turns, sources } = this.#deps;
+  #settle(call: PeerCall, messageId: string, task: PeerTask, tookMs: number): ModelReply {
+    const { log } = this.#deps;
+    const { peer } = call;
     const costUsd = task.spent?.costUsd ?? null;
-    const where = `a2a:${peer}`;
-    // Marks the taint before the peer's text becomes part of the turn.
-    if (!sources.ofSession(sessionId).some((source) => source.where === where)) {
-      const body = { callId: null, sources: [{ kind: 'message' as const, where }], paths: [] };
-      turns.appendToTurn(sessionId, turnId, [{ type: 'taint.marked', turnId, phase: 'observe', body }]);
-    }
+    this.#mark(call, [{ kind: 'message', where: `a2a:${peer}` }]);
     log.append(systemSessionId, [{ type: 'peer.ended', body: { messageId, state: task.state, costUsd, tookMs: Math.round(tookMs) } }]);
     const inGroup = groupAgentOf(peer);
     const named = inGroup === null ? `The agent ${peer}` : `The agent ${inGroup} of the group`;

@@ -127,7 +127,9 @@ test('does not act on a page that changed after the decision', options, async ()
   await turned.promise;
   expect(await bench.say(go)).toMatch(/^The page changed: to click the button “Go” would do something else now. Nothing was done./);
   expect(bench.web.requests.filter(({ path }) => path === '/pay')).toEqual([]);
-  expect(await bench.say({ action: 'click', ref: 'e77777' })).toMatch(/^There is no element e77777 on the page now/);
+  const missing = await bench.call({ action: 'click', ref: 'e77777' });
+  expect(missing.forModel).toMatch(/^There is no element e77777 on the page now/);
+  expect(missing.untrusted).toEqual([{ kind: 'web', where: shop }]);
 });
 
 test('reads and leaves a page that keeps navigating', options, async () => {

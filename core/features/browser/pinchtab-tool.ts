@@ -10,7 +10,7 @@ import { describeAction, factsOf } from './call-facts.ts';
 import { hostOf, PageGuard, type PageGuardDeps } from './page-guard.ts';
 import type { PageView } from './page-view.ts';
 import type { PinchTab } from './pinchtab.ts';
-import { outlineFor, told } from './tool.ts';
+import { outlineFor, told, withSources } from './tool.ts';
 
 export interface PinchTabToolDeps {
   readonly server: PinchTab;
@@ -94,7 +94,7 @@ class PinchTabSession {
       return this.#perform(args, hosts, { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
     });
     this.#isBusy = work.catch(() => undefined);
-    return work;
+    return work.catch((cause: unknown) => Promise.reject(withSources(cause, this.view)));
   }
 
   async #perform(args: BrowserArgs, hosts: readonly string[], context: ToolContext): Promise<ToolResult> {

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { AppError } from '../../contracts/errors.ts';
-import type { ArtifactRef, CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { ArtifactRef, CallFacts, TaintSource, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 import { type ActionDeps, type ActionResult, firstLine, performers } from './actions.ts';
 import { browserArgs, type BrowserArgs } from './arguments.ts';
@@ -51,7 +51,7 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
       const facts = factsOf(args, { ...deps, view: seen, pictureOf }, context);
       const isAsked = facts.request?.reads === false || effect?.reads === false;
       host.guard.allow(facts.hosts);
-      return host.use(
+      const work = host.use(
         async (page) => {
           // Another call changed the page first.
           if (args.ref !== undefined && host.view !== seen)
@@ -64,6 +64,7 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
         isAsked ? facts.hosts : null,
         signal,
       );
+      return work.catch((cause: unknown) => Promise.reject(withSources(cause, host.view)));
     },
   });
 }
@@ -153,10 +154,19 @@ function bounded(text: string, view: PageView, { artifacts, callId, sessionId }:
   return `${text.slice(0, cut)}\n… ${left} more lines; use snapshot with a query, or artifact_read {"artifact":"${kept.sha256}"}`;
 }
 
+/** Errors name elements and files as the page names them. */
+export function withSources(cause: unknown, view: PageView | null): unknown {
+  if (!(cause instanceof AppError) || view === null) return cause;
+  const { code, message, data, isRetryable } = cause;
+  return new AppError(code, message, { data, isRetryable, cause, untrusted: webSources(view.hosts) });
+}
+
+const webSources = (hosts: readonly string[]): TaintSource[] => hosts.map((where) => ({ kind: 'web', where }));
+
 export function told(lines: readonly string[], hosts: readonly string[], artifacts: readonly ArtifactRef[]): ToolResult {
   return {
     forModel: lines.filter((line) => line !== '').join('\n'),
-    untrusted: hosts.map((where) => ({ kind: 'web', where })),
+    untrusted: webSources(hosts),
     artifacts,
   };
 }

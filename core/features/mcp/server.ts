@@ -6,7 +6,7 @@ import { orAborted } from '../../base/waits.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { McpEra, McpServerConfig, McpServerView, McpTool } from '../../contracts/features/mcp.ts';
-import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
+import type { TaintSource, ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { RunningProgram } from '../../hands/tools/tools.ts';
 import type { Spine } from '../feature.ts';
 import { allOver, CallLimit } from './call-limit.ts';
@@ -122,6 +122,11 @@ export class McpServer {
     return (this.approved?.tools ?? []).filter((tool) => this.#isAsApproved(tool));
   }
 
+  /** Where all comes from that the server says, its errors included. */
+  get #sources(): readonly TaintSource[] {
+    return [{ kind: 'mcp', where: this.name }];
+  }
+
   view(): McpServerView {
     const { config, approved } = this;
     return {
@@ -145,10 +150,8 @@ export class McpServer {
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped, so no MCP server starts.');
     const waitMs = this.#retryAtMs - this.#deps.clock.monotonicMs();
     if (this.#connecting === null && waitMs > 0 && !isByPerson) {
-      throw new AppError(
-        'tool_failed',
-        `${this.#problem ?? 'It failed.'} It is started again in ${Math.ceil(waitMs / 1000)} s at the earliest.`,
-      );
+      const again = `It is started again in ${Math.ceil(waitMs / 1000)} s at the earliest.`;
+      throw new AppError('tool_failed', `${this.#problem ?? 'It failed.'} ${again}`, { untrusted: this.#sources });
     }
     this.#connecting ??= this.#open().finally(() => {
       this.#connecting = null;
@@ -206,7 +209,7 @@ export class McpServer {
       mayCancel: () => !this.#deps.closing.aborted,
     });
     if ('result' in end) return toToolResult(this.name, end.result, context);
-    return { forModel: taskEnds[end.ended], endedBy: end.ended, untrusted: [{ kind: 'mcp', where: this.name }] };
+    return { forModel: taskEnds[end.ended], endedBy: end.ended, untrusted: this.#sources };
   }
 
   /** Ends the server and everything it started. It can be started again. */
@@ -316,7 +319,8 @@ export class McpServer {
       : await startFailure({ name: this.name, url: this.config.url }, cause);
     this.#problem = `${failure.message}${isSignIn ? '' : said}`;
     this.#deps.logger.log('warn', 'an MCP server could not be reached', { server: this.name, problem: this.#problem });
-    return isSignIn || said === '' ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data });
+    // Even without a line, the message may be the server's.
+    return isSignIn ? failure : new AppError(failure.code, this.#problem, { cause, data: failure.data, untrusted: this.#sources });
   }
 
   #closed(connection: McpConnection, how: string): void {
@@ -375,7 +379,7 @@ export class McpServer {
   }
 
   async #failedCall(cause: unknown, { context, limit }: RunningCall): Promise<ToolResult> {
-    const untrusted = [{ kind: 'mcp' as const, where: this.name }];
+    const untrusted = this.#sources;
     if (context.signal.aborted) return { forModel: 'The call was cancelled.', endedBy: 'cancelled', untrusted };
     if (limit.signal.aborted)
       return { forModel: 'The MCP server did not answer in time; the call was cancelled.', endedBy: 'timeout', untrusted };

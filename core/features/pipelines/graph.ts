@@ -67,14 +67,14 @@ export function lastOf(state: PipelineState, node: string): Finished | undefined
   return state.ended.get(node)?.at(-1);
 }
 
-/** The findings of the latest reviews that sent this node back; empty if there are none. */
-export function critiqueFor(state: PipelineState, node: string): string {
-  const found = Object.entries(state.started.graph.nodes).flatMap(([name, form]) => {
+/** The latest reviews that sent this node back. */
+export function criticsOf(state: PipelineState, node: string): string[] {
+  const { nodes } = state.started.graph;
+  return Object.entries(nodes).flatMap(([name, form]) => {
     const last = lastOf(state, name);
-    const concerns = isReview(form) && withFollowers(state.started.graph.nodes, form.redo).has(node);
-    return concerns && last?.status === 'done' && (last.score ?? 0) < form.least ? [last.text] : [];
+    const concerns = isReview(form) && withFollowers(nodes, form.redo).has(node);
+    return concerns && last?.status === 'done' && (last.score ?? 0) < form.least ? [name] : [];
   });
-  return found.join('\n');
 }
 
 export function isReview(form: PipelineNode): form is ReviewNode {

@@ -27,7 +27,7 @@ import type { Spine } from '../feature.ts';
 import { checkCitations, type Page } from './citations.ts';
 import {
   ancestorsOf,
-  critiqueFor,
+  criticsOf,
   dependenciesOf,
   fillSlots,
   foldPipeline,
@@ -273,7 +273,9 @@ function shareOfCitations(
 
 function textFor(state: PipelineState, template: string, node: string): string {
   const text = fillSlots(template, (slot) => (slot === 'input' ? state.started.input : lastOf(state, slot)?.text) || nothing);
-  const critique = critiqueFor(state, node);
+  const critique = criticsOf(state, node)
+    .map((review) => lastOf(state, review)?.text)
+    .join('\n');
   return critique === '' ? text : `${text}\n\nAn earlier version was reviewed:\n${critique}\n\nDo better where it says "not met".`;
 }
 
@@ -282,7 +284,10 @@ function sessionOf({ sessionId }: Pick<PipelineState, 'sessionId'>, node: string
 }
 
 function sourcesAbove(deps: NodeDeps, state: PipelineState, node: string): TaintSource[] {
-  return [...ancestorsOf(state.started.graph.nodes, node)].flatMap((one) => [...deps.sourcesOf(sessionOf(state, one))]);
+  const { nodes } = state.started.graph;
+  // Findings quote the work they are about.
+  const above = new Set([node, ...criticsOf(state, node)].flatMap((one) => [...ancestorsOf(nodes, one)]));
+  return [...above].flatMap((one) => [...deps.sourcesOf(sessionOf(state, one))]);
 }
 
 /** The pages that the nodes of this run fetched, as the models saw them. */

@@ -156,6 +156,15 @@ function createSettingRules(): PatternRule[] {
       accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
     },
     {
+      // All five fields: the last can be nothing else.
+      name: 'pgpass-password',
+      triggers: [':5432:', ':5433:', ':*:*:'],
+      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:[\w.@-]{1,100}:([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
+      rank: rankOfGeneric,
+      accept: (secret) => /[A-Za-z]/.test(secret) && /[^A-Za-z]/.test(secret),
+    },
+    {
       // Docker's settings contain user and password in base64.
       name: 'basic-credentials',
       triggers: ['"auth"'],

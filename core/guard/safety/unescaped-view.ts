@@ -5,7 +5,13 @@ import { gap, type TextView } from './text-view.ts';
 
 const escapes =
   // oxlint-disable-next-line no-control-regex -- a terminal's own escapes begin with a control character
-  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~]|[\xad\u200b-\u200d\u2060\ufeff])/g;
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|U([0-9A-Fa-f]{8})|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2})+|(?<!=)=\r?\n(?=\S)|&(?:#[xX]0{0,16}([0-9A-Fa-f]{1,6})|#0{0,16}([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));|(\x1b\[[\d;:?]{0,40}[ -/]?[@-~]|[\xad\u200b-\u200d\u2060\ufeff])|((?<=[A-Za-z_])[\u0391-\u03c9\u0405-\u0458]{1,9}|[\u0391-\u03c9\u0405-\u0458]{1,9}(?=[A-Za-z_])|[\uff21-\uff5a]{3,20})/g;
+
+/** Letters of other scripts that look like a Latin one, in the order of `alike`. */
+const lookalikes = 'асеоркухіѕјԁԛԝАВСЕНІЈКМОРЅТХУαοερντυιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ';
+const alike = 'aceopkyxisjdqwABCEHIJKMOPSTXYaoepvtuiABEZHIKMNOPTYX';
+/** Matches letters of two scripts side by side, and full-width letters. Ordinary text has neither. */
+const mixedScripts = /[A-Za-z_][\u0391-\u03c9\u0405-\u0458]|[\u0391-\u03c9\u0405-\u0458][A-Za-z_]|[\uff21-\uff5a]{3}/;
 
 /** Signs without width, which may stand within a word. */
 const unseen = ['\xad', '\u200b', '\u200c', '\u200d', '\u2060', '\ufeff'];
@@ -29,7 +35,7 @@ export function unescapedView(text: string, reach: number): TextView | null {
 
 /** Searching for single characters is many times faster than matching a pattern, and most text contains none of them. */
 function mayHoldEscape(text: string): boolean {
-  return ['\\', '%', '&', '\x1b', ...unseen].some((sign) => text.includes(sign)) || quotedPrintable.test(text);
+  return ['\\', '%', '&', '\x1b', ...unseen].some((sign) => text.includes(sign)) || quotedPrintable.test(text) || mixedScripts.test(text);
 }
 
 /** Returns the start of an escape that more text could complete, or the text's length if there is none. */
@@ -137,8 +143,9 @@ function byteRun(escape: string): { bytes: Buffer; width: number } | null {
 }
 
 function decodeOne(match: RegExpExecArray): string {
-  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, unshown] = match;
+  const [, braced, long, unit, octal, letter, itself, hexEntity, entity, named, unshown, mixed] = match;
   if (unshown !== undefined) return '';
+  if (mixed !== undefined) return mixed.replace(/./g, asLatin);
   if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
   if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
   if (letter !== undefined) return letters[letter] ?? letter;
@@ -146,4 +153,10 @@ function decodeOne(match: RegExpExecArray): string {
   if (named !== undefined) return entities[named] ?? '';
   const code = Number.parseInt(braced ?? long ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
   return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+}
+
+function asLatin(sign: string): string {
+  const code = sign.charCodeAt(0);
+  if (code >= 0xff21) return String.fromCharCode(code - 0xfee0);
+  return alike[lookalikes.indexOf(sign)] ?? sign;
 }

@@ -48,7 +48,7 @@ export function settleEnd(end: RaceEnd, toolName: string, timeoutMs: number): To
         return { forModel: describeThrown(cause, toolName), isError: true };
       }
     case 'threw':
-      return { forModel: describeThrown(end.cause, toolName), isError: true };
+      return { forModel: describeThrown(end.cause, toolName), isError: true, untrusted: isAppError(end.cause) ? end.cause.untrusted : [] };
     case 'timeout':
       return { forModel: `${toolName} timed out after ${formatSeconds(timeoutMs)} and was ended.`, endedBy: 'timeout' };
     case 'cancelled':

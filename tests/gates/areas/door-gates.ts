@@ -290,8 +290,8 @@ export const doorGates: readonly Gate[] = [
     name: 'door/peer-words',
     prevents: 'what another agent answers counts as the words of the person',
     file: 'core/features/a2a/peer-work.ts',
-    text: 'if (!sources.ofSession(sessionId).some((source) => source.where === where)) {',
-    instead: "if (where === '') {",
+    text: "this.#mark(call, [{ kind: 'message', where: `a2a:${peer}` }]);",
+    instead: '',
     suites: ['tests/program/a2a-peers.test.ts'],
   },
   {

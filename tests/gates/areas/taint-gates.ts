@@ -4,6 +4,24 @@ import type { Gate } from '../gate.ts';
 
 export const taintGates: readonly Gate[] = [
   {
+    name: 'taint/review',
+    prevents: 'the findings of a review in a pipeline, which quote a page, count as words of the person',
+    file: 'core/features/pipelines/pipeline-desk.ts',
+    text: '[node, ...criticsOf(state, node)]',
+    instead: '[node]',
+    suites: ['tests/program/mark-carriers.test.ts'],
+    only: 'the findings of a review in a pipeline are no words of the person',
+  },
+  {
+    name: 'taint/errors',
+    prevents: 'what a server says when it fails to start reaches the model unmarked',
+    file: 'core/hands/tools/hosted-result.ts',
+    text: 'untrusted: isAppError(end.cause) ? end.cause.untrusted : []',
+    instead: '',
+    suites: ['tests/program/mcp.test.ts'],
+    only: 'the words of an approved server that does not start are untrusted',
+  },
+  {
     name: 'taint/findings',
     prevents: 'the findings of a check, which quote a page, count as words of the person',
     file: 'core/features/work/work-desk.ts',
