@@ -11,7 +11,7 @@ const charsMax = 60_000_000;
 /** Adds the kept files to the drafts, and keeps what changes from then on. Without a usable storage, files last as long as the page. */
 export async function keepFiles(factory: IDBFactory, drafts: Drafts): Promise<void> {
   const opening = factory.open('trayclaw');
-  opening.onupgradeneeded = () => void opening.result.createObjectStore(table);
+  opening.addEventListener('upgradeneeded', () => opening.result.createObjectStore(table));
   const db = await resultOf(opening);
   const kept = await resultOf<Drafts | undefined>(db.transaction(table).objectStore(table).get(table));
   // Files may have been attached meanwhile.
@@ -23,7 +23,7 @@ export async function keepFiles(factory: IDBFactory, drafts: Drafts): Promise<vo
         .objectStore(table)
         .put(newest($state.snapshot(drafts)), table);
       // A full storage keeps what it has; the files are still in the field.
-      put.onerror = (event) => event.preventDefault();
+      put.addEventListener('error', (event) => event.preventDefault());
     });
   });
 }
@@ -45,7 +45,7 @@ export function newest(drafts: Drafts, max = charsMax): Drafts {
 
 function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('No storage.'));
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(request.error ?? new Error('No storage.')));
   });
 }

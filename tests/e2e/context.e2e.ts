@@ -80,6 +80,8 @@ test('the next request is previewed with the written message; nothing is sent, a
   await page.getByRole('complementary', { name: 'Inspector' }).getByRole('button', { name: 'Next request' }).click();
   await preview.getByText('lab/scripted', { exact: true }).waitFor();
   await looksGood(page, 'next-request');
+  await preview.getByRole('button', { name: 'Close' }).click();
+  await preview.waitFor({ state: 'detached' });
   expect(window.incidents).toEqual([]);
 });
 
