@@ -15,6 +15,8 @@ import {
 import type { Wording } from './describe-note.ts';
 
 export type PackView = OpResult<'pack.get'>;
+/** Of a request that was sent or would be. */
+export type PackContents = Omit<PackView, 'packId' | 'turnId' | 'reported'>;
 type Part = NonNullable<PackView['parts']>[number];
 
 export interface SectionRow {
@@ -32,7 +34,7 @@ type Drop = PackView['dropped'][number];
 type Cut = PackView['truncated'][number];
 
 /** Sections in the order of the pack, including emptied ones. */
-export function sectionRows(pack: PackView, wording: Wording): readonly SectionRow[] {
+export function sectionRows(pack: PackContents, wording: Wording): readonly SectionRow[] {
   const names = new Set<string>([...pack.sections.map(({ name }) => name), ...[...pack.dropped, ...pack.truncated].map(sectionOf)]);
   const place = (name: string): number => {
     const at = packSectionOrder.findIndex((known) => known === name);

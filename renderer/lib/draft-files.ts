@@ -27,7 +27,8 @@ export type FileProblem =
 export type GivenFile = Pick<File, 'name' | 'type' | 'size' | 'arrayBuffer'>;
 
 const thumbnailPx = 96;
-let lastId = 0;
+/** Above those of an earlier page, whose files may be kept. */
+let lastId = Date.now();
 
 /** Accepts as many files as fit next to the existing ones, in order, and gives a reason for each other file. */
 export async function takeFiles(

@@ -144,6 +144,42 @@ test('each session keeps its own draft with its files', async () => {
   expect(await attached(window).count()).toBe(1);
 });
 
+test('an unsent message has its text and files again after a reload, until it is sent or its session deleted', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Read.' }] });
+  const { page, host } = window;
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  await window.message.fill('Half a thou');
+  await chosen(window).setInputFiles([notes, picture]);
+  await expect.poll(() => attached(window).count()).toBe(2);
+  await page.reload();
+  await expect.poll(() => window.message.inputValue()).toBe('Half a thou');
+  await expect.poll(() => attached(window).count()).toBe(2);
+  await chosen(window).setInputFiles([notes]);
+  await expect.poll(() => attached(window).count()).toBe(3);
+  await page.getByRole('button', { name: `Remove ${picture.name}` }).click();
+  await expect.poll(() => attached(window).count()).toBe(2);
+  await window.message.press('Enter');
+  await window.conversation.getByText('Read.', { exact: true }).waitFor();
+  expect(await sent(window).getByText(notes.name).count()).toBe(2);
+  await page.reload();
+  await window.conversation.getByText('Read.', { exact: true }).waitFor();
+  expect(await attached(window).count()).toBe(0);
+
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await expect.poll(() => page.evaluate('location.hash')).toMatch(/^#\/chat\/(?!ses_earlier)/);
+  const sessionId = String(await page.evaluate("location.hash.split('/')[2]"));
+  await window.message.fill('A secret draft');
+  await chosen(window).setInputFiles([notes]);
+  await attached(window).waitFor();
+  await expect.poll(() => page.evaluate("localStorage.getItem('trayclaw.drafts')")).toContain('A secret draft');
+  await host.op('session.delete', { sessionId });
+  await expect.poll(() => page.evaluate("localStorage.getItem('trayclaw.drafts')")).not.toContain('A secret draft');
+  const keptFiles = `new Promise((done) => (indexedDB.open('trayclaw').onsuccess = ({ target }) =>
+    (target.result.transaction('drafts').objectStore('drafts').get('drafts').onsuccess = (read) => done(Object.keys(read.target.result)))))`;
+  await expect.poll(() => page.evaluate(keptFiles)).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});
+
 test('a first message stays visible while another session starts elsewhere', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Heard.' }] });
   await window.page.getByText('What can I do for you?').waitFor();

@@ -57,6 +57,34 @@ test('a conversation is summarized from the palette, and the summary is shown in
   expect(window.incidents).toEqual([]);
 });
 
+test('the next request is previewed with the written message; nothing is sent, and the focus returns', async () => {
+  const window = await openSession(browser, { replies: [counted] });
+  const { page } = window;
+  await window.message.fill('Is the milk in the fridge?');
+  await runCommand(window, 'preview');
+  const preview = page.getByRole('dialog', { name: 'Next request' });
+  await preview.getByText('lab/scripted', { exact: true }).waitFor();
+  await preview.getByText(/estimated of at most/).waitFor();
+  await preview
+    .locator('summary', { hasText: /messages/i })
+    .first()
+    .click();
+  await preview.locator('summary', { hasText: 'user' }).last().click();
+  await preview.getByText('Is the milk in the fridge?').last().waitFor();
+  await preview.getByRole('button', { name: 'Close' }).click();
+  await expect.poll(() => window.message.evaluate((box) => box === box.ownerDocument.activeElement)).toBe(true);
+  await window.message.press('Enter');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  await window.details.click();
+  await page.getByRole('button', { name: /^Context \d+%/ }).click();
+  await page.getByRole('complementary', { name: 'Inspector' }).getByRole('button', { name: 'Next request' }).click();
+  await preview.getByText('lab/scripted', { exact: true }).waitFor();
+  await looksGood(page, 'next-request');
+  await preview.getByRole('button', { name: 'Close' }).click();
+  await preview.waitFor({ state: 'detached' });
+  expect(window.incidents).toEqual([]);
+});
+
 test('the palette says when there is nothing to summarize', async () => {
   const window = await openSession(browser, { replies: [{ text: 'Hello.' }] });
   await window.send('Hi');

@@ -164,6 +164,28 @@ test('the tasks of the first start are seen at 640 by 400 px, and at 320 by 256 
   await send.scrollIntoViewIfNeeded();
   const [button, nav] = [await send.boundingBox(), await page.getByRole('navigation', { name: 'Main' }).boundingBox()];
   expect((button?.y ?? 0) + (button?.height ?? 256)).toBeLessThanOrEqual(nav?.y ?? 0);
+  // The panic stop stays in reach there.
+  expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('the tabs of the side panel are one row at 360 px, and a count of 40 leaves the icon to be seen', async () => {
+  const content = (index: number) => ({ tool: 'write_file', args: { path: `${index}.md`, content: 'text' } });
+  const window = await openWindow(browser, { replies: [{ calls: Array.from({ length: 12 }, (_, index) => content(index)) }] });
+  const { page } = window;
+  await window.send('Write them');
+  const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Approvals' });
+  const count = link.locator('..').getByText('12', { exact: true });
+  for (const width of [1280, 800, 360]) {
+    await page.setViewportSize({ width, height: 740 });
+    const [icon, badge] = [await link.locator('svg').boundingBox(), await count.boundingBox()];
+    // At least half of the icon is free.
+    expect([width, (badge?.x ?? 0) - (icon?.x ?? 0) >= (icon?.width ?? 0) / 2 - 7]).toEqual([width, true]);
+  }
+  await page.getByRole('button', { name: 'Side panel' }).click();
+  const tabs = page.getByRole('complementary', { name: 'Side panel' }).getByRole('group').getByRole('button');
+  const rows = await tabs.evaluateAll((all) => new Set(all.map((tab) => tab.getBoundingClientRect().top)).size);
+  expect([await tabs.count(), rows]).toEqual([5, 1]);
   expect(window.incidents).toEqual([]);
 });
 

@@ -266,3 +266,40 @@ test('the first Tab stop skips to the conversation', async () => {
   await page.keyboard.press('Enter');
   expect(await hasFocus(conversation)).toBe(true);
 });
+
+test('the first letters of what a person wants, or another word for it, put it first', async () => {
+  const { page, incidents } = await open();
+  const wanted: readonly (readonly [string, RegExp])[] = [
+    ['new', /^New session/],
+    ['sch', /^Go to Schedules/],
+    ['run', /^Go to Running/],
+    ['skill', /^Go to Skills/],
+    ['cost', /^Go to usage/],
+    ['task', /^Go to Running/],
+    ['file', /^Attach files/],
+    ['folder', /^Work in a folder/],
+    ['copy', /^Export session as Markdown|^Fork session/],
+    ['context', /^(?:Show what the model saw|Preview the next request)/],
+    ['permission', /^Go to Approvals|^Go to the policy|^Go to Settings/],
+  ];
+  await page.keyboard.press('Control+k');
+  for (const [letters, name] of wanted) {
+    await palette(page).fill(letters);
+    await expectSoon(() => lines(page).first().innerText()).toMatch(name);
+  }
+  await page.keyboard.press('Escape');
+  expect(incidents).toEqual([]);
+});
+
+test('files are attached and a folder is chosen from the palette', async () => {
+  const window = await open();
+  const { page } = window;
+  const choosing = page.waitForEvent('filechooser');
+  await command(page, 'attach');
+  await choosing;
+  await command(page, 'work in a folder');
+  await page.getByRole('dialog', { name: /folder/i }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('What can I do for you?').waitFor();
+  expect(window.incidents).toEqual([]);
+});

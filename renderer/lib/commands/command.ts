@@ -62,6 +62,11 @@ export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, 
 /** Some keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
+/** Presses a button of the message field. */
+export function press(page: Document, name: 'attach' | 'folder'): void {
+  page.querySelector<HTMLElement>(`[data-press="${name}"]`)?.click();
+}
+
 /** Focuses the named element after the change is rendered. */
 export function focusOn(page: Document, name: 'message' | 'session-search' | 'find' | 'find-date'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fuzzyMatch, piecesOf } from './fuzzy.ts';
+import { fuzzyMatch, matchOffer, piecesOf } from './fuzzy.ts';
 
 const ranked = (query: string, texts: readonly string[]): string[] =>
   texts
@@ -39,4 +39,13 @@ test('texts of any length and with any characters take no time worth naming', ()
     { text: 'ok', isHit: true },
   ]);
   expect(fuzzyMatch('ß', 'İstanbul ß')?.at).toEqual([9]);
+});
+
+test('another word for a name is found from its beginning, below a word of a name and above strewn letters', () => {
+  const score = (query: string, name: string, also?: string): number => matchOffer(query, name, also)?.score ?? -1;
+  expect(score('cost', 'Go to usage', 'money costs')).toBeGreaterThan(score('cost', 'More contrast'));
+  expect(score('cost', 'Costs of today')).toBeGreaterThan(score('cost', 'Go to usage', 'money costs'));
+  expect(score('ost', 'Go to usage', 'money costs')).toBe(-1);
+  expect(matchOffer('Costs', 'Go to usage', 'money costs')).toEqual({ score: 45, at: [] });
+  expect(matchOffer('', 'Go to usage', 'money')).toEqual({ score: 0, at: [] });
 });

@@ -22,6 +22,15 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
   return strewn(wanted, letters);
 }
 
+/** By its name, or else by the beginning of another word for it, which ranks below the beginning of a word of a name. */
+export function matchOffer(query: string, name: string, also = ''): FuzzyMatch | null {
+  const byName = fuzzyMatch(query, name);
+  const wanted = fold(query.trim());
+  const isOther = wanted !== '' && ` ${fold(also)}`.includes(` ${wanted}`);
+  const score = 9 * wanted.length;
+  return isOther && score > (byName?.score ?? 0) ? { score, at: [] } : byName;
+}
+
 function strewn(wanted: string, letters: string): FuzzyMatch | null {
   const at: number[] = [];
   let score = 0;

@@ -5,7 +5,7 @@ import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 import type { InspectorPart, SideTab } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
-import { commandsOf, everywhere, focusOn, instead, type CommandContext } from './command.ts';
+import { commandsOf, everywhere, focusOn, press, instead, type CommandContext } from './command.ts';
 
 /** The current session; in the activity view, its session. */
 export function sessionInView({ app }: CommandContext): SessionInfo | undefined {
@@ -244,6 +244,21 @@ export const sessionCommands = commandsOf('session', {
       context.frame.overlay = 'prompts';
     },
   },
+  attachFiles: {
+    run: async (context) => {
+      await writeMessage(context);
+      press(context.page, 'attach');
+    },
+  },
+  workInFolder: {
+    run: (context) =>
+      context.app.attempt(async () => {
+        // A session keeps its folder, so one that has messages is left.
+        if (context.app.lookedAt !== null) await context.app.newSession.begin();
+        await writeMessage(context);
+        press(context.page, 'folder');
+      }),
+  },
   showRules: {
     isPossible: hasSession,
     run: (context) => inspect(context, 'rules'),
@@ -299,6 +314,10 @@ export const turnCommands = commandsOf('turn', {
   showPack: {
     isPossible: (context) => (lastTurn(context)?.packs.length ?? 0) > 0,
     run: (context) => inspect(context, 'pack'),
+  },
+  previewRequest: {
+    isPossible: ({ app }) => app.route.place.view === 'chat',
+    run: ({ frame }) => void (frame.overlay = 'next'),
   },
   showTurn: {
     isPossible: hasTurn,

@@ -328,6 +328,7 @@ export class App {
       this.#tellEnd(this.lookedAt);
     }
     this.#conversations.get(event.sessionId)?.take(event);
+    if (event.type === 'session.deleted') for (const kept of [this.drafts, this.draftFiles]) delete kept[event.body.sessionId];
     if (event.type === 'panic.released') {
       this.notices.isOver('panic_engaged');
       this.notices.say(this.#words().released);

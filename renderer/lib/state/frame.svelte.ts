@@ -23,7 +23,7 @@ export class Frame {
   isFinding = $state(false);
   /** The field of the find bar that takes the focus when it opens. */
   findField: 'find' | 'find-date' = 'find';
-  overlay = $state<'palette' | 'keys' | 'folder' | 'prompts' | null>(null);
+  overlay = $state<'palette' | 'keys' | 'folder' | 'prompts' | 'next' | null>(null);
   /** The ids of used commands, the most recent first. */
   recent = $state.raw<readonly string[]>([]);
 

@@ -100,6 +100,7 @@ async function isReset(page: Page, origin: string, options: BrowserContextOption
     // An empty page of the same origin: about:blank would end the process.
     await page.goto(`${origin}/nothing`);
     await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.evaluate(`new Promise((done) => (indexedDB.deleteDatabase('trayclaw').onsuccess = done)).then(() => undefined)`);
     await page.context().clearCookies();
     await resetPage(page, options);
     return true;

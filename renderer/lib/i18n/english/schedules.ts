@@ -6,7 +6,7 @@ const and = (parts: readonly string[]): string =>
 export const schedules = {
   lead: 'Work that starts at a set time, within the limits set here. An approval that no one answers in time counts as denied.',
   list: 'Schedules',
-  none: 'Nothing is scheduled. For example: a briefing on every weekday at 8:00.',
+  none: 'Nothing is scheduled. For example: a briefing every weekday at 8:00.',
   create: 'New schedule',
   clockJump: (by: string, moment: string) =>
     `This computer's clock jumped by ${by} at ${moment}. Schedules due at the time were checked again.`,
