@@ -1,5 +1,5 @@
-// Extracts the readable text of a page as Markdown. Pure text processing; runs in a separate thread, because a malicious page may take
-// long.
+// Extracts the readable text of a page as Markdown, and all text of a mail or a chapter. Pure text processing; runs in a separate thread,
+// because a malicious page may take long.
 
 import { Readability } from '@mozilla/readability';
 import Turndown from 'turndown';
@@ -21,6 +21,10 @@ const ARTICLE_SHARE_MIN = 0.3;
 const ARTICLE_DEPTH_MAX = 120;
 /** The conversion to Markdown is recursive. */
 const MARKDOWN_DEPTH_MAX = 500;
+/** A base with which no relative link has a target. */
+const NOWHERE = 'about:blank';
+/** The parser takes time quadratic in the depth. */
+const NESTED_MAX = 1_000;
 const TITLE_CHARS_MAX = 300;
 
 export function readPage(html: string, url: string): ReadablePage {
@@ -32,12 +36,45 @@ export function readPage(html: string, url: string): ReadablePage {
   return { title, markdown: visibleText(markdown), hiddenChars };
 }
 
+/**
+ * All text of a mail or of a book's chapter, as it was written: no sign is escaped, nothing is emphasized. Fails for one that is nested too
+ * deep to be read.
+ */
+export function readWhole(html: string): string {
+  if (isNested(html)) throw new RangeError('the page is nested too deep');
+  const page = openPage(html, NOWHERE);
+  removeHidden(page);
+  const { body } = page;
+  if (body === null) return '';
+  const text = depthOf(body) > MARKDOWN_DEPTH_MAX ? plainLines(body) : toMarkdown(body, NOWHERE, createPlainTurndown());
+  return visibleText(text).replaceAll(/\u00A0[\u00A0 ]*/g, ' ');
+}
+
+/** Counts by name: an end tag without a start would hide the depth. */
+function isNested(html: string): boolean {
+  const open = new Map<string, number>();
+  let depth = 0;
+  for (const [, end, name = ''] of html.matchAll(/<(\/?)(?!(?:br|hr|img|meta|link|input|col)\b)([a-z][\w:-]{0,40})/gi)) {
+    const tag = name.toLowerCase();
+    const count = open.get(tag) ?? 0;
+    if (end !== '' && count === 0) continue;
+    const step = end === '' ? 1 : -1;
+    open.set(tag, count + step);
+    depth += step;
+    if (depth > NESTED_MAX) return true;
+  }
+  return false;
+}
+
+function plainLines(body: PageElement): string {
+  return textOf(body, '\n')
+    .replaceAll(/\s*\n\s*/g, '\n')
+    .trim();
+}
+
 function readBody(page: PageDocument, body: PageElement, base: string): string {
   const depth = depthOf(body);
-  if (depth > MARKDOWN_DEPTH_MAX)
-    return textOf(body, '\n')
-      .replaceAll(/\s*\n\s*/g, '\n')
-      .trim();
+  if (depth > MARKDOWN_DEPTH_MAX) return plainLines(body);
   const whole = plainLength(body);
   const asItIs = toMarkdown(body, base);
   const article = whole < ARTICLE_CHARS_MIN || depth > ARTICLE_DEPTH_MAX ? null : readArticle(page);
@@ -79,15 +116,15 @@ function plainLength(element: PageElement): number {
 // nothing is loaded where the text is shown.
 
 /** Changes `root`: its links become absolute, and links to anything but the web become text. */
-function toMarkdown(root: PageElement, base: string): string {
+function toMarkdown(root: PageElement, base: string, turndown = createTurndown()): string {
   for (const link of root.querySelectorAll('a[href]')) {
     const href = absoluteLink(link.getAttribute('href') ?? '', base);
     if (href === null) link.removeAttribute('href');
     else link.setAttribute('href', href);
     link.removeAttribute('title');
   }
-  const text = createTurndown().turndown(root);
-  return text
+  return turndown
+    .turndown(root)
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
@@ -124,6 +161,23 @@ function createTurndown(): Turndown {
     replacement: (content, node) => (content.trim() === '' ? '' : `\n|${content}${underline(node)}`),
   });
   turndown.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.replaceAll(/\n+/g, '\n').trim()}\n\n` });
+  return turndown;
+}
+
+function createPlainTurndown(): Turndown {
+  const turndown = createTurndown();
+  turndown.escape = (text) => text;
+  turndown.addRule('paragraph of an item', {
+    filter: (node) => node.nodeName === 'P' && node.parentNode?.nodeName === 'LI' && node.previousSibling === null,
+    replacement: (content) => content,
+  });
+  turndown.addRule('emphasis', { filter: ['b', 'strong', 'i', 'em'], replacement: (content) => content });
+  // Mail programs make a link of every address that a person writes.
+  const bare = (address: string): string => address.trim().replaceAll(/^(?:https?:\/\/|mailto:)|\/$/g, '');
+  turndown.addRule('address', {
+    filter: (node) => node.nodeName === 'A' && bare(node.getAttribute('href') ?? '') === bare(node.textContent ?? ''),
+    replacement: (content) => content,
+  });
   return turndown;
 }
 
