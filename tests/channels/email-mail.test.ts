@@ -147,7 +147,7 @@ test('text around a picture is read whole, and a text with a file name is a file
     attachments: [{ name: 'a.png' }, { name: 'notes.txt' }],
   });
   const asHtml = ['before', 'after'].map((text) => ['Content-Type: text/html', '', `<p>${text}</p>`]) as [string[], string[]];
-  expect((await readAs(mixed('mixed', asHtml[0], picture, asHtml[1]))).text).toBe('S\n\nbefore\nafter');
+  expect((await readAs(mixed('mixed', asHtml[0], picture, asHtml[1]))).text).toBe('S\n\nbefore\n\nafter');
 });
 
 test('a mail whose plain version is empty is read from its HTML', options, async () => {

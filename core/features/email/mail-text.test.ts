@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { splitQuoted, textOfHtml } from './mail-text.ts';
+import { textOfHtml } from '../../hands/tools/tools.ts';
+import { splitQuoted } from './mail-text.ts';
 
 test.each([
   ['lines with a mark', 'yes ABC\n\n> no ABC\n> what?\n', 'yes ABC', 'no ABC\nwhat?'],
@@ -48,15 +49,26 @@ test.each([
   expect(splitQuoted(text)).toEqual({ own, quoted });
 });
 
-test('converts HTML to its visible text and keeps quotations apart', () => {
-  const html =
-    '<style>p{}</style><p>Hello &amp; <b>welcome</b><br>to&nbsp;us &#x2713;</p><blockquote>yes ABC</blockquote><script>no</script>';
-  expect(textOfHtml(html)).toBe('Hello & welcome\nto us ✓\n\n-- Forwarded message --\nyes ABC');
-  expect(splitQuoted(textOfHtml(html))).toEqual({ own: 'Hello & welcome\nto us ✓', quoted: '-- Forwarded message --\nyes ABC' });
+const shown = (html: string) => textOfHtml(html, new AbortController().signal);
+
+test('converts HTML to its visible text and keeps quotations apart', async () => {
+  const text = await shown(
+    '<style>p{} .x{display:none}</style><p>Hello &amp; <b>welcome</b><br>to&nbsp;us &#x2713;</p><p class=x>no</p><blockquote>yes ABC</blockquote><script>no</script>',
+  );
+  expect(text).toBe('Hello & welcome\nto us ✓\n\n> yes ABC');
+  expect(splitQuoted(text)).toEqual({ own: 'Hello & welcome\nto us ✓', quoted: 'yes ABC' });
 });
 
-test('converts the names of letters and marks', () => {
-  expect(textOfHtml('&Uuml;ber 5&nbsp;&euro; &ndash; f&uuml;r &bdquo;Zo&euml;&ldquo; &iexcl;S&iacute;! &yuml; &AMP; &unknown;')).toBe(
+test('the text is as it was written, with the address of a link that has another text', async () => {
+  const links =
+    '<a href="http://a.example/">a.example</a> <a href="https://b.example/x">this</a> <a href="mailto:c@d.example">c@d.example</a>';
+  expect(await shown(`<div>/read a_b*c.md</div><div>1. <b>ABC-123</b></div><div>${links}</div>--&nbsp;<br>Ada`)).toBe(
+    '/read a_b*c.md\n\n1. ABC-123\n\na.example [this](https://b.example/x) c@d.example\n\n-- \nAda',
+  );
+});
+
+test('converts the names of letters and marks', async () => {
+  expect(await shown('&Uuml;ber 5&nbsp;&euro; &ndash; f&uuml;r &bdquo;Zo&euml;&ldquo; &iexcl;S&iacute;! &yuml; &AMP; &unknown;')).toBe(
     'Über 5 € – für „Zoë“ ¡Sí! ÿ & &unknown;',
   );
 });

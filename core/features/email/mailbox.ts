@@ -131,7 +131,7 @@ async function takeNew(deps: MailboxDeps, client: ImapFlow, signal: AbortSignal)
     const uids = (Array.isArray(found) ? found : []).filter((uid) => uid >= next).toSorted((a, b) => a - b);
     for (const uid of uids.slice(0, BATCH)) {
       if (signal.aborted) return;
-      await takeOne(deps, client, uid);
+      await takeOne(deps, client, uid, signal);
       next = uid + 1;
     }
     // The position moves after the whole batch. A mail that is read twice is recognized by its id.
@@ -155,7 +155,7 @@ function keep(desk: ChatDesk, place: Place): void {
   desk.setNote('mailbox', JSON.stringify(place));
 }
 
-async function takeOne({ trust, limits, desk }: MailboxDeps, client: ImapFlow, uid: number): Promise<void> {
+async function takeOne({ trust, limits, desk }: MailboxDeps, client: ImapFlow, uid: number, signal: AbortSignal): Promise<void> {
   const fetched = await client.fetchOne(String(uid), openingQuery, { uid: true });
   const mail = fetched === false ? null : openMail(fetched, trust);
   // Without proof an answer would go to any address given as the sender.
@@ -163,7 +163,7 @@ async function takeOne({ trust, limits, desk }: MailboxDeps, client: ImapFlow, u
   if (!desk.knows(mail.from) && mail.sizeBytes > OVERHEAD_BYTES) return;
   const isTooBig = mail.sizeBytes > limits.messageBytesMax * 1.4 + OVERHEAD_BYTES;
   const threadId = threadOf(mail, (key) => desk.note(key));
-  const message = await readMail(client, isTooBig ? { ...mail, structure: textOnly(mail) } : mail, { threadId, limits });
+  const message = await readMail(client, isTooBig ? { ...mail, structure: textOnly(mail) } : mail, { threadId, limits, signal });
   desk.setNote(`thread:${threadId}`, JSON.stringify({ subject: mail.subject, references: mail.references }));
   await desk.take(
     isTooBig ? { ...message, text: `${message.text}\n\n(The files of this mail were too large and are not here.)` } : message,

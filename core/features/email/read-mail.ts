@@ -6,9 +6,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FetchMessageObject, ImapFlow, MessageStructureObject } from 'imapflow';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { ChannelInbound } from '../../contracts/channels.ts';
+import { textOfHtml } from '../../hands/tools/tools.ts';
 import { looksLikeCode } from '../../runtime/chats/chats.ts';
 import { isAutomatic, isProven, messageIds, readHeaders, valuesOf, type Header } from './mail-headers.ts';
-import { splitQuoted, textOfHtml } from './mail-text.ts';
+import { splitQuoted } from './mail-text.ts';
 
 export interface Trust {
   readonly address: string;
@@ -147,16 +148,18 @@ export function partsOf(structure: MessageStructureObject | undefined): Found {
   };
 }
 
+export interface Reading {
+  readonly threadId: string;
+  readonly limits: { readonly fileBytesMax: number; readonly filesMax: number };
+  readonly signal: AbortSignal;
+}
+
 /** Reads the text and the files of a mail. */
-export async function readMail(
-  client: ImapFlow,
-  mail: Opened,
-  { threadId, limits }: { readonly threadId: string; readonly limits: { readonly fileBytesMax: number; readonly filesMax: number } },
-): Promise<ChannelInbound> {
+export async function readMail(client: ImapFlow, mail: Opened, { threadId, limits, signal }: Reading): Promise<ChannelInbound> {
   const { texts, htmls, files } = partsOf(mail.structure);
   const written = await downloadTexts(client, mail, texts);
   // Some programs leave the plain version empty.
-  const body = written.trim() === '' ? textOfHtml(await downloadTexts(client, mail, htmls)) : written;
+  const body = written.trim() === '' ? await shownText(await downloadTexts(client, mail, htmls), signal) : written;
   const { own, quoted } = splitQuoted(body);
   const attachments: Attachment[] = [];
   for (const part of files.slice(0, limits.filesMax + 1)) {
@@ -181,6 +184,17 @@ export async function readMail(
     mentioned: false,
     atMs: mail.atMs,
   };
+}
+
+/** A mail that was made to take long is still a mail, with its subject and its files. */
+async function shownText(html: string, signal: AbortSignal): Promise<string> {
+  if (html === '') return '';
+  try {
+    return await textOfHtml(html, signal);
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    return '(The text of this mail could not be read.)';
+  }
 }
 
 /** The subject of a thread's first mail is part of the message. The subject of a reply repeats an older one. */

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { decodeComponent } from '../../base/decode-component.ts';
 import type { OfficeParts } from './office-parts.ts';
 import { attribute, scanXml } from './office-xml.ts';
-import { readChapter } from './web-readable.ts';
+import { readWhole } from './web-readable.ts';
 
 export interface Book {
   /** The path of the package document, which has the title. */
@@ -26,7 +26,7 @@ export function readEpub(parts: OfficeParts): Book {
   // Fonts are often encrypted too, which hides no text.
   const locks = parts.read('META-INF/encryption.xml');
   if (chapters.some((path) => locks.includes(`"${path}"`))) return { main, text: '', isLocked: true };
-  const texts = chapters.map((path) => readChapter(parts.read(path), (href) => parts.read(inFolder(posix.dirname(path), href))));
+  const texts = chapters.map((path) => readWhole(asHtml(parts.read(path)), (href) => parts.read(inFolder(posix.dirname(path), href))));
   return { main, text: texts.filter((text) => text !== '').join('\n\n'), isLocked: false };
 }
 
@@ -44,6 +44,11 @@ function chaptersOf(source: string, folder: string): string[] {
     },
   });
   return [...new Set([...order].flatMap((id) => paths.get(id) ?? []))];
+}
+
+/** HTML, unlike XML, has no empty form of most elements: `<a id="x"/>` would contain all text that follows. */
+function asHtml(source: string): string {
+  return source.replaceAll(/<(?!br\b)([\w:-]+)([^<>]*)\/>/g, '<$1$2></$1>');
 }
 
 /** `href` is relative to the folder, and its letters may be encoded. */

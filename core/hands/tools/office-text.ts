@@ -3,7 +3,6 @@
 
 import type { DocumentText } from './document-text.ts';
 import { OfficeBlocks } from './office-blocks.ts';
-import { readEpub } from './office-epub.ts';
 import { readExcel } from './office-excel.ts';
 import { readOpenSheets, readOpenSlides, readOpenText } from './office-open.ts';
 import { OfficeParts, partOf } from './office-parts.ts';
@@ -15,12 +14,13 @@ const TITLE_CHARS_MAX = 200;
 type OfficePages = Pick<DocumentText, 'pages' | 'unit'>;
 
 /** `mediaType` is that of the content. */
-export function readOffice(bytes: Uint8Array, mediaType: string): DocumentText {
+export async function readOffice(bytes: Uint8Array, mediaType: string): Promise<DocumentText> {
   const unread = (problem: string): DocumentText => ({ title: null, pages: [], unit: null, problem });
   try {
     const parts = new OfficeParts(Buffer.from(bytes));
     if (parts.read('META-INF/manifest.xml').includes('encryption-data')) return unread('It is locked with a password.');
-    const book = mediaType === 'application/epub+zip' ? readEpub(parts) : null;
+    // Only books need the reader of pages.
+    const book = mediaType === 'application/epub+zip' ? (await import('./office-epub.ts')).readEpub(parts) : null;
     if (book?.isLocked === true) return unread('It is locked by its seller.');
     const { pages, unit } = book === null ? pagesOf(parts, mediaType) : { pages: [book.text], unit: null };
     const shown = pages.map(visibleText);

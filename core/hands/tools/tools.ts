@@ -22,7 +22,7 @@ export { LiveOutput } from './live-output.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readZip, type ZipRules } from './read-zip.ts';
-export { documentText, readablePage } from './web-page.ts';
+export { documentText, readablePage, textOfHtml } from './web-page.ts';
 export { createWebDeps, type WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export { shownPath } from './path-argument.ts';

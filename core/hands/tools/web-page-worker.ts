@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readDocument } from './read-document.ts';
 import type { PageJob } from './web-page.ts';
-import { readPage } from './web-readable.ts';
+import { readPage, readWhole } from './web-readable.ts';
 import { readResultsPage } from './web-results-page.ts';
 import { prettyJson } from './web-text.ts';
 
@@ -13,6 +13,8 @@ function work(): unknown {
   switch (job.kind) {
     case 'page':
       return readPage(job.html, job.url);
+    case 'whole':
+      return readWhole(job.html);
     case 'json':
       return prettyJson(job.text);
     case 'results':

@@ -11,6 +11,7 @@ import type { ResultsPage } from './web-results-page.ts';
 
 export interface PageJobs {
   readonly page: { readonly job: { readonly kind: 'page'; readonly html: string; readonly url: string }; readonly result: ReadablePage };
+  readonly whole: { readonly job: { readonly kind: 'whole'; readonly html: string }; readonly result: string };
   /** Null if the text is not JSON. */
   readonly json: { readonly job: { readonly kind: 'json'; readonly text: string }; readonly result: string | null };
   readonly results: { readonly job: { readonly kind: 'results'; readonly html: string }; readonly result: ResultsPage };
@@ -67,6 +68,11 @@ export function runPageJob<K extends keyof PageJobs>(
 /** The readable text of a page at `url`. Fails as `runPageJob` does. */
 export function readablePage(html: string, url: string, signal: AbortSignal): Promise<ReadablePage> {
   return runPageJob<'page'>({ kind: 'page', html, url }, signal);
+}
+
+/** All text of a mail that is HTML, without what is hidden from people. Fails as `runPageJob` does. */
+export function textOfHtml(html: string, signal: AbortSignal): Promise<string> {
+  return runPageJob<'whole'>({ kind: 'whole', html }, signal);
 }
 
 /** The text of a document, by `knownMediaType`. Fails as `runPageJob` does. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as fc from 'fast-check';
-import { readPage } from './web-readable.ts';
+import { readPage, readWhole } from './web-readable.ts';
 import { readResultsPage } from './web-results-page.ts';
 
 const filler = 'The mill stands by the river, and has done so for four hundred years, though no record tells who built it or why.';
@@ -307,4 +307,26 @@ test('a page of results gives the link targets, without adverts or internal link
   });
   expect(readResultsPage('<form id="challenge-form">Are you a human?</form>')).toEqual({ kind: 'blocked' });
   expect(readResultsPage('<div class="no-results">No results for g-recaptcha</div>')).toEqual({ kind: 'results', results: [] });
+});
+
+// Mails and books come from strangers. Read with expressions, a mail full of comments without an end took a minute.
+test.each(['<!--', '<script ', '<style>', '<blockquote>', '<blockquote></i>', '<li>', '<b>', '<', '&'])(
+  'a mail full of %s is read in the time its size takes, or not at all',
+  (piece) => {
+    const startedMs = performance.now();
+    try {
+      readWhole(piece.repeat(300_000 / piece.length));
+    } catch (cause) {
+      expect(cause).toEqual(new RangeError('the page is nested too deep'));
+    }
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  },
+);
+
+test('a book with an empty element before its text, and a mail of many lines that no tag ends', () => {
+  expect(readWhole('<p>a<br>'.repeat(900))).toContain('a');
+  expect(readWhole(`<p>${'a<br>'.repeat(2_000)}</p>`)).toContain('a\na');
+  expect(readWhole('<a href="../b.xhtml">inside</a> <a href="https://a.example/">outside</a>')).toBe(
+    'inside [outside](https://a.example/)',
+  );
 });

@@ -1,5 +1,5 @@
-// Extracts the readable text of a page as Markdown. Pure text processing; runs in a separate thread, because a malicious page may take
-// long.
+// Extracts the readable text of a page as Markdown, and all text of a mail or a chapter. Pure text processing; runs in a separate thread,
+// because a malicious page may take long.
 
 import { Readability } from '@mozilla/readability';
 import Turndown from 'turndown';
@@ -21,6 +21,10 @@ const ARTICLE_SHARE_MIN = 0.3;
 const ARTICLE_DEPTH_MAX = 120;
 /** The conversion to Markdown is recursive. */
 const MARKDOWN_DEPTH_MAX = 500;
+/** A base with which no relative link has a target. */
+const NOWHERE = 'about:blank';
+/** The parser takes time quadratic in the depth. */
+const NESTED_MAX = 1_000;
 const TITLE_CHARS_MAX = 300;
 
 export function readPage(html: string, url: string): ReadablePage {
@@ -32,18 +36,42 @@ export function readPage(html: string, url: string): ReadablePage {
   return { title, markdown: visibleText(markdown), hiddenChars };
 }
 
-/** The whole text of a page in a book. `readSheet` gives the text of a style sheet, which the page names by a relative link. */
-export function readChapter(xhtml: string, readSheet: (href: string) => string): string {
-  // XML may close any element in its own tag, which HTML does not know: `<title/>` would begin a title that never ends. `</br>` is one more `<br>`.
-  const page = openPage(xhtml.replaceAll(/<(?!br\b)([a-z][\w.:-]*)([^<>]*)\/>/gi, '<$1$2></$1>'), 'about:blank');
-  const links = page.querySelectorAll('link[rel="stylesheet"][href]');
-  removeHidden(page, links.map((link) => readSheet(link.getAttribute('href') ?? '')).join('\n'));
+/**
+ * All text of a mail or of a book's chapter, as it was written: no sign is escaped, nothing is emphasized. `readSheet` returns the text of a
+ * style sheet by its relative link. Fails for a page that is nested too deep to be read.
+ */
+export function readWhole(html: string, readSheet = (_href: string): string => ''): string {
+  if (isNested(html)) throw new RangeError('the page is nested too deep');
+  const page = openPage(html, NOWHERE);
+  const sheets = page.querySelectorAll('link[rel="stylesheet"][href]').map((link) => readSheet(link.getAttribute('href') ?? ''));
+  removeHidden(page, sheets.join('\n'));
   const { body } = page;
   if (body === null) return '';
-  return depthOf(body) > MARKDOWN_DEPTH_MAX ? unformatted(body) : toMarkdown(body, 'about:blank');
+  const text = depthOf(body) > MARKDOWN_DEPTH_MAX ? plainLines(body) : toMarkdown(body, NOWHERE, createPlainTurndown());
+  return visibleText(text).replaceAll(/\u00A0[\u00A0 ]*/g, ' ');
 }
 
-function unformatted(body: PageElement): string {
+/** Elements that have no end tag, or need none: the next one of their kind ends them. */
+const unended = 'area|base|br|col|dd|dt|hr|img|input|li|link|meta|option|p|source|tbody|td|tfoot|th|thead|tr|wbr';
+const nestingTag = new RegExp(`<(/?)(?!(?:${unended})\\b)([a-z][\\w:-]{0,40})`, 'gi');
+
+/** Counts by name: an end tag without a start would hide the depth. */
+function isNested(html: string): boolean {
+  const open = new Map<string, number>();
+  let depth = 0;
+  for (const [, end, name = ''] of html.matchAll(nestingTag)) {
+    const tag = name.toLowerCase();
+    const count = open.get(tag) ?? 0;
+    if (end !== '' && count === 0) continue;
+    const step = end === '' ? 1 : -1;
+    open.set(tag, count + step);
+    depth += step;
+    if (depth > NESTED_MAX) return true;
+  }
+  return false;
+}
+
+function plainLines(body: PageElement): string {
   return textOf(body, '\n')
     .replaceAll(/\s*\n\s*/g, '\n')
     .trim();
@@ -51,7 +79,7 @@ function unformatted(body: PageElement): string {
 
 function readBody(page: PageDocument, body: PageElement, base: string): string {
   const depth = depthOf(body);
-  if (depth > MARKDOWN_DEPTH_MAX) return unformatted(body);
+  if (depth > MARKDOWN_DEPTH_MAX) return plainLines(body);
   const whole = plainLength(body);
   const asItIs = toMarkdown(body, base);
   const article = whole < ARTICLE_CHARS_MIN || depth > ARTICLE_DEPTH_MAX ? null : readArticle(page);
@@ -93,15 +121,15 @@ function plainLength(element: PageElement): number {
 // nothing is loaded where the text is shown.
 
 /** Changes `root`: its links become absolute, and links to anything but the web become text. */
-function toMarkdown(root: PageElement, base: string): string {
+function toMarkdown(root: PageElement, base: string, turndown = createTurndown()): string {
   for (const link of root.querySelectorAll('a[href]')) {
     const href = absoluteLink(link.getAttribute('href') ?? '', base);
     if (href === null) link.removeAttribute('href');
     else link.setAttribute('href', href);
     link.removeAttribute('title');
   }
-  const text = createTurndown().turndown(root);
-  return text
+  return turndown
+    .turndown(root)
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
@@ -138,6 +166,23 @@ function createTurndown(): Turndown {
     replacement: (content, node) => (content.trim() === '' ? '' : `\n|${content}${underline(node)}`),
   });
   turndown.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.replaceAll(/\n+/g, '\n').trim()}\n\n` });
+  return turndown;
+}
+
+function createPlainTurndown(): Turndown {
+  const turndown = createTurndown();
+  turndown.escape = (text) => text;
+  turndown.addRule('paragraph of an item', {
+    filter: (node) => node.nodeName === 'P' && node.parentNode?.nodeName === 'LI' && node.previousSibling === null,
+    replacement: (content) => content,
+  });
+  turndown.addRule('emphasis', { filter: ['b', 'strong', 'i', 'em'], replacement: (content) => content });
+  // Mail programs make a link of every address that a person writes.
+  const bare = (address: string): string => address.trim().replaceAll(/^(?:https?:\/\/|mailto:)|\/$/g, '');
+  turndown.addRule('address', {
+    filter: (node) => node.nodeName === 'A' && bare(node.getAttribute('href') ?? '') === bare(node.textContent ?? ''),
+    replacement: (content) => content,
+  });
   return turndown;
 }
 
