@@ -274,7 +274,7 @@ function shareOfCitations(
 function textFor(state: PipelineState, template: string, node: string): string {
   const text = fillSlots(template, (slot) => (slot === 'input' ? state.started.input : lastOf(state, slot)?.text) || nothing);
   const critique = criticsOf(state, node)
-    .map((review) => lastOf(state, review)?.text)
+    .map((critic) => lastOf(state, critic)?.text)
     .join('\n');
   return critique === '' ? text : `${text}\n\nAn earlier version was reviewed:\n${critique}\n\nDo better where it says "not met".`;
 }

@@ -101,6 +101,29 @@ function createHeaderRules(): PatternRule[] {
   ];
 }
 
+/** https://www.postgresql.org/docs/current/libpq-pgpass.html */
+function createPgpassRules(): PatternRule[] {
+  const shared = {
+    name: 'pgpass-password',
+    triggers: [':5432:', ':5433:', ':*:*:'],
+    reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
+    rank: rankOfGeneric,
+  };
+  return [
+    {
+      ...shared,
+      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:(?:[\w.@-]{1,100}:)?([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
+    },
+    {
+      // All five fields: the last can be nothing else.
+      ...shared,
+      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:[\w.@-]{1,100}:([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
+      accept: (secret) => /[A-Za-z]/.test(secret) && /[^A-Za-z]/.test(secret),
+    },
+  ];
+}
+
 function createSettingRules(): PatternRule[] {
   return [
     {
@@ -146,24 +169,7 @@ function createSettingRules(): PatternRule[] {
       ),
       rank: rankOfGeneric,
     },
-    {
-      // https://www.postgresql.org/docs/current/libpq-pgpass.html
-      name: 'pgpass-password',
-      triggers: [':5432:', ':5433:', ':*:*:'],
-      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:(?:[\w.@-]{1,100}:)?([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
-      reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
-      rank: rankOfGeneric,
-      accept: (secret) => /[A-Za-z]/.test(secret) && looksRandom(secret),
-    },
-    {
-      // All five fields: the last can be nothing else.
-      name: 'pgpass-password',
-      triggers: [':5432:', ':5433:', ':*:*:'],
-      pattern: /:(?:\d{4}|\*):[\w.*-]{1,100}:[\w.@-]{1,100}:([^\s:"'\\/]{6,200})(?=$|[\s"'\\])/y,
-      reach: /:(?:\d{4}|\*):[\w.*-]{0,100}:?[\w.@-]{0,100}:?[^\s:"'\\/]{0,201}/y,
-      rank: rankOfGeneric,
-      accept: (secret) => /[A-Za-z]/.test(secret) && /[^A-Za-z]/.test(secret),
-    },
+    ...createPgpassRules(),
     {
       // Docker's settings contain user and password in base64.
       name: 'basic-credentials',

@@ -151,7 +151,11 @@ function decodeOne(match: RegExpExecArray): string {
   if (letter !== undefined) return letters[letter] ?? letter;
   if (itself !== undefined) return itself;
   if (named !== undefined) return entities[named] ?? '';
-  const code = Number.parseInt(braced ?? long ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
+  return characterAt(braced ?? long ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
+}
+
+function characterAt(digits: string, base: 10 | 16): string {
+  const code = Number.parseInt(digits, base);
   return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
 }
 
