@@ -1,11 +1,12 @@
 // Entry point of the desktop app: applies the settings Electron needs before it is ready, then starts the parts, or with --cli the command
 // line. The only file that imports Electron.
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as electron from 'electron';
+import { makeFolders } from '../core/base/make-folders.ts';
 import { AppError } from '../core/contracts/errors.ts';
 import { resolveHome } from '../core/store/home/home.ts';
 import { appScheme } from './desktop/app-protocol.ts';
@@ -36,8 +37,9 @@ function startDesktop(): void {
 
   app.setName('TrayClaw');
   app.setAppUserModelId('io.trayclaw.desktop');
-  // Chromium's own files are in the data folder too, including the lock that makes the app run once per data folder.
-  app.setPath('userData', join(home, 'run', 'electron'));
+  keepProfileIn(join(home, 'run', 'electron'));
+  // Where the desktop is a Wayland session, only its portal passes keys on to an app without the focus.
+  if (process.platform === 'linux') app.commandLine.appendSwitch('enable-features', 'GlobalShortcutsPortal');
   app.enableSandbox();
   protocol.registerSchemesAsPrivileged([appScheme]);
 
@@ -55,6 +57,17 @@ function startDesktop(): void {
   } else {
     // The first instance brings its window to the front.
     app.quit();
+  }
+}
+
+/** Keeps Chromium's own files in the data folder too, including the lock that makes the app run once per data folder. */
+function keepProfileIn(folder: string): void {
+  try {
+    // Electron takes no folder that does not exist.
+    makeFolders({ mkdirSync, statSync }, folder);
+    app.setPath('userData', folder);
+  } catch {
+    // The runtime needs the same folder, and says in a box why it cannot be used.
   }
 }
 

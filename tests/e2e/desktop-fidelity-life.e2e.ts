@@ -17,6 +17,7 @@ documented(
   async () => {
     const probe = await started();
     expect(probe.events).toEqual([
+      'no such folder',
       'ready at the start: false',
       'early BrowserWindow: Cannot create BrowserWindow before app is ready',
       'early Tray: Cannot create Tray before app is ready',
@@ -42,6 +43,15 @@ documented(
       'app.enableSandbox() can only be called before app is ready',
       'protocol.registerSchemesAsPrivileged should be called before app is ready',
     ]);
+  },
+);
+
+documented(
+  'a folder that does not exist is not taken for its files',
+  'If the path specifies a directory that does not exist, an `Error` is thrown.',
+  async () => {
+    const probe = await started();
+    expect(probe.events[0]).toBe('no such folder');
   },
 );
 

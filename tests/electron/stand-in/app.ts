@@ -2,7 +2,7 @@
 // before-quit, the windows' close, will-quit, quit; preventDefault stops it.
 
 import { EventEmitter } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { windows } from './browser-window.ts';
@@ -34,6 +34,10 @@ class StandInApp extends EventEmitter {
   readonly commandLine = {
     getSwitchValue: (name: string): string =>
       process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '',
+    appendSwitch: (_name: string, _value?: string): void => {
+      // Chromium reads its switches when it starts.
+      if (lifecycle.isReady) throw new Error('too late for a switch');
+    },
     hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
@@ -91,8 +95,9 @@ class StandInApp extends EventEmitter {
     return this.#paths.get(name) ?? join(tmpdir(), `electron-${name}`);
   }
 
+  /** "If the path specifies a directory that does not exist, an Error is thrown." */
   setPath(name: string, path: string): void {
-    mkdirSync(path, { recursive: true });
+    if (!existsSync(path)) throw new Error('Failed to set path');
     this.#paths.set(name, path);
   }
 
