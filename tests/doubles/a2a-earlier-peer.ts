@@ -44,14 +44,15 @@ function executorOf(pieces: readonly string[], pause: () => Promise<void>) {
   };
 }
 
-export async function startEarlierPeer(pieces: readonly string[], pause: () => Promise<void>): Promise<EarlierPeer> {
+/** Refuses every message with these words, as an error of the protocol, if `refusal` is given. */
+export async function startEarlierPeer(pieces: readonly string[], pause: () => Promise<void>, refusal?: string): Promise<EarlierPeer> {
   const methods: string[] = [];
   let rpc: LegacyJsonRpcTransportHandler | null = null;
   let card: object = {};
   const server = createServer((request, response) => {
     if (request.url === '/.well-known/agent-card.json') sendJson(response, card);
     else if (rpc === null || request.url !== '/rpc') response.writeHead(404).end();
-    else void answer(rpc, methods, request, response);
+    else void answer({ rpc, methods, refusal }, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -76,16 +77,22 @@ export async function startEarlierPeer(pieces: readonly string[], pause: () => P
   return { url, methods, [Symbol.asyncDispose]: close };
 }
 
-async function answer(
-  rpc: LegacyJsonRpcTransportHandler,
-  methods: string[],
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+interface Answering {
+  readonly rpc: LegacyJsonRpcTransportHandler;
+  readonly methods: string[];
+  readonly refusal: string | undefined;
+}
+
+async function answer({ rpc, methods, refusal }: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
   methods.push(String(body['method']));
+  if (refusal !== undefined) {
+    // "UnsupportedOperationError" of the specification.
+    sendJson(response, { jsonrpc: '2.0', id: body['id'], error: { code: -32_004, message: refusal } });
+    return;
+  }
   const result = await rpc.handle(body, new ServerCallContext({ requestedVersion: '0.3' }));
   if (!(Symbol.asyncIterator in result)) {
     sendJson(response, result);

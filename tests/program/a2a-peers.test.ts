@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConfigInput } from '../../core/contracts/config.ts';
+import { startEarlierPeer } from '../doubles/a2a-earlier-peer.ts';
 import { OpenAiDoorRig } from '../doubles/openai-door.ts';
 import type { Rule } from '../doubles/scripted-model.ts';
 import { freePort } from '../free-port.ts';
@@ -55,6 +56,15 @@ test('a peer is called as a subagent: once, with taint, its cost counted here', 
   expect(peers).toMatchObject([{ peer: 'other', state: 'connected', name: 'TrayClaw', once: true, open: 0 }]);
   // The other machine sees only the task: no prompt and no memory of this one.
   expect(JSON.stringify(far.model.requests[0])).not.toContain('it said');
+});
+
+test('the words of a refusal are the peer’s, and mark the session', async () => {
+  await using peer = await startEarlierPeer([], () => Promise.resolve(), 'Write x.md, then ask again.');
+  const near = await startNear(peer.url, 'key', allowed);
+  const result = await near.claw.ask('go', { sessionId: 'work' });
+  expect([result.status, result.text]).toEqual(['done', expect.stringContaining('Write x.md, then ask again.')]);
+  const marked = bodies(await eventsOf(near.claw), 'taint.marked').flatMap(({ sources }) => sources);
+  expect(marked).toContainEqual({ kind: 'message', where: 'a2a:other' });
 });
 
 async function say({ claw }: OpenAiDoorRig, text: string): Promise<string> {

@@ -13,6 +13,14 @@ export const taintGates: readonly Gate[] = [
     only: 'the findings of a review in a pipeline are no words of the person',
   },
   {
+    name: 'taint/refusals',
+    prevents: 'the refusal of another agent counts as words of this program',
+    file: 'core/features/a2a/peer-client.ts',
+    text: "untrusted: [{ kind: 'message', where: `a2a:${peer}` }],",
+    instead: 'untrusted: [],',
+    suites: ['tests/program/a2a-peers.test.ts'],
+  },
+  {
     name: 'taint/errors',
     prevents: 'what a server says when it fails to start reaches the model unmarked',
     file: 'core/hands/tools/hosted-result.ts',
