@@ -26,7 +26,14 @@ export function readEpub(parts: OfficeParts): Book {
   // Fonts are often encrypted too, which hides no text.
   const locks = parts.read('META-INF/encryption.xml');
   if (chapters.some((path) => locks.includes(`"${path}"`))) return { main, text: '', isLocked: true };
-  const texts = chapters.map((path) => readWhole(asHtml(parts.read(path)), (href) => parts.read(inFolder(posix.dirname(path), href))));
+  // The chapters share their style sheets.
+  const sheets = new Map<string, string>();
+  const readSheet = (path: string): string => {
+    const sheet = sheets.get(path) ?? parts.read(path);
+    sheets.set(path, sheet);
+    return sheet;
+  };
+  const texts = chapters.map((path) => readWhole(asHtml(parts.read(path)), (href) => readSheet(inFolder(posix.dirname(path), href))));
   return { main, text: texts.filter((text) => text !== '').join('\n\n'), isLocked: false };
 }
 
