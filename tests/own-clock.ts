@@ -3,6 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TRIES = 5;
+const REFERENCE_TEXT = 'the word and 4711 of a line\n'.repeat(100_000);
+const REFERENCE_MS = 50;
 
 /** Milliseconds from an arbitrary moment, without the time in which the main thread was ready to run but had to wait (schedstat, Linux). */
 export function ownNow(): number {
@@ -18,6 +20,25 @@ export function createSharedClock(): () => number {
       for (const [pid, before] of waited) waited.set(pid, Math.max(before, waitedMs(pid)));
       return [...waited.values()].reduce((sum, ms) => sum + ms, 0);
     });
+}
+
+/** Processor time of the work in milliseconds, on this thread. On a slow machine it is divided by how much slower the machine reads a text right now. */
+export function workMs(work: () => void): number {
+  const before = referenceMs();
+  const tookMs = threadMs(work);
+  return tookMs / Math.max(1, before / REFERENCE_MS, referenceMs() / REFERENCE_MS);
+}
+
+/** Long enough for a clock of processor time that moves in steps of 4 ms. */
+function referenceMs(): number {
+  return threadMs(() => [1, 2].map(() => REFERENCE_TEXT.replaceAll(/\b(\w)\w*\s(\d+)/gu, '$2')));
+}
+
+function threadMs(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** Reads both clocks again if the process had to wait between them: that wait would be in one of them only. */

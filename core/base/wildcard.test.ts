@@ -1,5 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { expect, test } from 'vitest';
+import { workMs } from '../../tests/own-clock.ts';
 import { globMatcher, nameMatcher, namesMatcher } from './wildcard.ts';
 
 test.each([
@@ -39,10 +40,11 @@ test('a glob sees hidden names and a folder itself, a backslash takes a letter a
   expect(globMatcher('{a,b}'.repeat(8))('ab'.repeat(4))).toBe(true);
 });
 
+// A backtracking matcher would need longer than the age of the world.
 test('many stars take no longer than their number', () => {
-  const startedMs = performance.now();
-  const name = 'a'.repeat(250);
-  expect([nameMatcher(`${'*a'.repeat(100)}b`)(name), globMatcher(`**/${'*a'.repeat(100)}b`)(name)]).toEqual([false, false]);
-  // A backtracking matcher would need longer than the age of the world.
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  const tookMs = workMs(() => {
+    const name = 'a'.repeat(250);
+    expect([nameMatcher(`${'*a'.repeat(100)}b`)(name), globMatcher(`**/${'*a'.repeat(100)}b`)(name)]).toEqual([false, false]);
+  });
+  expect(tookMs).toBeLessThan(2_000);
 });

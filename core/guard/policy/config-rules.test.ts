@@ -4,7 +4,7 @@ import type { CallFacts } from '../../contracts/tools.ts';
 import { ConfigRules } from './config-rules.ts';
 import { pathGlob } from './path-glob.ts';
 import { entryWords, facts, fetchFrom, npmTest, path, plainCommand } from '../../../tests/rigs/policy-bench.ts';
-import { ownNow } from '../../../tests/own-clock.ts';
+import { workMs } from '../../../tests/own-clock.ts';
 
 const listed = (entries: readonly string[]) => ({ covers: (host: string) => entries.includes(host) });
 const origin = { channel: 'cli', agentId: 'main' };
@@ -58,9 +58,10 @@ test('rules that deny or ask ignore case, as some disks do', () => {
 
 test('matches a pattern with many stars in little time', () => {
   const matches = pathGlob(`${'*a'.repeat(20)}/**/**/**/**/x`, '/ws', true);
-  const startedMs = ownNow();
-  expect(matches(`/ws/${'a'.repeat(60)}/${'y/'.repeat(60)}`)).toBe(false);
-  expect(ownNow() - startedMs).toBeLessThan(1000);
+  const tookMs = workMs(() => {
+    expect(matches(`/ws/${'a'.repeat(60)}/${'y/'.repeat(60)}`)).toBe(false);
+  });
+  expect(tookMs).toBeLessThan(1000);
 });
 
 test('deny and ask rules match any part of a call; allow rules need every part', () => {

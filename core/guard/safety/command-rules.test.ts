@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownNow } from '../../../tests/own-clock.ts';
+import { workMs } from '../../../tests/own-clock.ts';
 import { inPieces } from '../../../tests/rigs/in-pieces.ts';
 import { SafetyChecks } from './safety.ts';
 
@@ -110,7 +110,8 @@ test.each([
   ['names with signs that show nothing', 'pass\u00adword:'.repeat(25_000)],
   ['words of a phrase', `passphrase: ${'abc '.repeat(75_000)}`],
 ])('300 KB of %s are read in time', (_, text) => {
-  const startedMs = ownNow();
-  open().redact(text);
-  expect(ownNow() - startedMs).toBeLessThan(6000);
+  const tookMs = workMs(() => {
+    open().redact(text);
+  });
+  expect(tookMs).toBeLessThan(6000);
 });

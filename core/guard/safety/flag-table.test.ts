@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownNow } from '../../../tests/own-clock.ts';
+import { workMs } from '../../../tests/own-clock.ts';
 import { inPieces } from '../../../tests/rigs/in-pieces.ts';
 import { SafetyChecks } from './safety.ts';
 
@@ -105,7 +105,8 @@ test.each([
   ['letters of another script', `a${'а'.repeat(300_000)}`],
   ['literals', 'secret generic --from-literal'.repeat(10_000)],
 ])('300 KB of %s are read in time', (_, text) => {
-  const startedMs = ownNow();
-  open().redact(text);
-  expect(ownNow() - startedMs).toBeLessThan(6000);
+  const tookMs = workMs(() => {
+    open().redact(text);
+  });
+  expect(tookMs).toBeLessThan(6000);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inPieces } from '../../../tests/rigs/in-pieces.ts';
 import { SafetyChecks } from './safety.ts';
-import { ownNow } from '../../../tests/own-clock.ts';
+import { workMs } from '../../../tests/own-clock.ts';
 
 const open = (): SafetyChecks => new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
 const letters = (length: number): string => 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW0xY'.repeat(10).slice(0, length);
@@ -73,14 +73,16 @@ test.each([
   ['cells whose quotes do not end', '"a,'.repeat(100_000)],
   ['white space within a cell', `x${' '.repeat(300_000)}x`],
 ])('a row with %s is read in time', (_, row) => {
-  const startedMs = ownNow();
-  open().redact(`user,password\n${row},y\n`);
-  expect(ownNow() - startedMs).toBeLessThan(3000);
+  const tookMs = workMs(() => {
+    open().redact(`user,password\n${row},y\n`);
+  });
+  expect(tookMs).toBeLessThan(3000);
 });
 
 test('a table in which every line could be a heading is read in time', () => {
-  const startedMs = ownNow();
-  open().redact('a,password\n'.repeat(100_000));
-  open().redact(`${'my password, '.repeat(150)}\n`.repeat(500));
-  expect(ownNow() - startedMs).toBeLessThan(6000);
+  const tookMs = workMs(() => {
+    open().redact('a,password\n'.repeat(100_000));
+    open().redact(`${'my password, '.repeat(150)}\n`.repeat(500));
+  });
+  expect(tookMs).toBeLessThan(6000);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { workMs } from '../../../tests/own-clock.ts';
 import * as fc from 'fast-check';
 import { readPage, readWhole } from './web-readable.ts';
 import { readResultsPage } from './web-results-page.ts';
@@ -313,13 +314,14 @@ test('a page of results gives the link targets, without adverts or internal link
 test.each(['<!--', '<script ', '<style>', '<blockquote>', '<blockquote></i>', '<li>', '<b>', '<', '&'])(
   'a mail full of %s is read in the time its size takes, or not at all',
   (piece) => {
-    const startedMs = performance.now();
-    try {
-      readWhole(piece.repeat(300_000 / piece.length));
-    } catch (cause) {
-      expect(cause).toEqual(new RangeError('the page is nested too deep'));
-    }
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    const tookMs = workMs(() => {
+      try {
+        readWhole(piece.repeat(300_000 / piece.length));
+      } catch (cause) {
+        expect(cause).toEqual(new RangeError('the page is nested too deep'));
+      }
+    });
+    expect(tookMs).toBeLessThan(5_000);
   },
 );
 

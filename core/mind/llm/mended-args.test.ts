@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { workMs } from '../../../tests/own-clock.ts';
 import { mendedArgs } from './reply-reader.ts';
 
 test.each([
@@ -43,10 +44,11 @@ test('no beginning of arguments becomes complete', () => {
 });
 
 test('a megabyte of escapes and brackets takes no longer than its length asks for', () => {
-  const startMs = performance.now();
-  for (const piece of ['\\"', ', ', '],', '{"']) {
-    const args = `{"a":"${piece.repeat(500_000)}`;
-    expect(mendedArgs(args)).toBe(args);
-  }
-  expect(performance.now() - startMs).toBeLessThan(5_000);
+  const tookMs = workMs(() => {
+    for (const piece of ['\\"', ', ', '],', '{"']) {
+      const args = `{"a":"${piece.repeat(500_000)}`;
+      expect(mendedArgs(args)).toBe(args);
+    }
+  });
+  expect(tookMs).toBeLessThan(5_000);
 });

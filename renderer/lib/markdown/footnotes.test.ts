@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { BlockStream, toBlocks, type Block } from './blocks.ts';
-import { ownNow } from '../../../tests/own-clock.ts';
+import { workMs } from '../../../tests/own-clock.ts';
 
 const outline = (blocks: readonly Block[]): unknown[] =>
   blocks.map((block) => (block.kind === 'markup' ? [block.token.type, block.token.raw.trim()] : block));
@@ -56,8 +56,9 @@ test('streamed, it ends with the same blocks', () => {
 });
 
 test('many marks and openings are read at once', () => {
-  const startedMs = ownNow();
-  toBlocks('word [^1] [^\n'.repeat(6000));
-  toBlocks('[^1]: a\n'.repeat(10_000));
-  expect(ownNow() - startedMs).toBeLessThan(2000);
+  const tookMs = workMs(() => {
+    toBlocks('word [^1] [^\n'.repeat(6000));
+    toBlocks('[^1]: a\n'.repeat(10_000));
+  });
+  expect(tookMs).toBeLessThan(2000);
 });
