@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { findChromium } from '../../build/chromium.mjs';
+import { installedBrowser } from '../rigs/browser-bench.ts';
 import { graveKind } from '../../core/contracts/grave-calls.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
 import { refOf } from '../rigs/browser-bench.ts';
@@ -114,7 +114,7 @@ async function ask(window: WindowUnderTest, { tool, args }: Case): Promise<Appro
 test('each approval says what, where and how serious in a few lines that fit', { timeout: 240_000 }, async () => {
   const host = await serve();
   const machine = { host: 'box.example', user: 'deploy' };
-  const executable = findChromium() ?? expect.unreachable();
+  const executable = installedBrowser() ?? expect.unreachable();
   const window = await openWindow(browser, {
     config: { browser: { allowHosts: [host], executable }, ssh: { hosts: { box: machine, new: { ...machine, host: 'new.example' } } } },
     files: { 'photo.png': 'a photo' },

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
+import { installedBrowser } from '../rigs/browser-bench.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -31,7 +32,7 @@ test('the card shows the part of the page around the element, with a frame on it
   const host = await serveShop();
   const act = (args: Record<string, unknown>) => ({ calls: [{ tool: 'browser', args }] });
   const window = await openWindow(browser, {
-    config: { browser: { allowHosts: [host], executable: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium' } },
+    config: { browser: { allowHosts: [host], executable: installedBrowser() ?? expect.unreachable() } },
     replies: [act({ action: 'open', url: `http://${host}/` }), act({ action: 'click', ref: 'e5' }), { text: 'I left it.' }],
   });
   const { page, approval, conversation } = window;

@@ -9,11 +9,17 @@ import { silentLogger } from '../../core/base/logger.ts';
 import { systemLater } from '../../core/base/later.ts';
 import { PanicSwitch } from '../../core/guard/panic/panic.ts';
 import { findChromium } from '../../build/chromium.mjs';
+import { findChromiums } from '../../core/store/home/home.ts';
 import { Web, type WebHandler } from '../doubles/web/web.ts';
 import { browser } from '../../core/features/browser/browser.ts';
 
 export const shop = 'shop.test.invalid';
 const publicAddress = '93.184.216.34';
+
+/** The browser that the tool finds on this computer. The headless shell of end-to-end tests behaves differently, so it is only used if there is no other. */
+export function installedBrowser(): string | undefined {
+  return findChromiums(process.env, process.platform).next().value ?? findChromium() ?? undefined;
+}
 
 export interface BrowserBench {
   readonly web: Web;
@@ -47,7 +53,7 @@ export async function startBrowserBench(options: BrowserBenchOptions = {}): Prom
   const bench = createToolBench();
   const panic = new PanicSwitch();
   const closing = new AbortController();
-  const executable = findChromium() ?? undefined;
+  const executable = installedBrowser();
   const config = configSchema.parse({
     browser: { allowHosts: [shop, 'listed.test.invalid'], ...(executable === undefined ? {} : { executable }), ...options.browser },
   });

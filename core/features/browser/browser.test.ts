@@ -136,9 +136,8 @@ test('reads and leaves a page that keeps navigating', options, async () => {
   const restless = `<script>setInterval(()=>{const f=document.createElement('form');f.method='post';f.action='/buy';document.body.append(f);f.submit()},5);
     setInterval(()=>location.assign('/?again'),7)</script><body>`;
   bench.serve({ '/': restless, '/?again': restless, '/two': '<title>Second</title>' });
-  // On a busy machine the page may navigate for longer than a reading may take.
   const shown = await bench.say({ action: 'open', url: at('/') });
-  expect(shown).toMatch(/^Opened .*\n.*\n\[The page wants to send POST|could not be read in 15 seconds: it keeps changing/);
+  expect(shown).toMatch(/^Opened .*\n.*\n(?:\[The page wants to send POST|\(The page shows nothing yet)/);
   expect(await bench.say({ action: 'open', url: at('/two') })).toContain('· Second');
 });
 

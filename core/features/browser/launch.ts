@@ -56,6 +56,9 @@ export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
       handleSIGTERM: false,
       handleSIGHUP: false,
       timeout: LAUNCH_MS,
+      // The driver's tests need more messages between processes than a browser allows. Without the limit, a page that navigates all the time
+      // keeps the whole browser busy for minutes.
+      ignoreDefaultArgs: ['--disable-ipc-flooding-protection'],
       args: [
         '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
         '--disable-quic',

@@ -139,6 +139,7 @@ function happened(host: BrowserHost): string[] {
 }
 
 export function outlineFor(args: BrowserArgs, before: PageView | null, view: PageView, context: ToolContext): string {
+  if (view.outline.trim() === '') return '(The page shows nothing yet. Use wait or snapshot to look again.)';
   if (args.query !== undefined) return bounded(findInOutline(view.outline, args.query) || '(no line has these words)', view, context);
   const difference = args.action === 'snapshot' || args.action === 'open' ? null : differenceOf(before, view);
   if (difference === null || difference.length > DIFFERENCE_CHARS_MAX) return bounded(view.outline, view, context);
