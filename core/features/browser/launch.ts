@@ -56,9 +56,9 @@ export async function launchBrowser(plan: LaunchPlan): Promise<BrowserContext> {
       handleSIGTERM: false,
       handleSIGHUP: false,
       timeout: LAUNCH_MS,
-      // The driver's tests need more messages between processes than a browser allows. Without the limit, a page that navigates all the time
-      // keeps the whole browser busy for minutes.
-      ignoreDefaultArgs: ['--disable-ipc-flooding-protection'],
+      // Two limits that browsers have and the driver takes away: without the first, a page that navigates all the time keeps the whole
+      // browser busy for minutes; without the second, a page opens as many tabs as it likes.
+      ignoreDefaultArgs: ['--disable-ipc-flooding-protection', '--disable-popup-blocking'],
       args: [
         '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
         '--disable-quic',
