@@ -140,7 +140,7 @@ async function answerChat(double: Side, asked: Asked): Promise<Answer> {
 }
 
 function describeChat(id: string, guildId: string | null): Answer {
-  return { status: 200, body: guildId === null ? { id, type: 1 } : { id, type: 0, guild_id: guildId } };
+  return { status: 200, body: guildId === null ? { id, type: 1, flags: 0 } : { id, type: 0, flags: 0, guild_id: guildId } };
 }
 
 async function answerMessage(messages: readonly Message[], messageId: string | undefined, asked: Asked): Promise<Answer> {

@@ -209,19 +209,25 @@ function notModified(): BotApiError {
   );
 }
 
+/** A message within another names no further one. */
+function withoutReply({ reply_to_message: _further, ...message }: Json): Json {
+  return message;
+}
+
 export function toWire(message: ShownMessage, chat: Pick<OpenChat, 'id' | 'messages'>): Json {
   const { replyTo, topic } = message;
   const answered = replyTo === null ? undefined : chat.messages.get(replyTo);
-  const began = { message_id: topic, forum_topic_created: { name: 'T', icon_color: 1 }, chat: { id: chat.id, type: 'supergroup' } };
+  const place = chat.id > 0 ? { id: chat.id, type: 'private', first_name: 'P' } : { id: chat.id, type: 'supergroup', title: 'G' };
+  const began = { message_id: topic, date: message.date, chat: place, forum_topic_created: { name: 'T', icon_color: 1 } };
   return {
     message_id: message.messageId,
     from: message.from,
-    chat: chat.id > 0 ? { id: chat.id, type: 'private', first_name: 'P' } : { id: chat.id, type: 'supergroup', title: 'G' },
+    chat: place,
     date: message.date,
     ...(message.file === null ? { text: message.text } : { caption: message.text }),
     ...(message.entities.length === 0 ? {} : { entities: message.entities }),
     ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true, reply_to_message: began }),
-    ...(answered === undefined ? {} : { reply_to_message: toWire({ ...answered, replyTo: null }, chat) }),
+    ...(answered === undefined ? {} : { reply_to_message: withoutReply(toWire({ ...answered, replyTo: null }, chat)) }),
     ...(message.buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: message.buttons } }),
   };
 }
