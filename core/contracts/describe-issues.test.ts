@@ -46,6 +46,11 @@ test('distinguishes missing from empty parameters, and shortens a long list', ()
   expect(described(strict, { list: Array.from({ length: 12 }, () => 1) }).at(-1)).toBe('and 2 more');
 });
 
+test('names every type that a value may have', () => {
+  const either = z.strictObject({ input: z.union([z.string(), z.array(z.string())]) });
+  expect(described(either, { input: 5 })).toEqual(['input must be text or a list, not a number']);
+});
+
 test('no sentence comes from the schema library', () => {
   const forms = [
     null,

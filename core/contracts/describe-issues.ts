@@ -69,8 +69,15 @@ function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, pa
   const branches = issue.errors.filter((branch) => branch.length > 0);
   const nearest = branches.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0];
   const isAmbiguous = branches.length > 1 && branches.every((branch) => depth(branch) === 0);
-  if (nearest === undefined || isAmbiguous) return [joined(name, isOwn(issue) ? issue.message : 'has none of the forms it may have')];
+  if (nearest === undefined || isAmbiguous) return [joined(name, isOwn(issue) ? issue.message : noneOf(branches, value))];
   return nearest.flatMap((inner) => describeIssue(inner, checked, path));
+}
+
+function noneOf(branches: readonly (readonly z.core.$ZodIssue[])[], value: unknown): string {
+  const types = branches.flatMap(([first]) => (first?.code === 'invalid_type' ? [typeName(first.expected)] : []));
+  return types.length < branches.length
+    ? 'has none of the forms it may have'
+    : `must be ${[...new Set(types)].join(' or ')}, not ${nameOfType(value)}`;
 }
 
 /** How deep a branch got before it found an error. */
@@ -102,7 +109,11 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
 function wrongType(expected: string, value: unknown): string {
   if (value === undefined) return expected === 'nonoptional' ? 'is missing' : `is missing (it must be ${typeName(expected)})`;
   if (expected === 'number' && typeof value === 'number') return 'must be a finite number';
-  return `must be ${typeName(expected)}, not ${typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)}`;
+  return `must be ${typeName(expected)}, not ${nameOfType(value)}`;
+}
+
+function nameOfType(value: unknown): string {
+  return typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 }
 
 function tooSmall({ origin, minimum, inclusive, ...issue }: z.core.$ZodIssueTooSmall): string {
