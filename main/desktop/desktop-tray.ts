@@ -46,7 +46,7 @@ export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | n
   const icons = new TrayIcons({
     createEmpty: () => nativeImage.createEmpty(),
     platform: process.platform,
-    isDark: () => nativeTheme.shouldUseDarkColors,
+    theme: nativeTheme,
     folder: join(options.packageRoot, 'build', 'tray-icons'),
   });
   try {

@@ -12,9 +12,14 @@ interface Made {
   isTemplate: boolean;
 }
 
-function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; look: { isDark: boolean } } {
+interface Theme {
+  shouldUseDarkColors: boolean;
+  shouldUseDarkColorsForSystemIntegratedUI: boolean;
+}
+
+function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; theme: Theme } {
   const made: Made[] = [];
-  const look = { isDark: false };
+  const theme = { shouldUseDarkColors: false, shouldUseDarkColorsForSystemIntegratedUI: false };
   const createEmpty = (): NativeImage => {
     const one: Made = { parts: [], isTemplate: false };
     made.push(one);
@@ -24,7 +29,7 @@ function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; look:
       setTemplateImage: (isTemplate: boolean) => (one.isTemplate = isTemplate),
     } as unknown as NativeImage;
   };
-  return { icons: new TrayIcons({ platform, isDark: () => look.isDark, createEmpty, folder }), made, look };
+  return { icons: new TrayIcons({ platform, theme, createEmpty, folder }), made, theme };
 }
 
 test.each([
@@ -43,10 +48,19 @@ test.each([
 });
 
 test('creates each image once, and again when the panel changes colour', () => {
-  const { icons, made, look } = rig('linux');
+  const { icons, made, theme } = rig('linux');
   icons.of('waiting', 12);
   expect(icons.of('waiting', 99)).toBe(icons.of('waiting', 12));
-  look.isDark = true;
+  theme.shouldUseDarkColors = true;
   icons.of('waiting', 12);
   expect(made).toHaveLength(2);
+});
+
+test('on Windows the picture follows the task bar, whose colour differs from that of the windows', () => {
+  const { icons, theme } = rig('win32');
+  const onLight = icons.of('idle', 0);
+  theme.shouldUseDarkColors = true;
+  expect(icons.of('idle', 0)).toBe(onLight);
+  theme.shouldUseDarkColorsForSystemIntegratedUI = true;
+  expect(icons.of('idle', 0)).not.toBe(onLight);
 });

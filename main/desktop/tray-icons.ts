@@ -2,13 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NativeImage } from 'electron';
+import type { NativeImage, NativeTheme } from 'electron';
 import type { Activity } from './desktop-status.ts';
 
 export interface TrayIconsOptions {
   createEmpty(): NativeImage;
   readonly platform: NodeJS.Platform;
-  isDark(): boolean;
+  /** The colours of the windows, and on Windows those of the task bar, which may differ. */
+  readonly theme: Pick<NativeTheme, 'shouldUseDarkColors' | 'shouldUseDarkColorsForSystemIntegratedUI'>;
   /** The folder that contains the pictures. */
   readonly folder: string;
 }
@@ -46,8 +47,10 @@ export class TrayIcons {
 
   /** `light` and `dark` name the colour of the panel, not of the picture. */
   #style(): 'template' | 'light' | 'dark' {
-    if (this.#options.platform === 'darwin') return 'template';
-    return this.#options.isDark() ? 'dark' : 'light';
+    const { platform, theme } = this.#options;
+    if (platform === 'darwin') return 'template';
+    const isDark = platform === 'win32' ? theme.shouldUseDarkColorsForSystemIntegratedUI : theme.shouldUseDarkColors;
+    return isDark ? 'dark' : 'light';
   }
 }
 
