@@ -155,6 +155,22 @@ test('the session ends while idle: the app quits, and the next start is not stop
   expect(await (await app.claw()).op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
+test('the session ends during work: the work is stopped, the app quits, and the next start waits for a person', async () => {
+  app.reply({ firstDelayMs: 60_000, text: 'Too late.' });
+  const claw = await app.claw();
+  const { turnId } = await claw.op('message.send', { text: 'Work' });
+  await expect.poll(async () => (await claw.op('turn.get', { turnId })).status).toBe('running');
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  await app.driver.power('shutdown').catch(() => undefined);
+  expect(await app.driver.exited).toBe(0);
+  await app.driver.kill();
+  await app.launch();
+  await app.usable();
+  const next = await app.claw();
+  expect(await next.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'Pressed: the end of the session.' });
+  await next.op('panic.release', {});
+});
+
 test('quitting during a tool call asks first; the turn continues at the next start', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');
