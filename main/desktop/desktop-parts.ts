@@ -206,6 +206,7 @@ function createPrompter(options: PartsOptions, window: MainWindow, openDetails: 
   return new ApprovalPrompter({
     claw,
     logger,
+    platform: process.platform,
     notify: Notification.isSupported() ? (notice) => new Notification(notice) : null,
     ask: holdsUp(process.platform) ? null : (question) => dialog.showMessageBox(question),
     attention: () => window.attention,
