@@ -46,6 +46,8 @@ export function packagingConfig(root, env) {
       '!node_modules/**',
     ],
     electronFuses: fuses,
+    // Electron-builder's default for AppImage needs libfuse2, which current systems no longer bring, and always turns the sandbox off.
+    toolsets: { appimage: '1.0.3' },
     protocols: [{ name: productName, schemes: ['trayclaw'] }],
     artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
     compression: 'normal',

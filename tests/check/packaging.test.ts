@@ -67,6 +67,11 @@ test('nothing is signed, hardened or notarized unless the environment asks', () 
   expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a' })).toEqual([undefined, 'function', true, true]);
 });
 
+test('an AppImage needs no libfuse2, and its entry keeps the sandbox', () => {
+  const { toolsets, appImage } = packagingConfig(projectRoot, {});
+  expect([toolsets?.appimage, appImage?.executableArgs]).toEqual(['1.0.3', undefined]);
+});
+
 test('on macOS only the helper of utility processes may load libraries of others', () => {
   const own = { entitlements: 'own.plist', hardenedRuntime: true };
   const { optionsForFile } = withPluginEntitlements({ optionsForFile: (_file: string) => own });
