@@ -155,20 +155,40 @@ test('the session ends while idle: the app quits, and the next start is not stop
   expect(await (await app.claw()).op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
-test('the session ends during work: the work is stopped, the app quits, and the next start waits for a person', async () => {
+async function workUntilStopped(end: () => Promise<unknown>): Promise<void> {
   app.reply({ firstDelayMs: 60_000, text: 'Too late.' });
   const claw = await app.claw();
   const { turnId } = await claw.op('message.send', { text: 'Work' });
   await expect.poll(async () => (await claw.op('turn.get', { turnId })).status).toBe('running');
   await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
-  await app.driver.power('shutdown').catch(() => undefined);
-  expect(await app.driver.exited).toBe(0);
+  await end().catch(() => undefined);
+}
+
+async function startsStopped(): Promise<void> {
   await app.driver.kill();
   await app.launch();
   await app.usable();
-  const next = await app.claw();
-  expect(await next.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'Pressed: the end of the session.' });
-  await next.op('panic.release', {});
+  const claw = await app.claw();
+  expect(await claw.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'Pressed: the end of the session.' });
+  await claw.op('panic.release', {});
+}
+
+test('the session ends during work: the work is stopped, the app quits, and the next start waits for a person', async () => {
+  await workUntilStopped(() => app.driver.power('shutdown'));
+  expect(await app.driver.exited).toBe(0);
+  await startsStopped();
+});
+
+// Electron's native_window_views_win.cc: "The OS kills us and our child processes right after this returns".
+test('Windows ends the app once its window was told of the end: the stop is recorded by then', async () => {
+  await workUntilStopped(() =>
+    app.driver.evaluate(({ BrowserWindow }) => {
+      BrowserWindow.getAllWindows()[0]?.emit('session-end', {});
+      setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+    }, null),
+  );
+  await app.driver.exited;
+  await startsStopped();
 });
 
 test('quitting during a tool call asks first; the turn continues at the next start', async () => {
