@@ -248,10 +248,16 @@ class NativeTheme extends EventEmitter {
 }
 export const nativeTheme = new NativeTheme();
 
+const display: { workArea: Rectangle; scaleFactor: number } = { workArea: { x: 0, y: 0, width: 1920, height: 1080 }, scaleFactor: 1 };
+
 export const screen = {
-  getAllDisplays: (): { workArea: Rectangle }[] => {
+  getAllDisplays: (): (typeof display)[] => {
     needsReady('screen');
-    return [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
+    return [display];
+  },
+  getPrimaryDisplay: (): typeof display => {
+    needsReady('screen');
+    return display;
   },
 };
 
