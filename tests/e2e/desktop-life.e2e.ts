@@ -182,7 +182,7 @@ test('the session ends during work: the work is stopped, the app quits, and the 
 });
 
 // Electron's native_window_views_win.cc: "The OS kills us and our child processes right after this returns".
-test('Windows ends the app once its window was told of the end: the stop is recorded by then', async () => {
+test('the stop is recorded before Windows ends the app, right after session-end', async () => {
   await workUntilStopped(() =>
     app.driver.evaluate(({ BrowserWindow }) => {
       BrowserWindow.getAllWindows()[0]?.emit('session-end', {});
