@@ -167,7 +167,8 @@ function createWindow(
       followPageMenu(contents, {
         isMac: process.platform === 'darwin',
         showMenu: (items) => Menu.buildFromTemplate(items).popup(),
-        copyText: (text) => void clipboard.writeText(text),
+        copyText: (text) => clipboard.writeText(text),
+        logger: options.logger,
       }),
     isDark: () => nativeTheme.shouldUseDarkColors,
     onSessionMayEnd: options.onSessionMayEnd,
