@@ -63,6 +63,14 @@ export function packagingConfig(root, env) {
 }
 
 /**
+ * A secret that a repository does not have arrives as an empty variable, which electron-builder takes for the name of a certificate's file.
+ * @param {Record<string, string | undefined>} env
+ */
+export function removeEmptySecrets(env) {
+  for (const name of Object.keys(env)) if (/^(?:(?:WIN_)?CSC|APPLE)_/.test(name) && env[name] === '') delete env[name];
+}
+
+/**
  * Removes Electron's default app and its version note: the packer leaves them in an Electron that it did not download itself.
  * @param {string} folder
  * @param {string} platform

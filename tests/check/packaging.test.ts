@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { validateConfiguration } from 'app-builder-lib/out/util/config/config.js';
 import type { Configuration } from 'app-builder-lib';
 import { expect, test } from 'vitest';
-import { packagingConfig, withPluginEntitlements } from '../../build/electron-builder.mjs';
+import { packagingConfig, removeEmptySecrets, withPluginEntitlements } from '../../build/electron-builder.mjs';
 import { fuses, setLastFuse } from '../../build/fuses.mjs';
 import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.mjs';
 import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
@@ -65,6 +65,30 @@ test('nothing is signed, hardened or notarized unless the environment asks', () 
   expect(decisions({ CSC_LINK: 'a.p12' })).toEqual([undefined, 'function', true, false]);
   expect(decisions({ APPLE_ID: 'a' })).toEqual(['-', 'undefined', false, false]);
   expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a' })).toEqual([undefined, 'function', true, true]);
+});
+
+test('a secret that a workflow passes without a value counts as absent', () => {
+  const env = { CSC_LINK: '', WIN_CSC_LINK: '', CSC_KEY_PASSWORD: '', APPLE_ID: '', APPLE_TEAM_ID: 'T', PATH: '' };
+  removeEmptySecrets(env);
+  expect(env).toEqual({ APPLE_TEAM_ID: 'T', PATH: '' });
+});
+
+test('each secret that a package needs reaches it from a release', () => {
+  const workflow = (name: string): string => readFileSync(join(projectRoot, '.github/workflows', name), 'utf8');
+  const names = (text: string): string[] =>
+    [...new Set([...text.matchAll(/secrets\.((?:WIN_)?CSC_\w+|APPLE_\w+)/g)].map(([, name = '']) => name))].sort();
+  const used = names(workflow('dist.yml'));
+  expect(used).toEqual([
+    'APPLE_APP_SPECIFIC_PASSWORD',
+    'APPLE_ID',
+    'APPLE_TEAM_ID',
+    'CSC_KEY_PASSWORD',
+    'CSC_LINK',
+    'WIN_CSC_KEY_PASSWORD',
+    'WIN_CSC_LINK',
+  ]);
+  expect(names(workflow('release.yml'))).toEqual(used);
+  expect(used.filter((name) => !workflow('dist.yml').includes(`      ${name}:\n        required: false\n`))).toEqual([]);
 });
 
 test('an AppImage needs no libfuse2, and its entry keeps the sandbox', () => {
