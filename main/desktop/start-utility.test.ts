@@ -1,5 +1,6 @@
 // The engine's child as a utility process of Electron: its messages, its output, its end, and a failure of V8 in it.
 
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,4 +58,12 @@ test('an engine that runs out of memory ends alone', needs('a Unix system'), asy
   child.send({ kind: 'embed', id: 1, texts: [] });
   await ended;
   expect(errors()).toContain('FatalError in v8::internal::V8::FatalProcessOutOfMemory');
+});
+
+test('a child that ended before its exit is reported can be killed', () => {
+  const beyondAllPids = 2 ** 30;
+  const calls = { pid: beyondAllPids, stdout: null, stderr: null, postMessage: () => undefined, kill: () => false };
+  const child = startUtility({ fork: () => Object.assign(new EventEmitter(), calls) })(pathToFileURL('/child.mjs'), {});
+  expect(() => process.kill(beyondAllPids, 0)).toThrow('ESRCH');
+  expect(() => child.kill()).not.toThrow();
 });

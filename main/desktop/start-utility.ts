@@ -30,9 +30,13 @@ export function startUtility(utility: UtilityPort): StartChild {
       },
       onSpawn: (listener) => void child.once('spawn', listener),
       kill: () => {
-        // While it loads a model, the child does not react to SIGTERM.
-        if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
-        else child.kill();
+        try {
+          // While it loads a model, the child does not react to SIGTERM.
+          if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+          else child.kill();
+        } catch {
+          // It has just ended, which its exit event reports.
+        }
       },
     };
   };
