@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from 'electron-builder';
-import { packagingConfig } from './electron-builder.mjs';
+import { packagingConfig, removeEmptySecrets } from './electron-builder.mjs';
 import { projectRoot } from './files.mjs';
 import { bringElectron } from '../main/electron-binary.ts';
 
@@ -19,6 +19,7 @@ async function dist(args) {
   const say = (/** @type {string} */ line) => void process.stdout.write(`dist: ${line}\n`);
   const electron = await bringElectron({ root: projectRoot, env: process.env, platform: process.platform, say });
   if ('why' in electron) return fail(electron.why, 1);
+  removeEmptySecrets(process.env);
   try {
     const artifacts = await build({
       projectDir: projectRoot,

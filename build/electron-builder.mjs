@@ -1,5 +1,4 @@
-// Configures the packaging of the app. Signing, notarization and an update feed are enabled if the environment provides what they need.
-// Publishes nothing.
+// Configures the packaging of the app. Signing and notarization are enabled if the environment provides what they need. Publishes nothing.
 
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,7 +23,6 @@ const AUTHORS = 'The TrayClaw authors';
  * @returns {Configuration}
  */
 export function packagingConfig(root, env) {
-  const feed = env.TRAYCLAW_UPDATE_FEED ?? '';
   return {
     appId: 'io.trayclaw.desktop',
     productName,
@@ -48,18 +46,28 @@ export function packagingConfig(root, env) {
       '!node_modules/**',
     ],
     electronFuses: fuses,
+    // Electron-builder's default for AppImage needs libfuse2, which current systems no longer bring, and always turns the sandbox off.
+    toolsets: { appimage: '1.0.3' },
     protocols: [{ name: productName, schemes: ['trayclaw'] }],
     artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
     compression: 'normal',
-    publish: feed === '' ? null : { provider: 'generic', url: feed },
-    // The updater reads its download folder from this file, even if the feed is configured in a person's settings.
-    extraResources: feed === '' ? [{ from: 'build/app-update.yml', to: 'app-update.yml' }] : [],
+    // Writes the files of an update feed, and app-update.yml, from which the updater reads its download folder and on Windows the publisher
+    // whose signature it demands. The address in it is never asked: a person's settings name the feed.
+    publish: { provider: 'generic', url: HOMEPAGE },
     beforePack: ({ electronPlatformName, arch }) => requireNativeFiles(root, electronPlatformName, Arch[arch]),
     afterExtract: ({ appOutDir, electronPlatformName }) => removeElectronsOwn(appOutDir, electronPlatformName),
     afterPack: ({ appOutDir, electronPlatformName }) =>
       setLastFuse(fuseFile(appOutDir, electronPlatformName, { product: productName, executable: linuxExecutable })),
     ...platforms(root, env),
   };
+}
+
+/**
+ * A secret that a repository does not have arrives as an empty variable, which electron-builder takes for the name of a certificate's file.
+ * @param {Record<string, string | undefined>} env
+ */
+export function removeEmptySecrets(env) {
+  for (const name of Object.keys(env)) if (/^(?:(?:WIN_)?CSC|APPLE)_/.test(name) && env[name] === '') delete env[name];
 }
 
 /**
@@ -104,9 +112,11 @@ function platforms(root, env) {
       icon: 'build/icons/icon.icns',
       category: 'public.app-category.productivity',
       darkModeSupport: true,
+      // Work continues behind a hidden window, which macOS would slow down.
+      extendInfo: { LSAppNapIsDisabled: true },
       // A hardened program on macOS may not load libraries without a team's signature, so hardening needs a certificate.
       hardenedRuntime: isSigned,
-      ...(isSigned ? {} : { identity: '-' }),
+      ...(isSigned ? { sign: signMac } : { identity: '-' }),
       entitlements: 'build/entitlements.mac.plist',
       entitlementsInherit: 'build/entitlements.mac.plist',
       notarize: isSigned && canNotarize,
@@ -142,6 +152,31 @@ function platforms(root, env) {
     },
     rpm: { fpm: [inPath(root)] },
     deb: { fpm: [inPath(root)], packageCategory: 'utils', recommends: ['libayatana-appindicator3-1', 'bubblewrap', 'socat', 'ripgrep'] },
+  };
+}
+
+/**
+ * Signs as electron-builder does, except that the helper for utility processes may load the engine's library, which has another signature.
+ * @param {import('app-builder-lib').CustomMacSignOptions} options
+ */
+async function signMac(options) {
+  const { sign } = await import('app-builder-lib/out/codeSign/macCodeSign.js');
+  await sign(withPluginEntitlements(options));
+}
+
+/**
+ * @template {Pick<import('app-builder-lib').CustomMacSignOptions, 'optionsForFile'>} T
+ * @param {T} options
+ * @returns {T}
+ */
+export function withPluginEntitlements(options) {
+  const { optionsForFile } = options;
+  return {
+    ...options,
+    optionsForFile: (file) => ({
+      ...optionsForFile?.(file),
+      ...(file.includes(`${productName} Helper (Plugin).app`) ? { entitlements: 'build/entitlements.mac.plugin.plist' } : {}),
+    }),
   };
 }
 

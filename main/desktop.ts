@@ -38,9 +38,8 @@ function startDesktop(): void {
   app.setName('TrayClaw');
   app.setAppUserModelId('io.trayclaw.desktop');
   keepProfileIn(join(home, 'run', 'electron'));
-  // Where the desktop is a Wayland session, only its portal passes keys on to an app without the focus.
-  if (process.platform === 'linux') app.commandLine.appendSwitch('enable-features', 'GlobalShortcutsPortal');
-  app.enableSandbox();
+  // The call would undo the switch after Chromium's zygote has started without a sandbox: then no page could start.
+  if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
   protocol.registerSchemesAsPrivileged([appScheme]);
 
   const isFirst = app.requestSingleInstanceLock();

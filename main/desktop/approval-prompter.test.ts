@@ -44,6 +44,7 @@ function rig(changes: Partial<ApprovalPrompterOptions> = {}) {
   const prompter = new ApprovalPrompter({
     claw,
     logger,
+    platform: 'linux',
     notify: (options) => {
       const notice = new FakeNotice(options);
       notices.push(notice);

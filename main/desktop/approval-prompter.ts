@@ -13,6 +13,7 @@ import type { DesktopStatus } from './desktop-status.ts';
 export interface ApprovalPrompterOptions {
   readonly claw: Pick<Claw, 'op'>;
   readonly logger: Logger;
+  readonly platform: NodeJS.Platform;
   /** Null if this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
   /**
@@ -94,12 +95,12 @@ export class ApprovalPrompter {
   }
 
   #notify(approval: Approval): boolean {
-    const { notify, logger } = this.#options;
+    const { notify, logger, platform } = this.#options;
     if (notify === null) return false;
     const { approvalId } = approval;
     const isShort = fitsNotice(approval);
     const notice = notify({
-      ...noticeText(approval),
+      ...noticeText(approval, platform),
       urgency: 'critical',
       timeoutType: 'never',
       actions: isShort

@@ -11,10 +11,18 @@ test('a short approval is shown in full', () => {
     detail: 'Risk: It changes a file.\n\nWhy it is asked: No rule allows it. (ask.write)\n\nwrite {"path":"notes.md","content":"abc"}',
     showsAll: true,
   });
-  expect(noticeText(approvalOf())).toEqual({
+  expect(noticeText(approvalOf(), 'linux')).toEqual({
     title: 'TrayClaw asks',
     body: 'Wants to write notes.md (3 bytes)\nwrite {"path":"notes.md","content":"abc"}\nRisk: It changes a file. Why it is asked: No rule allows it. (ask.write)',
   });
+});
+
+test('on Linux the text of a notification is markup, so nothing in it is taken for a tag', () => {
+  const approval = approvalOf({ tool: 'exec', summary: 'Runs a && b <in', args: '{"command":"a && b <img alt=\'; rm -rf ~\'>"}' });
+  expect(noticeText(approval, 'linux').body).toContain(
+    'Runs a &amp;&amp; b &lt;in\nexec {"command":"a &amp;&amp; b &lt;img alt=\'; rm -rf ~\'>"}',
+  );
+  expect(noticeText(approval, 'win32').body).toContain('Runs a && b <in\nexec {"command":"a && b <img alt=');
 });
 
 test('names possible untrusted sources, and counts those of a long list', () => {
@@ -33,7 +41,7 @@ test.each(hidden)('writes out invisible characters (%j)', (char) => {
     origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: `a${char}b` }] },
   });
   const { message, detail } = dialogText(spoofed);
-  const { body } = noticeText(spoofed);
+  const { body } = noticeText(spoofed, 'linux');
   expect([message, detail, body].map((text) => text.includes(char))).toEqual([false, false, false]);
 });
 
@@ -73,7 +81,7 @@ test('a grave call names the loss and cannot be approved outside the window', ()
     facts: { class: 'destructive', paths: [], command, hosts: [], does: 'Deletes build and everything inside' },
   });
   expect(dialogText(grave).message).toBe('Deletes build and everything inside');
-  expect(noticeText(grave).body).toMatch(/^Deletes build/);
+  expect(noticeText(grave, 'linux').body).toMatch(/^Deletes build/);
   expect(dialogChoices(grave, true).map(({ label }) => label)).toEqual(['Deny', 'Open details']);
   expect(fitsNotice(grave)).toBe(false);
 });
@@ -83,7 +91,7 @@ test('bounds any text of a model, and shows in full what can be approved', () =>
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), fc.string({ unit: 'binary', maxLength: 3_000 }), (summary, args) => {
       const approval = approvalOf({ summary, args, reason: args });
       const { message, detail, showsAll } = dialogText(approval);
-      const notice = noticeText(approval).body;
+      const notice = noticeText(approval, 'darwin').body;
       expect(message.length + detail.length).toBeLessThan(4_000);
       expect(notice.length).toBeLessThan(600);
       if (showsAll) expect(dialogChoices(approval, true)).toHaveLength(6);

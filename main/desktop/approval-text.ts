@@ -27,12 +27,14 @@ export function dialogText(approval: Approval): DialogText {
   return { message: cut(headline, SUMMARY_LENGTH_MAX), detail, showsAll };
 }
 
-export function noticeText(approval: Approval): { title: string; body: string } {
+/** Desktops on Linux read the body as markup and leave out what they do not know, so there it is written as markup. */
+export function noticeText(approval: Approval, platform: NodeJS.Platform): { title: string; body: string } {
   const { headline, about, exact } = approvalText(approval);
   const summary = cut(headline.replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
   // A call that can be approved in the notification is shown there verbatim.
   const lines = fitsNotice(approval) ? [summary, exact, about.join(' ')] : [summary, cut(revealed(approval.risk), NOTICE_LENGTH_MAX)];
-  return { title: 'TrayClaw asks', body: lines.join('\n') };
+  const body = lines.join('\n');
+  return { title: 'TrayClaw asks', body: platform === 'linux' ? body.replaceAll('&', '&amp;').replaceAll('<', '&lt;') : body };
 }
 
 /**

@@ -134,7 +134,7 @@ export class DesktopApp {
       panic: (by) => void this.#panic(claw, by),
       quit: () => void this.#quitOnPurpose(),
       onSessionMayEnd: () => this.#sync(claw),
-      onSessionEnd: () => this.#sessionEnds(claw),
+      onSessionEnd: () => void this.#sessionEnds(claw),
     });
     this.#parts = parts;
     this.#lifetimes.add(parts.lifetimes);
@@ -182,7 +182,7 @@ export class DesktopApp {
     return {
       onSuspend: () => this.#sync(claw),
       onResume: () => this.#parts?.tray?.refresh(),
-      onShutdown: () => this.#sessionEnds(claw),
+      onShutdown: () => void this.#sessionEnds(claw).then(() => this.#electron.app.quit()),
     };
   }
 
@@ -190,8 +190,8 @@ export class DesktopApp {
    * The system session ends: stops running work, and a person decides later whether it continues. An idle app just quits, since this
    * happens every day.
    */
-  #sessionEnds(claw: HostedClaw): void {
-    if ((this.#parts?.status.status.runningTurns ?? 0) > 0) void this.#panic(claw, systemCaller);
+  async #sessionEnds(claw: HostedClaw): Promise<void> {
+    if ((this.#parts?.status.status.runningTurns ?? 0) > 0) await this.#panic(claw, systemCaller);
     else this.#electron.app.quit();
   }
 

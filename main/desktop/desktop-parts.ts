@@ -167,7 +167,8 @@ function createWindow(
       followPageMenu(contents, {
         isMac: process.platform === 'darwin',
         showMenu: (items) => Menu.buildFromTemplate(items).popup(),
-        copyText: (text) => void clipboard.writeText(text),
+        copyText: (text) => clipboard.writeText(text),
+        logger: options.logger,
       }),
     isDark: () => nativeTheme.shouldUseDarkColors,
     onSessionMayEnd: options.onSessionMayEnd,
@@ -206,6 +207,7 @@ function createPrompter(options: PartsOptions, window: MainWindow, openDetails: 
   return new ApprovalPrompter({
     claw,
     logger,
+    platform: process.platform,
     notify: Notification.isSupported() ? (notice) => new Notification(notice) : null,
     ask: holdsUp(process.platform) ? null : (question) => dialog.showMessageBox(question),
     attention: () => window.attention,

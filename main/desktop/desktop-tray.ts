@@ -19,7 +19,7 @@ import { TrayPart } from './tray.ts';
 const trayCaller: Caller = { channel: 'tray', actor: 'the tray' };
 
 export interface TrayOptions {
-  readonly electron: Pick<typeof Electron, 'Menu' | 'nativeImage' | 'nativeTheme' | 'Tray'>;
+  readonly electron: Pick<typeof Electron, 'Menu' | 'nativeImage' | 'nativeTheme' | 'screen' | 'Tray'>;
   readonly claw: Pick<Claw, 'op'>;
   readonly logger: Logger;
   readonly status: StatusWatch;
@@ -41,12 +41,13 @@ export interface TrayNeeds {
 /** Null on a desktop without tray icons; the app is then used through its window only. */
 export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | null {
   const { electron, logger, status } = options;
-  const { Menu, nativeImage, nativeTheme, Tray } = electron;
+  const { Menu, nativeImage, nativeTheme, screen, Tray } = electron;
   const { keys, login, lifetimes } = needs;
   const icons = new TrayIcons({
     createEmpty: () => nativeImage.createEmpty(),
     platform: process.platform,
-    isDark: () => nativeTheme.shouldUseDarkColors,
+    theme: nativeTheme,
+    scaleFactor: () => screen.getPrimaryDisplay().scaleFactor,
     folder: join(options.packageRoot, 'build', 'tray-icons'),
   });
   try {

@@ -14,10 +14,12 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
   onTestFinished(() => rmSync(userHome, { recursive: true }));
   const said: (Settings | LoginItemSettingsOptions | undefined)[] = [];
   let openAtLogin = false;
+  const disabled = { is: false };
   const app = {
     getLoginItemSettings: (asked?: LoginItemSettingsOptions) => {
       said.push(asked);
-      return { openAtLogin } as Electron.LoginItemSettings;
+      const system = { wasOpenedAtLogin: false, status: 'enabled' as const, launchItems: [] };
+      return { ...system, openAtLogin, executableWillLaunchAtLogin: openAtLogin && !disabled.is };
     },
     setLoginItemSettings: (settings: Settings) => {
       said.push(settings);
@@ -26,7 +28,7 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
   };
   const login = createLoginStart({ app, platform: 'linux', env: {}, userHome, execPath: '/opt/trayclaw/trayclaw', args: [], ...changes });
   const file = join(userHome, '.config', 'autostart', 'io.trayclaw.TrayClaw.desktop');
-  return { login, said, file, userHome };
+  return { login, said, file, userHome, disabled };
 }
 
 /**
@@ -53,9 +55,23 @@ function execOf(file: string): string {
   return line?.slice('Exec='.length) ?? '';
 }
 
-test.each(['darwin', 'win32'] as const)('on %s the system stores the setting, queried with the command it starts', (platform) => {
-  const { login, said } = rig({ platform, args: ['--home=/data'] });
-  const item = { path: '/opt/trayclaw/trayclaw', args: ['--home=/data', '--background'] };
+test('on macOS the system stores the setting', () => {
+  const { login, said } = rig({ platform: 'darwin' });
+  expect(login?.isOn()).toBe(false);
+  login?.set(true);
+  expect(login?.isOn()).toBe(true);
+  login?.set(false);
+  expect(said).toEqual([undefined, { openAtLogin: true }, undefined, { openAtLogin: false }]);
+});
+
+test('on macOS an app that needs arguments cannot start at login', () => {
+  expect(rig({ platform: 'darwin', args: ['--home=/data'] }).login).toBeNull();
+});
+
+test('on Windows the system stores the setting, queried with the command it starts', () => {
+  const { login, said } = rig({ platform: 'win32', execPath: 'C:\\My Apps\\TrayClaw.exe', args: ['--home=C:\\My Data'] });
+  // Electron quotes the arguments itself, and the path as well, which it reads up to a space if it has no quotes.
+  const item = { path: '"C:\\My Apps\\TrayClaw.exe"', args: ['--home=C:\\My Data', '--background'] };
   expect(login?.isOn()).toBe(false);
   login?.set(true);
   expect(login?.isOn()).toBe(true);
@@ -63,15 +79,11 @@ test.each(['darwin', 'win32'] as const)('on %s the system stores the setting, qu
   expect(said).toEqual([item, { ...item, openAtLogin: true }, item, { ...item, openAtLogin: false }]);
 });
 
-test.each([
-  ['--home=C:\\Data', '--home=C:\\Data'],
-  ['--home=C:\\My Data', '"--home=C:\\My Data"'],
-  ['--home=C:\\My Data\\', '"--home=C:\\My Data\\\\"'],
-  ['say "hi"', '"say \\"hi\\""'],
-])('on Windows an argument with a space is quoted: %s', (word, quoted) => {
-  const { login, said } = rig({ platform: 'win32', args: [word] });
-  login?.isOn();
-  expect(said).toEqual([{ path: '/opt/trayclaw/trayclaw', args: [quoted, '--background'] }]);
+test('on Windows an entry that the Task Manager disabled is off', () => {
+  const { login, disabled } = rig({ platform: 'win32' });
+  login?.set(true);
+  disabled.is = true;
+  expect(login?.isOn()).toBe(false);
 });
 
 test('returns null on an unsupported system', () => {

@@ -27,15 +27,25 @@ export const backgroundFlag = '--background';
 
 /** Null on an unsupported system. */
 export function createLoginStart(options: LoginStartOptions): LoginStart | null {
-  if (options.platform === 'linux') return new AutostartFile(options);
-  if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
-  const { app, execPath } = options;
-  // Electron joins the arguments without quoting, so on Windows an argument with a space needs quotes.
-  const args = [...options.args, backgroundFlag].map((word) => (options.platform === 'win32' ? quoteWindows(word) : word));
-  const item = { path: execPath, args };
+  const { app, platform, execPath, args } = options;
+  if (platform === 'linux') return new AutostartFile(options);
+  if (platform === 'win32') {
+    // Electron quotes what it writes. It compares the path up to the first space, unless the path is quoted.
+    const item = { path: `"${execPath}"`, args: [...args, backgroundFlag] };
+    return {
+      isOn: () => {
+        const { openAtLogin, executableWillLaunchAtLogin } = app.getLoginItemSettings(item);
+        // The Task Manager disables an entry instead of removing it.
+        return openAtLogin && executableWillLaunchAtLogin;
+      },
+      set: (isOn) => app.setLoginItemSettings({ ...item, openAtLogin: isOn }),
+    };
+  }
+  // macOS starts an installed app, and passes it no arguments: neither a script nor another data folder.
+  if (platform !== 'darwin' || args.length > 0) return null;
   return {
-    isOn: () => app.getLoginItemSettings(item).openAtLogin,
-    set: (isOn) => app.setLoginItemSettings({ ...item, openAtLogin: isOn }),
+    isOn: () => app.getLoginItemSettings().openAtLogin,
+    set: (isOn) => app.setLoginItemSettings({ openAtLogin: isOn }),
   };
 }
 
@@ -99,10 +109,4 @@ function quoteExec(word: string): string {
         .replaceAll('\\', '\\\\')
         .replaceAll('\n', '\\n')
         .replaceAll('\r', '\\r')}"`;
-}
-
-/** Quotes a word for CommandLineToArgvW, where backslashes are special only before a quote. */
-function quoteWindows(word: string): string {
-  if (word !== '' && !/[\s"]/.test(word)) return word;
-  return `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
 }

@@ -3,6 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { MenuItemConstructorOptions, WebContents } from 'electron';
 import { expect, test } from 'vitest';
+import { RecordingLogger } from '../../tests/rigs/desktop-bench.ts';
 import { followPageMenu } from './page-menu.ts';
 
 class FakePage extends EventEmitter {
@@ -17,10 +18,15 @@ class FakePage extends EventEmitter {
 function rig(isMac = false) {
   const page = new FakePage();
   const menus: MenuItemConstructorOptions[][] = [];
+  const logger = new RecordingLogger();
   followPageMenu(page as unknown as WebContents, {
     isMac,
     showMenu: (items) => menus.push(items),
-    copyText: (text) => void page.did.push(`text ${text}`),
+    copyText: (text) => {
+      page.did.push(`text ${text}`);
+      return text.includes('locked') ? Promise.reject(new Error('the clipboard is in use')) : Promise.resolve();
+    },
+    logger,
   });
   const rightClick = (about: object) => {
     const editFlags = { canCut: false, canCopy: true, canPaste: true, canSelectAll: true };
@@ -34,7 +40,7 @@ function rig(isMac = false) {
     page.emit('before-input-event', { preventDefault: () => (isPrevented = true) }, input);
     return [isPrevented, page.level];
   };
-  return { page, rightClick, press };
+  return { page, rightClick, press, logger };
 }
 
 const namesOf = (items: MenuItemConstructorOptions[]) => items.map(({ role, label, type }) => role ?? label ?? type);
@@ -95,4 +101,11 @@ test('the wheel with the control key zooms', () => {
   page.emit('zoom-changed', {}, 'in');
   page.emit('zoom-changed', {}, 'out');
   expect(page.level).toBe(0.5);
+});
+
+test('a clipboard that takes nothing is logged, and does not end the app', async () => {
+  const { rightClick, logger } = rig();
+  click(rightClick({ linkURL: 'https://example.org/locked' }), 'Copy link');
+  await Promise.resolve();
+  expect(logger.lines).toEqual(['warn: a link could not be copied']);
 });

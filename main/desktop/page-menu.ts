@@ -2,11 +2,13 @@
 // without a menu bar.
 
 import type { ContextMenuParams, Input, MenuItemConstructorOptions, WebContents } from 'electron';
+import type { Logger } from '../../core/base/logger.ts';
 
 export interface PageMenuOptions {
   readonly isMac: boolean;
   readonly showMenu: (items: MenuItemConstructorOptions[]) => void;
-  readonly copyText: (text: string) => void;
+  readonly copyText: (text: string) => Promise<void>;
+  readonly logger: Logger;
 }
 
 const suggestionsMax = 5;
@@ -19,8 +21,13 @@ export function followPageMenu(contents: WebContents, options: PageMenuOptions):
     const level = direction === 0 ? 0 : contents.getZoomLevel() + direction * zoomLevels.step;
     contents.setZoomLevel(Math.min(zoomLevels.most, Math.max(zoomLevels.least, level)));
   };
+  const copyLink = (link: string): void => {
+    options.copyText(link).catch((cause: unknown) => {
+      options.logger.log('warn', 'a link could not be copied', { cause: String(cause) });
+    });
+  };
   contents.on('context-menu', (_event, params) => {
-    const items = pageMenu(params, contents, options.copyText);
+    const items = pageMenu(params, contents, copyLink);
     if (items.length > 0) options.showMenu(items);
   });
   contents.on('zoom-changed', (_event, direction) => zoom(direction === 'in' ? 1 : -1));
@@ -33,12 +40,12 @@ export function followPageMenu(contents: WebContents, options: PageMenuOptions):
 }
 
 /** The entries for what is under the pointer; empty if nothing can be done with it. */
-function pageMenu(params: ContextMenuParams, contents: WebContents, copyText: (text: string) => void): MenuItemConstructorOptions[] {
+function pageMenu(params: ContextMenuParams, contents: WebContents, copyLink: (link: string) => void): MenuItemConstructorOptions[] {
   const { x, y, editFlags, isEditable, linkURL, mediaType, misspelledWord, selectionText } = params;
   const spelling = !isEditable || misspelledWord === '' ? [] : params.dictionarySuggestions.slice(0, suggestionsMax);
   const groups: MenuItemConstructorOptions[][] = [
     spelling.map((word) => ({ label: word, click: () => contents.replaceMisspelling(word) })),
-    /^(?:https?|mailto):/.test(linkURL) ? [{ label: 'Copy link', click: () => copyText(linkURL) }] : [],
+    /^(?:https?|mailto):/.test(linkURL) ? [{ label: 'Copy link', click: () => copyLink(linkURL) }] : [],
     mediaType === 'image' ? [{ label: 'Copy picture', click: () => contents.copyImageAt(x, y) }] : [],
     isEditable
       ? [

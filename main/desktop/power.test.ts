@@ -17,12 +17,13 @@ test('each event calls its handler, and none after removal', () => {
     onResume: () => did.push('resume'),
     onShutdown: () => did.push('shutdown'),
   });
-  for (const event of ['suspend', 'resume', 'shutdown', 'lock-screen', 'on-battery']) powerMonitor.emit(event);
+  for (const event of ['suspend', 'resume', 'lock-screen', 'on-battery']) powerMonitor.emit(event);
+  powerMonitor.emit('shutdown', { preventDefault: () => did.push('delayed') });
   expect([did, logger.lines]).toEqual([
-    ['suspend', 'resume', 'shutdown'],
+    ['suspend', 'resume', 'delayed', 'shutdown'],
     ['info: the machine goes to sleep', 'info: the machine woke up', 'info: the session of the person ends'],
   ]);
   stop();
   powerMonitor.emit('suspend');
-  expect([did.length, powerMonitor.eventNames()]).toEqual([3, []]);
+  expect([did.length, powerMonitor.eventNames()]).toEqual([4, []]);
 });

@@ -1,7 +1,7 @@
 // Sleep, wake and the end of the person's session. Before sleep everything is written to the disk. After it, clocks have jumped and
 // connections are lost, which the runtime detects.
 
-import type { PowerMonitor } from 'electron';
+import type { Event, PowerMonitor } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
 
 export interface PowerOptions {
@@ -9,7 +9,7 @@ export interface PowerOptions {
   readonly logger: Logger;
   readonly onSuspend: () => void;
   readonly onResume: () => void;
-  /** The system shuts down or the person logs out: running work is stopped. */
+  /** The system shuts down and waits a few seconds for the app to quit. */
   readonly onShutdown: () => void;
 }
 
@@ -22,7 +22,10 @@ export function followPower({ powerMonitor, logger, onSuspend, onResume, onShutd
     logger.log('info', 'the machine woke up');
     onResume();
   };
-  const shutdown = (): void => {
+  // Electron's types leave out the event, which its documentation names.
+  const shutdown = (event?: Pick<Event, 'preventDefault'>): void => {
+    // Otherwise Linux and macOS continue at once, and the log is not closed.
+    event?.preventDefault();
     logger.log('info', 'the session of the person ends');
     onShutdown();
   };

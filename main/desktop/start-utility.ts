@@ -23,12 +23,20 @@ export function startUtility(utility: UtilityPort): StartChild {
       send: (message) => child.postMessage(message),
       onMessage: (listener) => void child.on('message', listener),
       onExit: (listener) => void child.once('exit', () => listener()),
-      onError: (listener) => void child.stderr?.on('data', (bytes: Buffer) => listener(bytes.toString('utf8'))),
+      onError: (listener) => {
+        child.stderr?.on('data', (bytes: Buffer) => listener(bytes.toString('utf8')));
+        // Without a listener, an engine that runs out of memory would end this program too. Its exit is reported as well.
+        child.on('error', (type, location) => listener(`${type} in ${location}`));
+      },
       onSpawn: (listener) => void child.once('spawn', listener),
       kill: () => {
-        // While it loads a model, the child does not react to SIGTERM.
-        if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
-        else child.kill();
+        try {
+          // While it loads a model, the child does not react to SIGTERM.
+          if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+          else child.kill();
+        } catch {
+          // It has just ended, which its exit event reports.
+        }
       },
     };
   };

@@ -12,9 +12,14 @@ interface Made {
   isTemplate: boolean;
 }
 
-function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; look: { isDark: boolean } } {
+interface Theme {
+  shouldUseDarkColors: boolean;
+  shouldUseDarkColorsForSystemIntegratedUI: boolean;
+}
+
+function rig(platform: NodeJS.Platform, screenScale = 1): { icons: TrayIcons; made: Made[]; theme: Theme } {
   const made: Made[] = [];
-  const look = { isDark: false };
+  const theme = { shouldUseDarkColors: false, shouldUseDarkColorsForSystemIntegratedUI: false };
   const createEmpty = (): NativeImage => {
     const one: Made = { parts: [], isTemplate: false };
     made.push(one);
@@ -24,15 +29,21 @@ function rig(platform: NodeJS.Platform): { icons: TrayIcons; made: Made[]; look:
       setTemplateImage: (isTemplate: boolean) => (one.isTemplate = isTemplate),
     } as unknown as NativeImage;
   };
-  return { icons: new TrayIcons({ platform, isDark: () => look.isDark, createEmpty, folder }), made, look };
+  return { icons: new TrayIcons({ platform, theme, scaleFactor: () => screenScale, createEmpty, folder }), made, theme };
 }
 
 test.each([
-  ['darwin', [18, 36], [1, 2], true],
-  ['win32', [16, 24, 32], [1, 1.5, 2], false],
-  ['linux', [22, 44], [1, 2], false],
-] as const)('every state has a picture in each size of %s', (platform, sizes, scales, isTemplate) => {
-  const { icons, made } = rig(platform);
+  ['darwin', 2, [18, 36], [1, 2]],
+  ['linux', 2, [22, 44], [1, 2]],
+  // Electron makes the icon of Windows of one size: the one of the screen.
+  ['win32', 1, [16], [1]],
+  ['win32', 1.25, [24], [1]],
+  ['win32', 1.5, [24], [1]],
+  ['win32', 2, [32], [1]],
+  ['win32', 3, [32], [1]],
+] as const)('every state has a picture for %s at the scale %d: %j', (platform, scale, sizes, scales) => {
+  const { icons, made } = rig(platform, scale);
+  const isTemplate = platform === 'darwin';
   icons.of('idle', 3);
   icons.of('stopped', 0);
   for (const frame of [0, 1, 2]) icons.of('working', 0, frame);
@@ -43,10 +54,19 @@ test.each([
 });
 
 test('creates each image once, and again when the panel changes colour', () => {
-  const { icons, made, look } = rig('linux');
+  const { icons, made, theme } = rig('linux');
   icons.of('waiting', 12);
   expect(icons.of('waiting', 99)).toBe(icons.of('waiting', 12));
-  look.isDark = true;
+  theme.shouldUseDarkColors = true;
   icons.of('waiting', 12);
   expect(made).toHaveLength(2);
+});
+
+test('on Windows the picture follows the task bar, whose colour differs from that of the windows', () => {
+  const { icons, theme } = rig('win32');
+  const onLight = icons.of('idle', 0);
+  theme.shouldUseDarkColors = true;
+  expect(icons.of('idle', 0)).toBe(onLight);
+  theme.shouldUseDarkColorsForSystemIntegratedUI = true;
+  expect(icons.of('idle', 0)).not.toBe(onLight);
 });

@@ -2,13 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NativeImage } from 'electron';
+import type { NativeImage, NativeTheme } from 'electron';
 import type { Activity } from './desktop-status.ts';
 
 export interface TrayIconsOptions {
   createEmpty(): NativeImage;
   readonly platform: NodeJS.Platform;
-  isDark(): boolean;
+  /** The colours of the windows, and on Windows those of the task bar, which may differ. */
+  readonly theme: Pick<NativeTheme, 'shouldUseDarkColors' | 'shouldUseDarkColorsForSystemIntegratedUI'>;
+  /** Of the screen with the task bar, on Windows. */
+  scaleFactor(): number;
   /** The folder that contains the pictures. */
   readonly folder: string;
 }
@@ -29,25 +32,37 @@ export class TrayIcons {
   of(activity: Activity, count: number, frame = 0): NativeImage {
     const style = this.#style();
     const name = pictureName(activity, count, frame);
-    const known = this.#made.get(`${style}/${name}`);
+    const sizes = this.#sizes();
+    const key = `${style}/${name}-${sizes.join()}`;
+    const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const { folder, platform } = this.#options;
+    const { folder } = this.#options;
     const image = this.#options.createEmpty();
-    const sizes = pixels[platform] ?? LINUX_PIXELS;
     for (const size of sizes) {
       const buffer = readFileSync(join(folder, style, `${name}-${size}.png`));
       image.addRepresentation({ scaleFactor: size / (sizes[0] ?? size), width: size, height: size, buffer });
     }
     // Black with an alpha channel; macOS applies the colour.
     if (style === 'template') image.setTemplateImage(true);
-    this.#made.set(`${style}/${name}`, image);
+    this.#made.set(key, image);
     return image;
+  }
+
+  #sizes(): readonly number[] {
+    const { platform } = this.#options;
+    const sizes = pixels[platform] ?? LINUX_PIXELS;
+    if (platform !== 'win32') return sizes;
+    // Electron makes the icon of the first size only, and Windows enlarges it.
+    const [normal = 0] = sizes;
+    return [sizes.find((size) => size >= normal * this.#options.scaleFactor()) ?? Math.max(...sizes)];
   }
 
   /** `light` and `dark` name the colour of the panel, not of the picture. */
   #style(): 'template' | 'light' | 'dark' {
-    if (this.#options.platform === 'darwin') return 'template';
-    return this.#options.isDark() ? 'dark' : 'light';
+    const { platform, theme } = this.#options;
+    if (platform === 'darwin') return 'template';
+    const isDark = platform === 'win32' ? theme.shouldUseDarkColorsForSystemIntegratedUI : theme.shouldUseDarkColors;
+    return isDark ? 'dark' : 'light';
   }
 }
 

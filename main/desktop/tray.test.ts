@@ -90,10 +90,12 @@ test('animates the icon while work runs, at most twice a second, then stops', ()
   expect([timers.size, take().at(-1)]).toEqual([0, 'destroyed']);
 });
 
-test('a click opens the window, except on Linux, where clicks are not reported', () => {
-  const windows = rig('win32');
-  windows.tray.emit('click');
-  const linux = rig('linux');
-  linux.tray.emit('click');
-  expect([windows.opened, linux.opened]).toEqual([['open'], []]);
+test.each([
+  ['win32', ['open']],
+  ['linux', ['open']],
+  ['darwin', []],
+] as const)('on %s a click opens the window, unless it opens the menu: %j', (platform, expected) => {
+  const { tray, opened } = rig(platform);
+  tray.emit('click');
+  expect(opened).toEqual(expected);
 });

@@ -34,8 +34,8 @@ export class TrayPart {
     this.#options = options;
     this.#status = status;
     this.#tray = options.create(options.icons.of(activityOf(status), status.approvals.length));
-    // On Linux a tray icon with a menu reports no clicks; elsewhere a click opens the window.
-    if (options.platform !== 'linux') this.#tray.on('click', () => options.actions.open());
+    // On macOS the same click opens the menu. On Linux the desktop decides what activates an icon, often a double click.
+    if (options.platform !== 'darwin') this.#tray.on('click', () => options.actions.open());
     this.show(status);
   }
 

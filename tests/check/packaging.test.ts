@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { validateConfiguration } from 'app-builder-lib/out/util/config/config.js';
 import type { Configuration } from 'app-builder-lib';
 import { expect, test } from 'vitest';
-import { packagingConfig } from '../../build/electron-builder.mjs';
+import { packagingConfig, removeEmptySecrets, withPluginEntitlements } from '../../build/electron-builder.mjs';
 import { fuses, setLastFuse } from '../../build/fuses.mjs';
 import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.mjs';
 import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
@@ -21,7 +21,7 @@ const targets: readonly (readonly [PackedPlatform, string])[] = (['linux', 'darw
 );
 
 test("electron-builder's schema accepts the configuration, but no unknown name", async () => {
-  const signed = { CSC_LINK: 'certificate.p12', APPLE_API_KEY: 'key.p8', TRAYCLAW_UPDATE_FEED: 'https://updates.invalid/' };
+  const signed = { CSC_LINK: 'certificate.p12', APPLE_API_KEY: 'key.p8' };
   for (const env of [{}, signed]) await validateConfiguration(packagingConfig(projectRoot, env), quiet);
   await expect(validateConfiguration({ ...packagingConfig(projectRoot, {}), asarUnpacked: [] } as Configuration, quiet)).rejects.toThrow(
     'asarUnpacked',
@@ -56,16 +56,66 @@ test('a binary with an extra fuse, and one without fuses, are rejected', () => {
   expect(() => setLastFuse(known)).toThrow('no fuses of a known layout');
 });
 
-test('nothing is signed, hardened, notarized or published unless the environment asks', () => {
+test('nothing is signed, hardened or notarized unless the environment asks', () => {
   const decisions = (env: Record<string, string>): unknown => {
-    const { publish, extraResources, mac } = packagingConfig(projectRoot, env);
-    return [publish, (extraResources as unknown[]).length, mac?.identity, mac?.hardenedRuntime, mac?.notarize];
+    const { mac } = packagingConfig(projectRoot, env);
+    return [mac?.identity, typeof mac?.sign, mac?.hardenedRuntime, mac?.notarize];
   };
-  const feed = { provider: 'generic', url: 'https://updates.invalid/' };
-  expect(decisions({})).toEqual([null, 1, '-', false, false]);
-  expect(decisions({ CSC_LINK: 'a.p12' })).toEqual([null, 1, undefined, true, false]);
-  expect(decisions({ APPLE_ID: 'a' })).toEqual([null, 1, '-', false, false]);
-  expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a', TRAYCLAW_UPDATE_FEED: feed.url })).toEqual([feed, 0, undefined, true, true]);
+  expect(decisions({})).toEqual(['-', 'undefined', false, false]);
+  expect(decisions({ CSC_LINK: 'a.p12' })).toEqual([undefined, 'function', true, false]);
+  expect(decisions({ APPLE_ID: 'a' })).toEqual(['-', 'undefined', false, false]);
+  expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a' })).toEqual([undefined, 'function', true, true]);
+});
+
+test('a secret that a workflow passes without a value counts as absent', () => {
+  const env = { CSC_LINK: '', WIN_CSC_LINK: '', CSC_KEY_PASSWORD: '', APPLE_ID: '', APPLE_TEAM_ID: 'T', PATH: '' };
+  removeEmptySecrets(env);
+  expect(env).toEqual({ APPLE_TEAM_ID: 'T', PATH: '' });
+});
+
+test('each secret that a package needs reaches it from a release', () => {
+  const workflow = (name: string): string => readFileSync(join(projectRoot, '.github/workflows', name), 'utf8');
+  const names = (text: string): string[] =>
+    [...new Set([...text.matchAll(/secrets\.((?:WIN_)?CSC_\w+|APPLE_\w+)/g)].map(([, name = '']) => name))].sort();
+  const used = names(workflow('dist.yml'));
+  expect(used).toEqual([
+    'APPLE_APP_SPECIFIC_PASSWORD',
+    'APPLE_ID',
+    'APPLE_TEAM_ID',
+    'CSC_KEY_PASSWORD',
+    'CSC_LINK',
+    'WIN_CSC_KEY_PASSWORD',
+    'WIN_CSC_LINK',
+  ]);
+  expect(names(workflow('release.yml'))).toEqual(used);
+  expect(used.filter((name) => !workflow('dist.yml').includes(`      ${name}:\n        required: false\n`))).toEqual([]);
+});
+
+test('an AppImage needs no libfuse2, and its entry keeps the sandbox', () => {
+  const { toolsets, appImage } = packagingConfig(projectRoot, {});
+  expect([toolsets?.appimage, appImage?.executableArgs]).toEqual(['1.0.3', undefined]);
+});
+
+test('on macOS only the helper of utility processes may load libraries of others', () => {
+  const own = { entitlements: 'own.plist', hardenedRuntime: true };
+  const { optionsForFile } = withPluginEntitlements({ optionsForFile: (_file: string) => own });
+  const helper = (kind: string): string =>
+    `/release/TrayClaw.app/Contents/Frameworks/TrayClaw Helper${kind}.app/Contents/MacOS/TrayClaw Helper${kind}`;
+  const given = [helper(''), helper(' (GPU)'), helper(' (Renderer)'), '/release/TrayClaw.app'].map((file) => optionsForFile(file));
+  expect(given).toEqual([own, own, own, own]);
+  const { entitlements, ...others } = optionsForFile(helper(' (Plugin)'));
+  expect(others).toEqual({ hardenedRuntime: true });
+  const rights = (file: string): string[] =>
+    [...readFileSync(join(projectRoot, file), 'utf8').matchAll(/cs\.([\w-]+)/g)].map(([, name = '']) => name);
+  expect(rights(entitlements)).toEqual(['allow-jit', 'allow-unsigned-executable-memory', 'disable-library-validation']);
+  expect(rights('build/entitlements.mac.plist')).toEqual(['allow-jit']);
+});
+
+test('a package comes with the feed that a release merges and uploads', () => {
+  expect(packagingConfig(projectRoot, {}).publish).toEqual({ provider: 'generic', url: 'https://trayclaw.invalid/' });
+  const workflow = (name: string): string => readFileSync(join(projectRoot, '.github/workflows', name), 'utf8');
+  expect(workflow('dist.yml')).toContain('release/latest*.yml');
+  expect(workflow('release.yml')).toContain('artifacts/macos-15/latest-mac.yml artifacts/macos-15-intel/latest-mac.yml');
 });
 
 test.each(targets)('the package for %s on %s contains the app and no build files', (platform, arch) => {

@@ -25,6 +25,7 @@ documented(
       'early dialog: dialog module can only be used after app is ready',
       'early globalShortcut: globalShortcut cannot be used before the app is ready',
       "early screen: The 'screen' module can't be used before the app 'ready' event",
+      'early utilityProcess: utilityProcess cannot be created before app is ready.',
       'ready',
       'when ready',
     ]);

@@ -197,7 +197,10 @@ documented('sleep, wake and the end of the session are events', 'Emitted when th
     const told: string[] = [];
     powerMonitor.on('suspend', () => told.push('suspend'));
     powerMonitor.on('resume', () => told.push('resume'));
-    powerMonitor.on('shutdown', () => told.push('shutdown'));
+    powerMonitor.on('shutdown', (event?: { preventDefault(): void }) => {
+      event?.preventDefault();
+      told.push('shutdown');
+    });
     Object.assign(globalThis, { told });
   }, null);
   for (const event of ['suspend', 'resume', 'shutdown'] as const) await probe.driver.power(event);

@@ -155,6 +155,44 @@ test('the session ends while idle: the app quits, and the next start is not stop
   expect(await (await app.claw()).op('panic.status', {})).toMatchObject({ engaged: false });
 });
 
+async function workUntilStopped(end: () => Promise<unknown>): Promise<void> {
+  app.reply({ firstDelayMs: 60_000, text: 'Too late.' });
+  const claw = await app.claw();
+  const { turnId } = await claw.op('message.send', { text: 'Work' });
+  await expect.poll(async () => (await claw.op('turn.get', { turnId })).status).toBe('running');
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  await end().catch(() => undefined);
+}
+
+/** The reason of the stop that the next start finds, which it releases. */
+async function stopFoundNext(): Promise<string | null> {
+  await app.driver.kill();
+  await app.launch();
+  await app.usable();
+  const claw = await app.claw();
+  const { reason } = await claw.op('panic.status', {});
+  await claw.op('panic.release', {});
+  return reason;
+}
+
+test('the session ends during work: the work is stopped, the app quits, and the next start waits for a person', async () => {
+  await workUntilStopped(() => app.driver.power('shutdown'));
+  expect(await app.driver.exited).toBe(0);
+  expect(await stopFoundNext()).toBe('Pressed: the end of the session.');
+});
+
+// Electron's native_window_views_win.cc: "The OS kills us and our child processes right after this returns".
+test('the stop is recorded before Windows ends the app, right after session-end', async () => {
+  await workUntilStopped(() =>
+    app.driver.evaluate(({ BrowserWindow }) => {
+      BrowserWindow.getAllWindows()[0]?.emit('session-end', {});
+      setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+    }, null),
+  );
+  await app.driver.exited;
+  expect(await stopFoundNext()).toBe('Pressed: the end of the session.');
+});
+
 test('quitting during a tool call asks first; the turn continues at the next start', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');

@@ -93,7 +93,6 @@ const presses: readonly Press[] = [
   ['tray', () => app.driver.clickMenu('panic'), idle],
   ['keys', () => app.driver.pressKeys(panicKeys), idle],
   ['window', () => app.page.evaluate(`document.querySelector('button.panic').click()`), idle],
-  ['shutdown', () => app.driver.power('shutdown'), workBeside],
   // Windows reports it through the window.
   [
     'session-end',

@@ -35,6 +35,13 @@ test('without tray, notifications and hotkey the window works and dialogs ask', 
   await app.expectSaid('All the same.');
 });
 
+test('without the sandbox of Chromium, as for the superuser, the window opens', async () => {
+  const app = await prepared({ args: ['--no-sandbox'] });
+  await app.launch();
+  await app.usable();
+  await app.deskShows((desk) => desk.windows[0]?.isVisible, true);
+});
+
 test('a broken config.yaml is named in a box, and the exit code is 1', async () => {
   const app = await prepared({ configText: 'models: [not: closed\n' });
   const { code, log } = await endsWithBox(app);

@@ -68,7 +68,9 @@ test('the archive contains the listed files, and native code is next to it', onL
   const { main, desktopName, devDependencies } = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<string, unknown>;
   expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'io.trayclaw.TrayClaw.desktop', undefined]);
   expect(['resources/default_app.asar', 'version'].filter((own) => existsSync(join(unpackedApp, own)))).toEqual([]);
-  expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe('updaterCacheDirName: trayclaw-updater\n');
+  expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe(
+    'provider: generic\nurl: https://trayclaw.invalid/\nupdaterCacheDirName: trayclaw-updater\n',
+  );
 });
 
 test('the fuses are set in the binary', onLinux, () => {

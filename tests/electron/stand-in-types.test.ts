@@ -41,6 +41,7 @@ const parts: { readonly [K in keyof typeof StandIn]: K extends keyof typeof Elec
   session: true,
   shell: true,
   Tray: true,
+  utilityProcess: true,
 };
 
 const fits: {
@@ -58,6 +59,8 @@ const fits: {
   readonly screen: Checked<typeof StandIn.screen, Electron.Screen>;
   readonly session: Checked<typeof StandIn.session.defaultSession, Electron.Session>;
   readonly shell: Checked<typeof StandIn.shell, Electron.Shell>;
+  readonly utilityProcess: Checked<typeof StandIn.utilityProcess, typeof Electron.utilityProcess>;
+  readonly child: Checked<ReturnType<typeof StandIn.utilityProcess.fork>, Electron.UtilityProcess>;
   /** Two members take other parts, of which the stand-in has its own. */
   readonly tray: Checked<Omit<InstanceType<typeof StandIn.Tray>, 'setImage' | 'setContextMenu'>, Electron.Tray>;
 } = {
@@ -75,10 +78,12 @@ const fits: {
   screen: true,
   session: true,
   shell: true,
+  utilityProcess: true,
+  child: true,
   tray: true,
 };
 
 test('every part of the stand-in is a part of Electron, with compatible types', () => {
   expect(Object.values(parts).every(Boolean)).toBe(true);
-  expect(Object.keys(fits).length).toBe(Object.keys(parts).length - 2 + 1);
+  expect(Object.keys(fits).length).toBe(Object.keys(parts).length - 2 + 2);
 });

@@ -93,7 +93,7 @@ export class ElectronDriver implements DesktopDriver {
   }
 
   async power(event: 'suspend' | 'resume' | 'shutdown'): Promise<void> {
-    await this.#app.evaluate(({ powerMonitor }, name) => powerMonitor.emit(name), event);
+    await this.#app.evaluate(({ powerMonitor }, name) => powerMonitor.emit(name, { preventDefault: () => undefined }), event);
   }
 
   async dark(isDark: boolean): Promise<void> {

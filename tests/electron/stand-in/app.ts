@@ -34,16 +34,12 @@ class StandInApp extends EventEmitter {
   readonly commandLine = {
     getSwitchValue: (name: string): string =>
       process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '',
-    appendSwitch: (_name: string, _value?: string): void => {
-      // Chromium reads its switches when it starts.
-      if (lifecycle.isReady) throw new Error('too late for a switch');
-    },
     hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
   /** Set once the first window has been created. */
   chromium: { readonly address: string } | null = null;
-  sandboxed = false;
+  #canOpenPages = true;
   appUserModelId = '';
   loginItem = { openAtLogin: false };
   #name = 'electron';
@@ -103,7 +99,8 @@ class StandInApp extends EventEmitter {
 
   enableSandbox(): void {
     if (lifecycle.isReady) throw new Error('app.enableSandbox() can only be called before app is ready');
-    this.sandboxed = true;
+    // The call removes the switch from the browser process only: the zygote was started with it, and its pages end at once.
+    if (this.commandLine.hasSwitch('no-sandbox')) this.#canOpenPages = false;
   }
 
   setAsDefaultProtocolClient(scheme: string): boolean {
@@ -188,6 +185,7 @@ class StandInApp extends EventEmitter {
     if (this.#isEnding) return;
     let browser: Promise<RunningChromium> | null = null;
     pages.open = async () => {
+      if (!this.#canOpenPages) throw new Error('the page ended (exit code 133)');
       const isFirst = browser === null;
       const { context } = await (browser ??= this.#startBrowser());
       const first = isFirst ? context.pages()[0] : undefined;

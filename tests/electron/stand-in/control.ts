@@ -8,7 +8,7 @@ import { app } from './app.ts';
 import { windows, type BrowserWindow } from './browser-window.ts';
 import type { ForeignSender } from './web-contents.ts';
 import { handledChannels, type Reply } from './ipc-main.ts';
-import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, powerMonitor, pressKeys, trays } from './native.ts';
+import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, pressKeys, tellPower, trays } from './native.ts';
 
 /** The desktop as a person sees it. */
 export interface Desk {
@@ -62,7 +62,7 @@ const actions = {
   },
   failNotification: (index: number): void => notifications[index]?.fail('no notification service'),
   pressKeys,
-  power: (event: 'suspend' | 'resume' | 'shutdown'): boolean => powerMonitor.emit(event),
+  power: tellPower,
   dark: (isDark: boolean): boolean => {
     nativeTheme.shouldUseDarkColors = isDark;
     return nativeTheme.emit('updated');

@@ -18,3 +18,4 @@ export {
   Tray,
 } from './native.ts';
 export { protocol } from './protocol.ts';
+export { utilityProcess } from './utility-process.ts';

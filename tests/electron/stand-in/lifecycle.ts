@@ -14,6 +14,7 @@ const tooEarly = {
   Notification: 'Cannot create Notification before app is ready',
   dialog: 'dialog module can only be used after app is ready',
   globalShortcut: 'globalShortcut cannot be used before the app is ready',
+  utilityProcess: 'utilityProcess cannot be created before app is ready.',
   screen: "The 'screen' module can't be used before the app 'ready' event",
 } as const;
 

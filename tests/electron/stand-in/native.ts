@@ -230,15 +230,34 @@ export const shell = {
 
 export const powerMonitor = new EventEmitter();
 
+/**
+ * For the test. "If the event handler invokes `e.preventDefault()`, Electron will attempt to delay system shutdown in order for the app to
+ * exit cleanly": without it, the system ends the app at once.
+ */
+export function tellPower(event: 'suspend' | 'resume' | 'shutdown'): boolean {
+  let isDelayed = event !== 'shutdown';
+  const isHeard = powerMonitor.emit(event, { preventDefault: () => (isDelayed = true) });
+  if (!isDelayed) process.kill(process.pid, 'SIGKILL');
+  return isHeard;
+}
+
 class NativeTheme extends EventEmitter {
   shouldUseDarkColors = process.env['TRAYCLAW_STANDIN_DARK'] === '1';
+  /** Of Windows and macOS only. */
+  shouldUseDarkColorsForSystemIntegratedUI = false;
 }
 export const nativeTheme = new NativeTheme();
 
+const display: { workArea: Rectangle; scaleFactor: number } = { workArea: { x: 0, y: 0, width: 1920, height: 1080 }, scaleFactor: 1 };
+
 export const screen = {
-  getAllDisplays: (): { workArea: Rectangle }[] => {
+  getAllDisplays: (): (typeof display)[] => {
     needsReady('screen');
-    return [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
+    return [display];
+  },
+  getPrimaryDisplay: (): typeof display => {
+    needsReady('screen');
+    return display;
   },
 };
 
