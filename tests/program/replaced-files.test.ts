@@ -1,4 +1,4 @@
-// A build or an update replaces the files of the program while it runs: it goes on, and a part that was not loaded yet says what to do.
+// A build or an update replaces the files of the program while it runs: it continues, and a part that was not loaded yet says what to do.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -16,7 +16,7 @@ const readySchema = z.object({ url: z.string(), token: z.string() });
 const QUIET_MS = 3_500;
 
 test(
-  'a server whose files were replaced goes on, and names what a missing part needs',
+  'a server whose files were replaced continues, and a missing part says what to do',
   { ...needs('Linux'), timeout: 60_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trayclaw-replaced-'));

@@ -172,7 +172,7 @@ export const channelOps = defineOps({
   'channel.revoke': {
     params: z.strictObject({ channel: id, userId: z.string().min(1).max(320) }),
     result: people,
-    about: "revoke a person's access over a chat service",
+    about: "revoke a person's access over a chat service; nothing more is sent to their chat",
     forPerson: true,
     shows: peopleTable,
     commands: {
