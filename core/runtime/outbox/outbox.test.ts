@@ -1,5 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest';
 import type { ChatAddress, SendOutcome } from '../../contracts/channels.ts';
+import type { HookVerdict } from '../../contracts/features/hooks.ts';
 import { home, OutboxBench, ScriptedPort } from '../../../tests/rigs/outbox-bench.ts';
 
 const away: ChatAddress = { channel: 'loop', chatId: 'out' };
@@ -260,6 +261,21 @@ test.each<[string, SendOutcome, string[], string]>([
   expect(port.delivered.toSorted()).toEqual(delivered.toSorted());
   expect([bench.rows.row(outboundId)?.state, bench.rows.row(waiting)?.state]).toEqual([state, 'dropped']);
   expect([bench.outbox.knows('loop:home'), bench.outbox.knows('last'), bench.chats.ofSession('ses_1')]).toEqual([false, false, null]);
+});
+
+test('a message that is dropped while its hook runs is not sent', async () => {
+  const bench = new OutboxBench();
+  onTestFinished(() => bench.dispose());
+  const port = new ScriptedPort();
+  const verdict = Promise.withResolvers<HookVerdict>();
+  bench.outbox.start({ has: (on) => on === 'before_message', before: () => verdict.promise, after: () => undefined });
+  bench.outbox.open(port);
+  const outboundId = bench.queue('one');
+  await bench.rest();
+  bench.outbox.settle(outboundId, 'drop', 'ada');
+  verdict.resolve({ decision: 'pass', reason: '' });
+  await bench.rest();
+  expect([port.tried, bench.rows.row(outboundId)?.state]).toEqual([[], 'dropped']);
 });
 
 test('a turn from a chat is answered there exactly once, also after a restart', async () => {
