@@ -63,23 +63,6 @@ test('an answer is shown as a draft while it is written, and once when it is don
   expect(rig.ada.drafts()).toEqual([]);
 });
 
-test('a person whose pairing ends while an answer is written sees no more of it', async () => {
-  const text = 'Word by word it comes. '.repeat(20).trim();
-  const rig = await open({ rules: [{ user: 'slowly', answer: { text, pieceChars: 12, delayMs: 60 } }] });
-  await rig.pair();
-  rig.ada.write('slowly please');
-  await until(() => rig.ada.drafts().some((draft) => draft.startsWith('Word by word')), 'a draft is shown');
-  const [session] = (await rig.claw.op('session.list', {})).sessions;
-  await rig.claw.op('telegram.revoke', { userId: '42' });
-  await until(
-    async () => (await rig.claw.op('session.get', { sessionId: session?.sessionId ?? '' })).session.status === 'done',
-    'it ended',
-  );
-  expect(rig.ada.drafts().filter((draft) => draft.length > text.length / 2)).toEqual([]);
-  expect(rig.ada.heard().filter((heard) => heard.startsWith('Word'))).toEqual([]);
-  expect((await rig.claw.op('outbox.list', { all: true })).items.filter(({ text: queued }) => queued === text)).toEqual([]);
-});
-
 test('without drafts, one message is edited until it is the answer', async () => {
   const text = 'Word by word it comes. '.repeat(20).trim();
   const rig = await open({ without: ['sendMessageDraft'], rules: [{ user: 'slowly', answer: { text, pieceChars: 12, delayMs: 90 } }] });
