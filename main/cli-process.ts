@@ -151,7 +151,7 @@ function ownDoors(door: InstanceDoor, home: string): OwnDoors {
       return listening;
     },
     dispose: async () => {
-      rmSync(openerFilePath(home), { force: true });
+      if (existsSync(openerFilePath(home))) rmSync(openerFilePath(home));
       await door.dispose();
     },
   };

@@ -5,6 +5,7 @@ import { flushCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { compileCacheFolder } from './compile-cache.ts';
 import { letYoungGenerationGrow } from './frugal-start.ts';
+import { sweepCompiled } from './sweep-compiled.ts';
 
 const QUIET_AFTER_MS = 3_000;
 
@@ -25,11 +26,6 @@ export function settleMemorySoon(): void {
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     setFlagsFromString('--no-expose-gc');
     letYoungGenerationGrow();
-    void sweep();
+    void sweepCompiled(compileCacheFolder(process.env, process.platform, homedir()), Date.now());
   }, QUIET_AFTER_MS).unref();
-}
-
-async function sweep(): Promise<void> {
-  const { sweepCompiled } = await import('./sweep-compiled.ts');
-  await sweepCompiled(compileCacheFolder(process.env, process.platform, homedir()), Date.now());
 }

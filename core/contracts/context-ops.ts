@@ -90,7 +90,7 @@ export const contextOps = defineOps({
     commands: {
       'rules unpin': {
         takes: ['ruleId'],
-        options: { sessionId: 'in this session alone, where a fork took it along' },
+        options: { sessionId: 'only in this session, a fork that took the rule along' },
         example: 'rul_01JD7Q',
       },
     },

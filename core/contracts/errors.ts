@@ -168,7 +168,9 @@ export function toAppError(cause: unknown): AppError {
   if (isAppError(cause)) return cause;
   // One cause, such as a full disk, fails several parts: the first one names it.
   if (cause instanceof AggregateError && cause.errors.length > 0) return toAppError(cause.errors[0]);
-  return fileError(cause) ?? new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+  return (
+    fileError(cause) ?? missingPart(cause) ?? new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause })
+  );
 }
 
 const allow = 'Give this user access to it, or choose another place.';
@@ -189,6 +191,14 @@ const fileErrors: Readonly<Record<string, readonly [code: ErrorCode, hint?: stri
   ENOTDIR: ['store_failed', elsewhere],
   EISDIR: ['store_readonly', 'Move this folder away, then do it again.'],
 };
+
+/** A build or an update replaced the files of the program while it ran. Null for any other cause. */
+function missingPart(cause: unknown): AppError | null {
+  if (errnoOf(cause) !== 'ERR_MODULE_NOT_FOUND' || !(cause instanceof Error) || !('url' in cause)) return null;
+  if (!/\/dist\/chunks\/[\w.-]+\.js$/.test(String(cause.url))) return null;
+  const said = 'A part of the program was replaced or removed while it ran, by a build or an update.';
+  return new AppError('internal', said, { cause, hint: 'Stop TrayClaw and start it again.' });
+}
 
 /** Null for anything but a failed call on a file. */
 function fileError(cause: unknown): AppError | null {

@@ -219,4 +219,34 @@ function upkeepTests(rig: ConformanceRig, options: Options): void {
     const found = checks.find(({ id }) => id === rig.name || id === `channel-${rig.name}`);
     expect(found).toMatchObject({ ok: true, detail: expect.stringMatching(/paired with 1 person/) as string });
   });
+
+  test('a person whose pairing was ended gets nothing more, also nothing that was asked for before', options, async () => {
+    const carl = await rig.bench.person('carl');
+    const { code, pairingId } = await rig.offer();
+    await carl.write(code);
+    await until(async () => (await rig.claimedBy(pairingId)) === carl.id, 'the code has arrived');
+    await rig.confirm(pairingId);
+    await rig.hears(carl, /You are paired/);
+    await carl.write('write the file');
+    await rig.hears(carl, /Wants to write/);
+    const chat = (await rig.claw.op('chat.list', {})).chats[0];
+    await rig.claw.op('schedule.create', {
+      name: 'to carl',
+      prompt: 'a word of the schedule',
+      spec: { kind: 'every', everyMs: 3_600_000 },
+      deliver: `${chat?.channel}:${chat?.chatId}`,
+    });
+    await rig.revoke(carl.id);
+    const [open] = (await rig.claw.op('approval.list', {})).approvals;
+    await rig.claw.op('approval.decide', { approvalId: open?.approvalId ?? '', decision: 'deny' }, { channel: 'window', actor: 'window' });
+    await rig.claw.op('turn.wait', { turnId: open?.turnId ?? '', timeoutMs: 20_000 });
+    const [schedule] = (await rig.claw.op('schedule.list', {})).schedules;
+    const { turnId } = await rig.claw.op('schedule.run', { scheduleId: schedule?.scheduleId ?? '' });
+    await rig.claw.op('turn.wait', { turnId: turnId ?? '', timeoutMs: 20_000 });
+    await rig.claw.op('schedule.remove', { scheduleId: schedule?.scheduleId ?? '' });
+    await rig.settleWith('a word after the end');
+    await rig.delivered();
+    const heard = await carl.heard();
+    expect(heard.filter((text) => /That is settled|a word of the schedule/.test(text))).toEqual([]);
+  });
 }

@@ -297,7 +297,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     }),
     'secret.set': ({ name }) => ({ name }),
     'secret.list': () => ({ names: ['a', 'b'] }),
-    'secret.delete': ({ name }) => ({ name, deleted: false }),
+    'secret.delete': ({ name }) => ({ name, deleted: true }),
     'secret.status': () => vaultStatus,
     'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),

@@ -80,6 +80,14 @@ test('a folder in place of a file of the store is named, with what to do', async
   }
 });
 
+test('a file in place of the folder of the local socket is named, and does not hinder the end', onUnix, () => {
+  mkdirSync(join(root, 'home'), { mode: 0o700 });
+  writeFileSync(join(root, 'home', 'run'), '');
+  const args = [cliFile, '--home', join(root, 'home'), 'sessions', 'list'];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '' } });
+  expect([status, stderr.trim().split('\n')]).toEqual([0, [expect.stringContaining('run is not a folder. Remove ') as string]]);
+});
+
 test('a limit on open files is said to be one, not a matter of permissions', needs('Linux'), () => {
   const run = (limit: number) => {
     const command = `ulimit -n ${limit}; exec "${process.execPath}" "${cliFile}" --home "${join(root, 'home')}" sessions list`;

@@ -26,7 +26,7 @@ export const featureEventPins = {
   'channel.pairing_claimed': 'a37f45a8d5e0d3b8',
   'channel.pairing_ended': 'dc993f9c30e524a6',
   'channel.paired': '13fe57a88dea8a3d',
-  'channel.revoked': '52abc2379151f2c2',
+  'channel.revoked': '3d006858cd6b967d',
   'channel.paused': '5479ae2544aaf75b',
   'channel.resumed': '5479ae2544aaf75b',
   'channel.state_changed': 'c4890695149f93d1',

@@ -47,6 +47,35 @@ const until = <T>(check: () => Promise<T>): Promise<T> => vi.waitFor(check, { ti
 
 const job = { name: 'Tidy', prompt: 'Tidy up.', spec: { kind: 'every', everyMs: 3_600_000 } } as const;
 
+test('after the clock was set back, the next times shown are those that will run', async () => {
+  await using home = new TestHome();
+  home.configure({ models: { default: 'demo/offline' }, heartbeat: { everyMinutes: 0 } });
+  let aheadMs = 0;
+  const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
+  const claw = await home.open({ clock });
+  const minute = 60_000;
+  const { scheduleId } = await claw.op('schedule.create', { ...job, spec: { kind: 'every', everyMs: 15 * minute } });
+  const ran = async (): Promise<number[]> => {
+    const { last } = await claw.op('schedule.get', { scheduleId, limit: 50 });
+    return last.filter(({ disposition, status }) => disposition === 'run' && status === 'done').map(({ dueMs }) => dueMs);
+  };
+  for (let count = 1; count <= 4; count++) {
+    aheadMs += 15 * minute;
+    await claw.op('schedule.update', { scheduleId, enabled: true });
+    await until(async () => expect(await ran()).toHaveLength(count));
+  }
+  aheadMs -= 60 * minute;
+  const shown = async (): Promise<readonly number[]> => (await claw.op('schedule.get', { scheduleId })).nextMs;
+  const lastRun = Math.max(...(await ran()));
+  const expected = [1, 2, 3, 4, 5].map((at) => lastRun + at * 15 * minute);
+  expect(await shown()).toEqual(expected);
+  // The next check notices the clock.
+  await claw.op('schedule.update', { scheduleId, enabled: true });
+  await until(async () => expect(await eventsOf(claw, systemSessionId, 'schedule.rewound')).toHaveLength(1));
+  expect(await shown()).toEqual(expected);
+  expect(new Set(await ran()).size).toBe(4);
+});
+
 test('a risky call of an unattended turn is denied after a timeout, and reported', async () => {
   const { home, claw } = await open([
     { results: 0, answer: { calls: [{ tool: 'write_file', args: { path: 'made.txt', content: 'x' } }] } },

@@ -44,7 +44,10 @@ test('pinned sessions come first, and pages join without a gap', async () => {
     cursor = page.nextCursor;
   } while (cursor !== null);
   expect(titles).toEqual(['a', 'e', 'd', 'c', 'b']);
-  await expect(claw.op('session.list', { cursor: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('session.list', { cursor: 'nonsense' })).rejects.toMatchObject({
+    code: 'invalid_params',
+    message: 'No page gave the cursor "nonsense".',
+  });
 
   function list(from: string | null) {
     return claw.op('session.list', { limit: 2, ...(from === null ? {} : { cursor: from }) });

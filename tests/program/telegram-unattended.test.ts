@@ -1,5 +1,5 @@
 // Unattended Telegram in the whole program: a schedule delivered to a chat, hours without a network, a token that was revoked and replaced,
-// another poller, floods, a clock that jumps. Long waits are simulated.
+// a pairing that was ended, another poller, floods, a clock that jumps. Long waits are simulated.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -189,4 +189,21 @@ test('a clock that jumps a day ahead and two days back loses and repeats nothing
   }
   expect(rig.ada.heard().filter((text) => text.startsWith('You said'))).toHaveLength(3);
   expect((await rig.claw.op('audit.verify', {})).ok).toBe(true);
+});
+
+test('a person whose pairing ends while an answer is written sees no more of it', async () => {
+  const text = 'Word by word it comes. '.repeat(20).trim();
+  const rig = await open({ rules: [{ user: 'slowly', answer: { text, pieceChars: 12, delayMs: 60 } }] });
+  await rig.pair();
+  rig.ada.write('slowly please');
+  await until(() => rig.ada.drafts().some((draft) => draft.startsWith('Word by word')), 'a draft is shown');
+  const [session] = (await rig.claw.op('session.list', {})).sessions;
+  await rig.claw.op('telegram.revoke', { userId: '42' });
+  await until(
+    async () => (await rig.claw.op('session.get', { sessionId: session?.sessionId ?? '' })).session.status === 'done',
+    'it ended',
+  );
+  expect(rig.ada.drafts().filter((draft) => draft.length > text.length / 2)).toEqual([]);
+  expect(rig.ada.heard().filter((heard) => heard.startsWith('Word'))).toEqual([]);
+  expect((await rig.claw.op('outbox.list', { all: true })).items.filter(({ text: queued }) => queued === text)).toEqual([]);
 });

@@ -57,7 +57,8 @@ export const channelEvents = {
   'channel.pairing_claimed': z.object({ channel, pairingId: z.string(), ...person }),
   'channel.pairing_ended': z.object({ channel, pairingId: z.string(), reason: z.enum(['expired', 'refused']), by: z.string() }),
   'channel.paired': z.object({ channel, pairingId: z.string(), ...person, by: z.string() }),
-  'channel.revoked': z.object({ channel, userId: z.string(), by: z.string() }),
+  /** Nothing more is sent to the chat, which is missing in older logs. */
+  'channel.revoked': z.object({ channel, userId: z.string(), chatId: z.string().optional(), by: z.string() }),
   'channel.paused': z.object({ channel, by: z.string() }),
   'channel.resumed': z.object({ channel, by: z.string() }),
   'channel.state_changed': z.object({ channel, state: channelStateSchema, problem: z.string().nullable(), conflict }),
@@ -171,7 +172,7 @@ export const channelOps = defineOps({
   'channel.revoke': {
     params: z.strictObject({ channel: id, userId: z.string().min(1).max(320) }),
     result: people,
-    about: "revoke a person's access over a chat service",
+    about: "revoke a person's access over a chat service; nothing more is sent to their chat",
     forPerson: true,
     shows: peopleTable,
     commands: {

@@ -202,7 +202,7 @@ export const evalOps = defineOps({
         words: { path: 'a file of cases (YAML or TypeScript), a folder of them, or the folder of a public set' },
         paths: ['path'],
         options: {
-          repeat: 'run each case so often',
+          repeat: 'how many times each case runs',
           model: 'the model to run the cases with',
           '--no-cache': { about: 'ask again what is in the cache', sets: { cache: false } },
           replay: 'ask no model: take every answer from earlier runs',
@@ -213,7 +213,7 @@ export const evalOps = defineOps({
       'eval suite': {
         about: 'run a suite that comes with the program',
         takes: ['suite'],
-        options: { repeat: 'run each case so often', model: 'the model to run the cases with' },
+        options: { repeat: 'how many times each case runs', model: 'the model to run the cases with' },
         example: 'tools --repeat 3',
       },
     },

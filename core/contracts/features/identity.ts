@@ -150,7 +150,7 @@ export const identityOps = defineOps({
           agentId: agentWords,
           role: 'what the agent is for',
           style: 'how the agent speaks',
-          constraints: { flag: 'constraint', about: 'all of them, in place of those before' },
+          constraints: { flag: 'constraint', about: 'its constraints; they replace all earlier ones' },
           risk: 'how careful it is',
           prompts: { flag: 'prompt', about: 'prompt files whose text belongs to it' },
           note: 'why',

@@ -125,7 +125,13 @@ const projectOps = defineOps({
     forPerson: true,
     live: true,
     commands: {
-      'worktrees add': { takes: ['folder?'], sets: { folder: '.' }, paths: ['folder'], options: { name: 'of its branch' }, example: '.' },
+      'worktrees add': {
+        takes: ['folder?'],
+        sets: { folder: '.' },
+        paths: ['folder'],
+        options: { name: 'the name of its branch' },
+        example: '.',
+      },
     },
   },
   /** Removes a worktree; its branch stays. Refused if files or commits would be lost, unless `discard` is set. */

@@ -214,7 +214,7 @@ export const skillStoreOps = defineOps({
         takes: ['wants...?'],
         words: { wants: 'a name, a folder, an archive or an address' },
         options: {
-          sha256: 'what was published for it',
+          sha256: 'the digest that was published for it',
           lock: 'install what this lock file lists',
           '--yes': 'install without asking',
           '--despite-dangers': 'with --yes: although it looks dangerous',

@@ -203,7 +203,7 @@ export const skillOps = defineOps({
       'skills import': {
         takes: ['path'],
         words: { path: 'the folder of the skill' },
-        options: { sha256: 'what was published for it', replace: 'in place of one of the same name' },
+        options: { sha256: 'the digest that was published for it', replace: 'in place of one of the same name' },
         paths: ['path'],
         example: './my-skill',
       },
@@ -222,7 +222,11 @@ export const skillOps = defineOps({
     about: 'remove a skill from the workspace; undo puts it back',
     forPerson: true,
     commands: {
-      'skills remove': { takes: ['name'], options: { '--unneeded': 'and what only it needed, without asking' }, example: 'my-skill' },
+      'skills remove': {
+        takes: ['name'],
+        options: { '--unneeded': 'also remove what only it needed, without asking' },
+        example: 'my-skill',
+      },
     },
   },
   /**
@@ -247,7 +251,7 @@ export const skillOps = defineOps({
         options: {
           folder: 'all skills of a folder outside the workspace, also later ones',
           sha256: 'only if this is still its content',
-          '--revoke': { about: 'no longer', sets: { trusted: false } },
+          '--revoke': { about: 'no longer trust it', sets: { trusted: false } },
         },
         paths: ['folder'],
         example: 'my-skill',

@@ -143,7 +143,7 @@ export const telegramOps = defineOps({
   'telegram.revoke': {
     params: z.strictObject({ userId: id }),
     result: people,
-    about: "revoke a person's access",
+    about: "revoke a person's access; nothing more is sent to their chat",
     forPerson: true,
     commands: { 'telegram revoke': { takes: ['userId'], words: { userId: 'the numeric id, as in: telegram list' }, example: '4711' } },
   },

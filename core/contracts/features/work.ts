@@ -238,20 +238,24 @@ export const workOps = defineOps({
     live: true,
     commands: {
       'work accept': {
-        about: 'say that the criterion is met',
+        about: 'say that the criterion that waits for you is met',
         takes: ['taskId'],
         sets: { verdict: 'pass' },
         options: { note: 'why' },
         example: 'wrk_01JD7Q',
       },
       'work reject': {
-        about: 'say that the criterion is not met',
+        about: 'say that the criterion that waits for you is not met',
         takes: ['taskId'],
         sets: { verdict: 'fail' },
         options: { note: 'what is wrong' },
         example: "wrk_01JD7Q --note 'The title is missing.'",
       },
-      'work choose': { about: 'take this candidate', takes: ['taskId', 'candidate'], example: 'wrk_01JD7Q 2' },
+      'work choose': {
+        about: 'choose one of the candidates, as work show numbers them',
+        takes: ['taskId', 'candidate'],
+        example: 'wrk_01JD7Q 2',
+      },
     },
   },
   'work.cancel': {

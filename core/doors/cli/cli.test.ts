@@ -279,7 +279,7 @@ const rows: readonly Row[] = [
     json: { ...vaultStatus, locked: false },
   },
   { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
-  { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },
+  { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: true } },
   { argv: ['artifacts', 'list', '--session', 's'], op: 'artifact.list', params: { sessionId: 's' }, json: [] },
   { argv: ['dlq', 'list'], op: 'dlq.list', params: {}, json: [] },
   { argv: ['dlq', 'retry', 'let_1'], op: 'dlq.retry', params: { letterId: 'let_1' }, json: expect.objectContaining({ status: 'done' }) },

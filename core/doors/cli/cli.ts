@@ -80,8 +80,7 @@ async function parseAndRun(given: readonly string[], shell: Shell): Promise<numb
     if (cause.exitCode === 0) return exitCodes.done;
     // commander's text repeats the surplus arguments, one of which may be a secret that never belonged on a command line.
     const isSurplus = cause.code === 'commander.excessArguments';
-    // A command family without a subcommand shows its help.
-    if (cause.code === 'commander.help' && !early.isJson) io.stderr.write(usageText);
+    if (cause.code === 'commander.help') needsCommand(early, io, usageText);
     else reportUsage(early, isSurplus ? usageText.replace(/^.*/, 'there are more arguments than this command takes') : usageText);
     return exitCodes.usage;
   }
@@ -105,6 +104,16 @@ function helpInOrder(argv: readonly string[]): readonly string[] {
 /** The whole tree of commands. `run` receives the body of the command that is called. */
 export function createProgram(version: string, run: Run): Promise<Command> {
   return buildProgram({ version, run });
+}
+
+/** A command family without a subcommand shows its help. */
+function needsCommand(output: Output, io: CliIo, help: string): void {
+  if (!output.isJson) {
+    io.stderr.write(help);
+    return;
+  }
+  const family = /^Usage: ([^[]+) /.exec(help)?.[1] ?? 'trayclaw';
+  output.failure(new AppError('invalid_params', `${family} needs a command.`, { hint: `See: ${family} --help` }));
 }
 
 /** Prints commander's text as an error of this program: the first line is the problem, the rest is the next step. */

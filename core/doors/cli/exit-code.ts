@@ -9,6 +9,7 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, overBudget:
 const codesOfErrors: Partial<Record<ErrorCode, number>> = {
   invalid_params: exitCodes.usage,
   unknown_op: exitCodes.usage,
+  invalid_arguments: exitCodes.usage,
   denied: exitCodes.waiting,
   address_refused: exitCodes.waiting,
   over_budget: exitCodes.overBudget,

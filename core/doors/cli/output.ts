@@ -38,8 +38,12 @@ export class Output {
 
   readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
 
-  /** Prints the result of a command: one JSON document, or text for people. */
-  result(json: unknown, human: () => string): void {
+  /** Prints the result of a command: one JSON document, or text for people, which alone may go to stderr. */
+  result(json: unknown, human: () => string, humanTo: 'stdout' | 'stderr' = 'stdout'): void {
+    if (humanTo === 'stderr' && !this.isJson && this.#fields === undefined) {
+      this.say(human());
+      return;
+    }
     const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
     const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
     this.progress(null);

@@ -165,7 +165,7 @@ function running(): Entry[] {
       load: async () => (await import('./service.ts')).uninstall,
     }),
     own('service status', {
-      about: 'whether the service is installed and runs; exit code 1 when it does not run',
+      about: 'show whether the service is installed and runs; exit code 1 when it does not run',
       example: '',
       load: async () => (await import('./service.ts')).status,
     }),

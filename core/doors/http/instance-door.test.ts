@@ -31,8 +31,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const openInstance = async (home: string, clock: Clock = systemClock, own: { readonly isApp?: true } = {}): Promise<InstanceDoor> => {
-  const options = { logger: silentLogger, clock, assetsFolder: null, version: '9', platform: process.platform } as const;
+const openInstance = async (
+  home: string,
+  clock: Clock = systemClock,
+  own: { readonly isApp?: true } = {},
+  logger = silentLogger,
+): Promise<InstanceDoor> => {
+  const options = { logger, clock, assetsFolder: null, version: '9', platform: process.platform } as const;
   const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options, ...own });
   await instance.open();
   return instance;
@@ -55,6 +60,18 @@ test('finds an instance through its file; it serves on request and cleans up', a
   await found?.claw.close();
   await instance.dispose();
   expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
+});
+
+test('without a local socket it says why, and what to do', async () => {
+  writeFileSync(join(folder, 'run'), 'a file');
+  const said: unknown[] = [];
+  const logger = { log: (_level: string, text: string, fields?: unknown) => void said.push([text, fields]) };
+  const instance = await openInstance(folder, systemClock, {}, logger);
+  const path = join(folder, 'run');
+  const reason = `${path} is not a folder. Remove ${path}, then start again.`;
+  expect(said).toEqual([['no local socket: other processes cannot join this instance', { reason }]]);
+  await instance.dispose();
+  expect(readFileSync(path, 'utf8')).toBe('a file');
 });
 
 test('the tray app serves when a process of the same person asks over the socket', async () => {

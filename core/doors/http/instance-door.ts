@@ -89,7 +89,9 @@ export class InstanceDoor implements AsyncLifetime {
       this.#isOpen = true;
       this.#announce();
     } catch (cause) {
-      this.#logger.log('warn', 'no local socket: other processes cannot join this instance', { reason: toAppError(cause).message });
+      const { message, hint } = toAppError(cause);
+      const reason = hint === undefined ? message : `${message} ${hint}`;
+      this.#logger.log('warn', 'no local socket: other processes cannot join this instance', { reason });
     }
   }
 
@@ -157,7 +159,7 @@ function earlierTokenIn(ended: EndedRecord | null): EarlierToken | null {
 /** The folder is private, which also covers the moment between bind and chmod. */
 function prepareSocketFolder(socketPath: string): void {
   const folder = dirname(socketPath);
-  makeFolders({ mkdirSync, statSync }, folder);
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) makeFolders({ mkdirSync, statSync }, folder);
   const loose = looseFolder(folder);
   if (loose !== null) throw new AppError('forbidden', loose, { hint: `Remove ${folder}, then start again.` });
   chmodSync(folder, 0o700);

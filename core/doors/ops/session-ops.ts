@@ -67,7 +67,11 @@ function list(deps: Deps, params: OpParsed<'session.list'>): OpResult<'session.l
 
 function placeOf(cursor: string): SessionPlace {
   const [, pinned, updatedAtMs, sessionId] = /^([01])\.(\d{1,16})\.(.+)$/.exec(cursor) ?? [];
-  if (sessionId === undefined) throw new AppError('invalid_params', 'That is not the nextCursor of a page.');
+  if (sessionId === undefined) {
+    throw new AppError('invalid_params', `No page gave the cursor ${JSON.stringify(cursor.slice(0, 100))}.`, {
+      hint: 'Take it from the end of a page, or leave it out for the first page.',
+    });
+  }
   return { pinned: pinned === '1', updatedAtMs: Number(updatedAtMs), sessionId };
 }
 

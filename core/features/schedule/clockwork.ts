@@ -36,7 +36,7 @@ const LOOK_MS = 60_000;
 /** The maximum number of due times of one schedule that one check settles. The next check follows at once. */
 const CHUNK = 200;
 /** A clock that is behind by more than this was set back. A smaller difference resolves without a change. */
-const REWIND_MS = 60_000;
+export const rewindMs = 60_000;
 const JUMP_MS = 90_000;
 
 const reasons: Readonly<Partial<Record<FiredDisposition, string>>> = {
@@ -187,7 +187,7 @@ export class Clockwork {
 
   #noticeSetBack(nowMs: number): void {
     const furthest = this.#deps.book.furthestMs();
-    if (furthest !== null && furthest - nowMs > REWIND_MS) {
+    if (furthest !== null && furthest - nowMs > rewindMs) {
       this.#passed.clear();
       this.#deps.rewind(furthest, nowMs);
     }

@@ -40,6 +40,16 @@ test('an interval is anchored, so the time of a check does not shift it', () => 
   expect(times.nextAfter(spec, 10_000_000)).toBe(1_000 + 24 * 420_000);
 });
 
+test('an interval that was begun while the clock was ahead does not wait for that time', () => {
+  const [nowMs, everyMs] = [at('2026-11-10T12:00:07Z'), 900_000];
+  const spec = times.settle({ kind: 'every', everyMs }, nowMs);
+  expect(times.nextAfter(spec, nowMs)).toBe(nowMs + everyMs);
+  const setRightMs = at('2025-11-10T12:01:00Z');
+  expect(times.nextAfter(spec, setRightMs)).toBeLessThanOrEqual(setRightMs + everyMs);
+  const later = times.settle({ kind: 'every', everyMs, anchorMs: nowMs }, setRightMs);
+  expect(times.nextAfter(later, setRightMs)).toBe(nowMs);
+});
+
 test('a local moment is resolved with its zone, even if it does not exist', () => {
   const now = at('2026-01-01T00:00Z');
   expect(times.settle({ kind: 'at', local: '2026-03-29T02:30' }, now)).toEqual({

@@ -58,7 +58,8 @@ export class DueTimes {
   #fix(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
     switch (input.kind) {
       case 'every':
-        return { kind: 'every', everyMs: input.everyMs, anchorMs: input.anchorMs ?? nowMs };
+        // The remainder gives the same due times, also if the clock is ahead now and set right later.
+        return { kind: 'every', everyMs: input.everyMs, anchorMs: input.anchorMs ?? nowMs % input.everyMs };
       case 'cron':
         return { kind: 'cron', expr: input.expr.trim(), zone: canonicalZone(input.zone ?? this.#zone()) };
       case 'at':

@@ -144,6 +144,14 @@ export class ScheduleBook {
     return this.#sql.value(statements.ran, scheduleId, dueMs) !== undefined;
   }
 
+  /** The latest due time that ran; 0 if none did. */
+  ranToMs(scheduleId: string): number {
+    return this.#sql.value(
+      'SELECT coalesce(max(due_ms), 0) FROM schedule_fires WHERE schedule_id = ? AND turn_id IS NOT NULL',
+      scheduleId,
+    ) as number;
+  }
+
   /** The schedule that started this turn or work, or null. */
   ofTurn(turnId: string): Schedule | null {
     if (!this.#fires.any) return null;

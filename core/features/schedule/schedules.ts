@@ -8,6 +8,7 @@ import type { Outsider } from '../../contracts/outsider.ts';
 import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Spine } from '../feature.ts';
+import { rewindMs } from './clockwork.ts';
 import type { DueTimes } from './due-times.ts';
 import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
@@ -51,6 +52,8 @@ export interface SchedulesDeps extends Pick<Spine, 'log' | 'clock' | 'ids'> {
 const SCHEDULES_MAX = 200;
 const TASKS_MAX = 200;
 const SHOWN_NEXT = 5;
+/** More than the kept runs of a schedule. */
+const LOOKED_MAX = 600;
 const SHOWN_LAST = 5;
 /** How long a finished schedule is kept, so that a person sees its outcome. */
 const OVER_MS = 7 * 86_400_000;
@@ -188,12 +191,25 @@ export class Schedules {
   }
 
   #view(kept: KeptSchedule, fires: number): ScheduleView {
-    const { book, clock, dueTimes, statusOf } = this.#deps;
+    const { book, statusOf } = this.#deps;
     const { schedule } = kept;
-    const afterMs = Math.max(kept.doneMs, clock.nowMs());
-    const nextMs = schedule.enabled ? dueTimes.between(schedule.spec, { afterMs, untilMs: Infinity, max: SHOWN_NEXT }) : [];
+    const nextMs = schedule.enabled ? this.#comingTimes(kept) : [];
     const last = book.fires(schedule.scheduleId, fires).map((fired) => ({ ...fired, status: statusOf(fired) }));
     return { ...schedule, nextMs, last };
+  }
+
+  /** Without times that ran before the clock was set back: they come again, but do not run again. */
+  #comingTimes({ schedule: { scheduleId, spec }, doneMs }: KeptSchedule): number[] {
+    const { book, clock, dueTimes } = this.#deps;
+    const nowMs = clock.nowMs();
+    const ranToMs = book.ranToMs(scheduleId);
+    const coming: number[] = [];
+    let dueMs = dueTimes.nextAfter(spec, doneMs - nowMs > rewindMs ? nowMs : Math.max(doneMs, nowMs));
+    for (let looked = 0; dueMs !== null && coming.length < SHOWN_NEXT && looked < LOOKED_MAX; looked++) {
+      if (dueMs > ranToMs || !book.hasRun(scheduleId, dueMs)) coming.push(dueMs);
+      dueMs = dueTimes.nextAfter(spec, dueMs);
+    }
+    return coming;
   }
 
   #sessionOf(session: string): string {

@@ -76,6 +76,7 @@ export class LiveReplies {
   }
 
   follow(event: AnyEvent): void {
+    if (event.type === 'channel.revoked' && event.body.channel === this.#deps.channel) this.#leave(event.body.chatId);
     const live = event.turnId === null ? undefined : this.#live.get(event.turnId);
     if (live === undefined) return;
     // The next request starts a new text.
@@ -94,6 +95,10 @@ export class LiveReplies {
       this.#stopTicking = null;
     }
     await live.sending;
+  }
+
+  #leave(chatId: string | undefined): void {
+    for (const live of [...this.#live.values()].filter((one) => one.chatId === chatId)) void this.end(live.turnId);
   }
 
   async dispose(): Promise<void> {

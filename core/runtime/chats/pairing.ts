@@ -101,8 +101,10 @@ export class Pairing {
   revoke(userId: string, caller: Caller): void {
     onlyHere(caller);
     const { store, log, names } = this.#deps;
-    if (store.person(userId) === null) throw new AppError('not_found', `No one with the ${names.title} id ${userId} is paired.`);
-    log.append(systemSessionId, [{ type: 'channel.revoked', body: { channel: names.channel, userId, by: caller.actor } }], true);
+    const person = store.person(userId);
+    if (person === null) throw new AppError('not_found', `No one with the ${names.title} id ${userId} is paired.`);
+    const body = { channel: names.channel, userId, chatId: person.chatId, by: caller.actor };
+    log.append(systemSessionId, [{ type: 'channel.revoked', body }], true);
   }
 
   list(): PairedPeople {

@@ -45,6 +45,11 @@ export class ChatRows {
     'turn.finished': ({ seq, turnId }) => {
       if (turnId !== null && this.#turns.any) this.#sql.run(statements.endTurn, seq, turnId);
     },
+    'channel.revoked': ({ body: { channel, chatId } }) => {
+      if (chatId === undefined) return;
+      for (const rows of ['chats', 'chat_sessions', 'chat_turns'])
+        this.#sql.run(`DELETE FROM ${rows} WHERE channel = ? AND chat_id = ?`, channel, chatId);
+    },
     'session.deleted': ({ body: { sessionId } }) => {
       this.#sql.run('DELETE FROM chat_turns WHERE session_id = ?', sessionId);
       this.#sql.run('DELETE FROM chat_sessions WHERE session_id = ?', sessionId);

@@ -182,6 +182,8 @@ export class Dispatch {
       this.#note(row, [{ type: 'outbound.uncertain', body: { outboundId, part, reason } }]);
       return;
     }
+    // It may have been dropped while its hooks ran.
+    if (this.#deps.rows.row(outboundId)?.state === 'dropped') return;
     const attempt = row.attempt + 1;
     const repeatable = port.deduplicates === true;
     const about = { outboundId, part, parts: parts.length, attempt, repeatable };

@@ -43,9 +43,13 @@ const statements = {
   sending:
     "UPDATE outbound SET state = 'sending', parts = ?, attempt = ?, repeatable = ?, retry_at_ms = NULL, updated_at_ms = ? WHERE outbound_id = ?",
   partSent:
-    "UPDATE outbound SET state = 'queued', part = ?, attempt = 0, repeatable = 0, reason = NULL, updated_at_ms = ? WHERE outbound_id = ?",
+    "UPDATE outbound SET state = iif(state = 'dropped', state, 'queued'), part = ?, attempt = 0, repeatable = 0, reason = NULL, updated_at_ms = ? WHERE outbound_id = ?",
   putPart: 'INSERT OR REPLACE INTO outbound_parts (outbound_id, part, message_id) VALUES (?, ?, ?)',
   move: 'UPDATE outbound SET state = ?, reason = ?, retry_at_ms = ?, updated_at_ms = ? WHERE outbound_id = ?',
+  retry:
+    "UPDATE outbound SET state = iif(state = 'dropped', state, 'queued'), reason = ?, retry_at_ms = ?, updated_at_ms = ? WHERE outbound_id = ?",
+  dropChat: `UPDATE outbound SET state = 'dropped', reason = 'The pairing of this chat was ended.', retry_at_ms = NULL, updated_at_ms = ?
+     WHERE channel = ? AND chat_id = ? AND ${open}`,
   settle: `UPDATE outbound SET state = ?, part = ?, attempt = 0, repeatable = 0, reason = NULL, retry_at_ms = NULL, waits_since_ms = @atMs, updated_at_ms = @atMs
      WHERE outbound_id = ?`,
   row: `SELECT ${columns} FROM outbound WHERE outbound_id = ?`,
@@ -77,9 +81,13 @@ export class OutboundRows {
     },
     'outbound.sent': ({ body, atMs }) => void this.#sql.run(statements.move, 'sent', null, null, atMs, body.outboundId),
     'outbound.failed': ({ body: { outboundId, error, retryAtMs }, atMs }) =>
-      void this.#sql.run(statements.move, retryAtMs === null ? 'failed' : 'queued', error, retryAtMs, atMs, outboundId),
+      void (retryAtMs === null
+        ? this.#sql.run(statements.move, 'failed', error, null, atMs, outboundId)
+        : this.#sql.run(statements.retry, error, retryAtMs, atMs, outboundId)),
     'outbound.uncertain': ({ body, atMs }) => void this.#sql.run(statements.move, 'uncertain', body.reason, null, atMs, body.outboundId),
     'outbound.settled': (event) => this.#settle(event),
+    'channel.revoked': ({ body: { channel, chatId }, atMs }) =>
+      void (chatId !== undefined && this.#sql.run(statements.dropChat, atMs, channel, chatId)),
     'session.deleted': ({ body: { sessionId } }) => {
       this.#sql.run(statements.dropParts, sessionId);
       this.#sql.run('DELETE FROM outbound WHERE session_id = ?', sessionId);

@@ -1,5 +1,6 @@
 import { onTestFinished, expect, test } from 'vitest';
 import type { ChatAddress, SendOutcome } from '../../contracts/channels.ts';
+import type { HookVerdict } from '../../contracts/features/hooks.ts';
 import { home, OutboxBench, ScriptedPort } from '../../../tests/rigs/outbox-bench.ts';
 
 const away: ChatAddress = { channel: 'loop', chatId: 'out' };
@@ -236,6 +237,45 @@ test('deleting a session deletes its queued messages', async () => {
   await bench.rest();
   expect(port.delivered).toEqual(['home: one', 'home: other']);
   expect(bench.log.reads.slice('ses_1', { limit: 9 })).toEqual([]);
+});
+
+test.each<[string, SendOutcome, string[], string]>([
+  ['arrives', { kind: 'sent', messageId: 'm1' }, ['out: more', 'home: one'], 'dropped'],
+  ['is refused for now', broken, ['out: more'], 'dropped'],
+  ['may have arrived', lost, ['out: more'], 'uncertain'],
+])('a chat whose pairing is ended gets nothing more; the part on its way %s', async (_what, outcome, delivered, state) => {
+  const { bench, port } = open();
+  const onItsWay = Promise.withResolvers<SendOutcome>();
+  port.script.push(onItsWay.promise);
+  const outboundId = bench.queue('one\nmore of one');
+  const waiting = bench.queue('two');
+  bench.bound('ses_1');
+  bench.heard('trn_1');
+  await bench.rest();
+  bench.append('system', { type: 'channel.revoked', body: { channel: 'loop', userId: '42', chatId: 'home', by: 'cli' } });
+  onItsWay.resolve(outcome);
+  bench.ended('trn_1', 'the answer');
+  bench.queue('more', { to: away });
+  await bench.rest();
+  await bench.pass(1_000_000);
+  expect(port.delivered.toSorted()).toEqual(delivered.toSorted());
+  expect([bench.rows.row(outboundId)?.state, bench.rows.row(waiting)?.state]).toEqual([state, 'dropped']);
+  expect([bench.outbox.knows('loop:home'), bench.outbox.knows('last'), bench.chats.ofSession('ses_1')]).toEqual([false, false, null]);
+});
+
+test('a message that is dropped while its hook runs is not sent', async () => {
+  const bench = new OutboxBench();
+  onTestFinished(() => bench.dispose());
+  const port = new ScriptedPort();
+  const verdict = Promise.withResolvers<HookVerdict>();
+  bench.outbox.start({ has: (on) => on === 'before_message', before: () => verdict.promise, after: () => undefined });
+  bench.outbox.open(port);
+  const outboundId = bench.queue('one');
+  await bench.rest();
+  bench.outbox.settle(outboundId, 'drop', 'ada');
+  verdict.resolve({ decision: 'pass', reason: '' });
+  await bench.rest();
+  expect([port.tried, bench.rows.row(outboundId)?.state]).toEqual([[], 'dropped']);
 });
 
 test('a turn from a chat is answered there exactly once, also after a restart', async () => {

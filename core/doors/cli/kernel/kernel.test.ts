@@ -59,6 +59,42 @@ test('--fields suggests a field for an unknown one', async () => {
   });
 });
 
+test('why nothing was done is said on stderr; with --json and --fields the result stays on stdout', async () => {
+  const claw = new FakeClaw({
+    'secret.delete': ({ name }) => ({ name, deleted: name === 'openai' }),
+    'running.stop': () => ({ stopped: false }),
+    'knowledge.preview': ({ path }) => ({ path, kind: 'file', files: 0, more: false, outside: false, problem: 'There is nothing.' }),
+  });
+  expect(await run(claw, 'secret', 'delete', 'openai')).toEqual({ code: 0, out: 'Deleted openai.\n', err: '' });
+  expect(await run(claw, 'secret', 'delete', 'x')).toEqual({ code: 1, out: '', err: 'There is no secret x.\n' });
+  expect(await run(claw, 'running', 'stop', 'c')).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringContaining('No command c') as string,
+  });
+  expect(await run(claw, 'knowledge', 'preview', '/x')).toEqual({ code: 1, out: '', err: 'There is nothing.\n' });
+  expect(await run(claw, 'secret', 'delete', 'x', '--json')).toEqual({ code: 1, out: '{"name":"x","deleted":false}\n', err: '' });
+  expect(await run(claw, 'secret', 'delete', 'x', '--fields', 'deleted')).toEqual({ code: 1, out: 'false\n', err: '' });
+});
+
+test('a family without its command is an error of one sentence in JSON', async () => {
+  for (const [argv, family] of [
+    [['sessions'], 'trayclaw sessions'],
+    [[], 'trayclaw'],
+  ] as const) {
+    const { code, out } = await run(new FakeClaw(), ...argv, '--json');
+    const message = `${family} needs a command.`;
+    expect([code, JSON.parse(out)]).toEqual([2, { error: { code: 'invalid_params', message, hint: `See: ${family} --help` } }]);
+  }
+});
+
+test('wrong arguments of a tool are wrong usage', async () => {
+  const refuse = (): never => {
+    throw new AppError('invalid_arguments', 'Wrong arguments for calc.');
+  };
+  expect((await run(new FakeClaw({ 'tool.run': refuse }), 'tool', 'calc', '{}')).code).toBe(2);
+});
+
 test('says how to see the next page only if there are more entries', async () => {
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list')).err).toBe('There is more: add --cursor c1\n');
   expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list', '--quiet')).err).toBe('');

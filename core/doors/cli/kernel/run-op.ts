@@ -41,10 +41,12 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
     const { output } = context;
     const forStdout = (text: string): string => output.forStdout(text);
     const showing = { paint: output.paint, params, forStdout, program: context.program, isRunning: connection.instance !== null };
-    context.output.result(shown.json?.(result, params) ?? result, () => shown.show(result, showing));
+    const exitCode = shown.exitCode?.(result, params) ?? (isDone(result, opForm.doneWhen) ? exitCodes.done : exitCodes.failed);
+    const why = shown.saysWhyNot === true && exitCode !== exitCodes.done;
+    output.result(shown.json?.(result, params) ?? result, () => shown.show(result, showing), why ? 'stderr' : 'stdout');
     const next = shown.next?.(result) ?? null;
-    if (next !== null) context.output.note(`There is more: add ${next}`);
-    return shown.exitCode?.(result, params) ?? (isDone(result, opForm.doneWhen) ? exitCodes.done : exitCodes.failed);
+    if (next !== null) output.note(`There is more: add ${next}`);
+    return exitCode;
   });
 }
 

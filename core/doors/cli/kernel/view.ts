@@ -23,6 +23,8 @@ export interface Shown<N extends OpName> {
   readonly json?: (result: OpResult<N>, params: OpParams<N>) => unknown;
   /** The text for people. */
   readonly show: (result: OpResult<N>, showing: Showing<N>) => string;
+  /** True if the text of a result that is not done only says why nothing was done. Such a text goes to stderr. */
+  readonly saysWhyNot?: true;
   readonly exitCode?: (result: OpResult<N>, params: OpParams<N>) => number;
   /** The options that lead to the next page; null on the last page. */
   readonly next?: (result: OpResult<N>) => string | null;

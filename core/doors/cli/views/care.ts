@@ -104,6 +104,7 @@ export const runningViews: ViewsOf<'running'> = {
   'running.stop': {
     show: ({ stopped }, { params: { commandId }, program }) =>
       stopped ? `Stopped ${commandId}.` : `No command ${commandId} is in the background. See: ${program} running list`,
+    saysWhyNot: true,
   },
 };
 

@@ -37,6 +37,7 @@ export const knowledgeViews: ViewsOf<'knowledge'> = {
   'knowledge.preview': {
     params: (params, { given }) => ({ path: '', ...params, ...endingsOf(given) }),
     show: describePreview,
+    saysWhyNot: true,
     exitCode: ({ problem }) => (problem === null ? exitCodes.done : exitCodes.failed),
   },
   'knowledge.add': {

@@ -24,7 +24,7 @@ export const modelViews: ViewsOf<'model'> = {
       provider !== undefined && failed.some((one) => one.provider === provider) ? exitCodes.failed : exitCodes.done,
   },
   'model.route': { show: describeRoute },
-  'model.test': { show: describeTest },
+  'model.test': { show: describeTest, saysWhyNot: true },
   'model.opinion': { show: describeOpinion },
 };
 
@@ -75,7 +75,10 @@ function noYaml(cause: unknown): AppError {
 export const secretViews: ViewsOf<'secret'> = {
   'secret.set': { perform: (context, { name }) => setSecret(context, name) },
   'secret.list': { json: ({ names }) => names, show: ({ names }) => names.join('\n') || 'No secrets.' },
-  'secret.delete': { show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`) },
+  'secret.delete': {
+    show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`),
+    saysWhyNot: true,
+  },
   'secret.unlock': { perform: (context) => context.withClaw('any', (connection) => unlock(context, connection)) },
 };
 

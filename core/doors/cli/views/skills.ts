@@ -29,6 +29,7 @@ export const skillViews: ViewsOf<'skill'> = {
   },
   'skill.import': {
     show: describeImport,
+    saysWhyNot: true,
     exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
   },
   'skill.remove': { perform: removeSkills },
