@@ -11,7 +11,7 @@ export interface PinchPage {
   readonly nodes: readonly (Readonly<Record<string, unknown>> & { readonly name?: string })[];
   /** The address that an action leads to, by kind and name of the node. */
   readonly leads?: Readonly<Record<string, string>>;
-  /** What the server says instead of a snapshot. */
+  /** The error of the server when a snapshot is requested. */
   readonly fails?: string;
 }
 
