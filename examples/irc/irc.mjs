@@ -11,8 +11,8 @@ import * as z from 'zod';
 
 /** A message has 512 bytes with everything that the server puts before it. */
 const LINE_BYTES_MAX = 400;
-/** Lines of one part: the outbox notes each part on the disk. */
-const PART_LINES = 8;
+/** Lines of one part. Some servers close a connection with more than 2,560 bytes of messages that they have not processed. */
+const PART_LINES = 4;
 const ANSWER_MS = 20_000;
 const COLOUR = new RegExp(`${String.fromCharCode(3)}\\d{0,2}(?:,\\d{1,2})?`, 'g');
 
@@ -127,22 +127,22 @@ class IrcRun {
         this.#nick = `${this.#nick.slice(0, 8)}_`;
         this.#write(`NICK ${this.#nick}`);
         break;
-      // No such nick, or the channel takes nothing: it belongs to the message that is being sent.
-      case '401':
-      case '404':
-        this.#refuse(params[1] ?? '', last);
-        break;
       case 'ERROR':
         fail(new Error(`The IRC server said: ${last}`));
         break;
       case 'PRIVMSG':
         this.#take(from, params[0], last);
         break;
+      // Servers refuse with many numbers: no such nick, the person takes messages of registered people only, the channel takes nothing.
+      default:
+        if (/^(?:[45]\d\d|716)$/.test(command)) this.#refuse(params);
     }
   }
 
-  #refuse(name, words) {
-    for (const { refuse, target } of this.#pings.values()) if (lower(target) === lower(name)) refuse(words);
+  /** The name is a parameter of its own, or ngircd says it in its words alone. */
+  #refuse([, ...said]) {
+    const names = said.length > 1 ? said.slice(0, 1) : (said[0] ?? '').split(' ');
+    for (const { refuse, target } of this.#pings.values()) if (names.some((name) => lower(name) === lower(target))) refuse(said.at(-1));
   }
 
   /** One after the other, in the order they came. */
@@ -212,9 +212,9 @@ function readLine(line) {
   return { from, command: command.toUpperCase(), params: hasTail ? [...words, rest.slice(at + 1)] : words };
 }
 
-/** Names of IRC are the same in both cases. */
+/** Names of IRC are the same in both cases. On some servers `a[b]` is `a{b}` as well, on others that is another person. */
 function lower(name) {
-  return name.toLowerCase().replaceAll('[', '{').replaceAll(']', '}').replaceAll('\\', '|').replaceAll('~', '^');
+  return name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Without colours and other marks. */
@@ -225,7 +225,7 @@ function plain(text) {
     .trim();
 }
 
-function partsOf(text) {
+export function partsOf(text) {
   const lines = text
     .split('\n')
     .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trimEnd())

@@ -8,7 +8,7 @@ import { sleep as pause } from '../../core/base/waits.ts';
 import { needs } from '../needs.ts';
 import { ConformanceRig } from './conformance-rig.ts';
 import { channelConformance } from './conformance.ts';
-import { startIrcBench } from '../doubles/irc/irc-bench.ts';
+import { IrcPerson, startIrcBench } from '../doubles/irc/irc-bench.ts';
 
 const sample = new URL('../../examples/irc/irc.mjs', import.meta.url);
 
@@ -48,6 +48,37 @@ test('a long text that the client sends as several lines is one message', needs(
   for (const line of [...lines, 'the end']) await ada.write(line);
   await rig.hears(ada, /^You said: first/);
   expect((await rig.userMessages()).map((body) => (body as { text: string }).text)).toEqual([[...lines, 'the end'].join('\n')]);
+});
+
+test('a message that the server refuses is not taken for sent', needs('ngircd'), async () => {
+  const rig = await open();
+  const ada = await rig.ada();
+  if (!(ada instanceof IrcPerson)) throw new Error('people of the bench are of IRC');
+  ada.block(true);
+  ada.write('are you there');
+  const waiting = async () => (await rig.claw.op('outbox.list', {})).items.map(({ text, reason }) => ({ text, reason }));
+  await expect.poll(waiting).toEqual([{ text: 'You said: are you there', reason: expect.stringContaining('The IRC server refused it') }]);
+  ada.block(false);
+  await rig.hears(ada, 'You said: are you there');
+});
+
+test('names that differ in brackets are different people, whatever the server thinks of them', needs('ngircd'), async () => {
+  const { feature } = (await import(sample.href)) as { feature: Plugin };
+  const rig = new ConformanceRig('irc', () => startIrcBench(feature));
+  onTestFinished(() => rig.dispose());
+  await rig.start();
+  const odd = await rig.bench.person('Ad[a]');
+  const { code, pairingId } = await rig.offer();
+  await odd.write(code);
+  await expect.poll(() => rig.claimedBy(pairingId)).toMatch(/^ad\[a\]!~?person@/);
+});
+
+test('a part fits into what servers keep of a client before they close its connection', async () => {
+  const { partsOf } = (await import(sample.href)) as { partsOf: (text: string) => { text: string }[] };
+  const parts = partsOf(Array.from({ length: 50 }, (_, at) => `${at} ${'wörter '.repeat(90)}`).join('\n'));
+  const target = `PRIVMSG #${'x'.repeat(49)} :\r\n`.length;
+  // ircd-hybrid keeps 2,560 bytes unless its settings say otherwise.
+  for (const { text } of parts) expect(Buffer.byteLength(text) + target * text.split('\n').length).toBeLessThan(2_500);
 });
 
 test('the example stays small', () => {

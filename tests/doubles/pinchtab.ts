@@ -11,6 +11,8 @@ export interface PinchPage {
   readonly nodes: readonly (Readonly<Record<string, unknown>> & { readonly name?: string })[];
   /** The address that an action leads to, by kind and name of the node. */
   readonly leads?: Readonly<Record<string, string>>;
+  /** The error of the server when a snapshot is requested. */
+  readonly fails?: string;
 }
 
 const tab = z.string().min(1);
@@ -167,7 +169,8 @@ export class PinchTabDouble {
 
   #snapshot(tabId: string): object {
     const { url, refs } = this.#tab(tabId);
-    const { title, nodes } = this.#pages[url] ?? { title: '', nodes: [] };
+    const { title, nodes, fails } = this.#pages[url] ?? { title: '', nodes: [] };
+    if (fails !== undefined) throw new Refused(500, 'error', fails);
     refs.clear();
     const seen = nodes.map((node, at) => {
       const ref = `e${this.#refs + at}`;

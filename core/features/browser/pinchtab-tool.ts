@@ -77,6 +77,8 @@ class PinchTabSession {
   #tabId: string | null = null;
   /** The page as the agent last saw it. */
   view: PageView | null = null;
+  /** Where errors may take their words from: the page that was seen last, or the one being opened. */
+  #hosts: readonly string[] = [];
   #isBusy: Promise<unknown> = Promise.resolve();
 
   constructor(deps: PinchTabToolDeps) {
@@ -94,7 +96,7 @@ class PinchTabSession {
       return this.#perform(args, hosts, { ...context, signal: AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
     });
     this.#isBusy = work.catch(() => undefined);
-    return work.catch((cause: unknown) => Promise.reject(withSources(cause, this.view)));
+    return work.catch((cause: unknown) => Promise.reject(withSources(cause, this.#hosts)));
   }
 
   async #perform(args: BrowserArgs, hosts: readonly string[], context: ToolContext): Promise<ToolResult> {
@@ -116,6 +118,7 @@ class PinchTabSession {
 
   async #open(args: BrowserArgs, hosts: readonly string[], context: ToolContext): Promise<ToolResult> {
     this.#guard.allow(hosts);
+    this.#hosts = [hostOf(args.url ?? '')];
     const isFirst = this.#tabId === null;
     this.#tabId = await this.#deps.server.open(args.url ?? '', this.#tabId, context.signal);
     if (isFirst) this.#deps.panic.signal.addEventListener('abort', () => void this.#close().catch(() => undefined), { once: true });
@@ -142,6 +145,7 @@ class PinchTabSession {
       );
     }
     this.view = view;
+    this.#hosts = view.hosts;
     return told([said, `${view.url.slice(0, 500)} · ${view.title}`, outlineFor(args, before, view, context)], view.hosts, []);
   }
 

@@ -64,7 +64,7 @@ export function createBrowserTool(deps: BrowserToolDeps): ToolDefinition {
         isAsked ? facts.hosts : null,
         signal,
       );
-      return work.catch((cause: unknown) => Promise.reject(withSources(cause, host.view)));
+      return work.catch((cause: unknown) => Promise.reject(withSources(cause, host.view?.hosts ?? [])));
     },
   });
 }
@@ -156,10 +156,10 @@ function bounded(text: string, view: PageView, { artifacts, callId, sessionId }:
 }
 
 /** Errors name elements and files as the page names them. */
-export function withSources(cause: unknown, view: PageView | null): unknown {
-  if (!(cause instanceof AppError) || view === null) return cause;
+export function withSources(cause: unknown, hosts: readonly string[]): unknown {
+  if (!(cause instanceof AppError) || hosts.length === 0) return cause;
   const { code, message, data, isRetryable } = cause;
-  return new AppError(code, message, { data, isRetryable, cause, untrusted: webSources(view.hosts) });
+  return new AppError(code, message, { data, isRetryable, cause, untrusted: webSources(hosts) });
 }
 
 const webSources = (hosts: readonly string[]): TaintSource[] => hosts.map((where) => ({ kind: 'web', where }));

@@ -18,7 +18,7 @@ import { ssh } from './ssh.ts';
 
 const options = { ...needs('an ssh server'), timeout: 60_000 };
 const folder = mkdtempSync(join(tmpdir(), 'trayclaw-odd-ssh-'));
-const names = ['plain', 'noisy', 'single', 'mute'] as const;
+const names = ['plain', 'noisy', 'single', 'mute', 'frail'] as const;
 let ports: number[] = [];
 let server: ChildProcess;
 let bench: ToolBench;
@@ -30,6 +30,10 @@ const settings: Record<(typeof names)[number], readonly string[]> = {
   single: ['MaxSessions 1'],
   // The login shell of the user is missing.
   mute: ['ForceCommand echo "This account is not available" >&2; exit 1'],
+  // Like Dropbear for root: the parent of a command does not lead its process group, and the end of the group ends the connection.
+  frail: [
+    `ForceCommand case "$SSH_ORIGINAL_COMMAND" in *KILL*) mkdir ${folder}/cut && { eval "$SSH_ORIGINAL_COMMAND"; kill -9 $PPID; };; esac; (eval "$SSH_ORIGINAL_COMMAND"; exit $?)`,
+  ],
 };
 
 beforeAll(async () => {
@@ -101,6 +105,15 @@ test('a stop ends the command if a connection allows only one session', options,
   const { stop, call, pid } = await begun('single');
   stop.abort();
   expect(await call).toMatchObject({ outcome: 'cancelled' });
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
+
+test('a stop that takes its connection along is looked after over another', options, async () => {
+  const { stop, call, pid } = await begun('frail');
+  stop.abort();
+  // Others than root may not see every process.
+  expect(await call).toMatchObject({ outcome: process.getuid?.() === 0 ? 'cancelled' : 'unknown' });
+  expect(existsSync(join(folder, 'cut'))).toBe(true);
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 

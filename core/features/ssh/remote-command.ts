@@ -104,9 +104,9 @@ class RemoteCommand {
 
   #lookForMark(piece: Buffer): void {
     this.#head += piece.toString('latin1');
-    const [line = '', number = '', parent = ''] = new RegExp(`${this.#hooks.mark} (\\d+) (\\d+)\\n`).exec(this.#head ?? '') ?? [];
+    const [line = '', number = '', group = ''] = new RegExp(`${this.#hooks.mark} (\\d+) (\\d+)\\n`).exec(this.#head ?? '') ?? [];
     if (line !== '') {
-      this.#ending = killGroupLine(number, parent);
+      this.#ending = killGroupLine(number, group);
       this.#giveHead(line);
       // The stop came before the process number was known.
       if (this.#isStopping) this.#endThere();
@@ -140,8 +140,8 @@ class RemoteCommand {
 }
 
 /**
- * Also false if the connection ends before the answer. Falls back to another connection, because some servers allow one session per
- * connection.
+ * Falls back to another connection, because some servers allow one session per connection, and on Dropbear a command of root shares the
+ * process group of its connection, which ends with it.
  */
 function succeeds({ client, elsewhere }: Ways, line: string): Promise<boolean> {
   return new Promise<boolean>((resolve, reject) => {
@@ -149,7 +149,7 @@ function succeeds({ client, elsewhere }: Ways, line: string): Promise<boolean> {
     client.exec(line, (cause, answer) => {
       if (cause !== undefined) return reject(cause);
       answer.resume().on('exit', (code: number | null) => resolve(code === 0));
-      answer.on('close', () => resolve(false));
+      answer.on('close', () => reject(new Error('no answer')));
     });
   }).catch(() => elsewhere(line));
 }

@@ -64,7 +64,7 @@ SyslogFacility = local0
 /** An approval consists of several lines, which arrive one after the other. */
 const NEW_WITHIN_MS = 5_000;
 
-class IrcPerson implements BenchPerson {
+export class IrcPerson implements BenchPerson {
   id = '';
   readonly #port: number;
   readonly #nick: string;
@@ -89,11 +89,11 @@ class IrcPerson implements BenchPerson {
       if (/^\S+ 001 /.test(line)) isIn = true;
       // The mask as others see it: `nick ident host * :name`.
       const [, user = '', host = ''] = /^\S+ 311 \S+ \S+ (\S+) (\S+) /.exec(line) ?? [];
-      if (user !== '') this.id = lower(`${this.#nick}!${user}@${host}`);
+      if (user !== '') this.id = `${this.#nick}!${user}@${host}`.toLowerCase();
       const said = /^:agent_*!\S+ PRIVMSG \S+ :(.*)$/.exec(line.trimEnd())?.[1];
       if (said !== undefined) this.#heard.push(said);
     });
-    socket.write(`NICK ${this.#nick}\r\nUSER ${this.#nick} 0 * :${this.#nick}\r\n`);
+    socket.write(`NICK ${this.#nick}\r\nUSER person 0 * :${this.#nick}\r\n`);
     await until(() => isIn, `${this.#nick} is registered`);
     socket.write(`WHOIS ${this.#nick}\r\n`);
     await until(() => this.id !== '', `${this.#nick} knows the own mask`);
@@ -106,6 +106,11 @@ class IrcPerson implements BenchPerson {
 
   write(text: string): void {
     this.#socket?.write(`PRIVMSG agent :${text}\r\n`);
+  }
+
+  /** Takes messages of registered people only, and the agent is not registered; or of everyone again. */
+  block(isBlocked: boolean): void {
+    this.#socket?.write(`MODE ${this.#nick} ${isBlocked ? '+' : '-'}b\r\n`);
   }
 
   heard(): string[] {
@@ -130,8 +135,6 @@ class IrcPerson implements BenchPerson {
     return this.answer('yes', `: ${value}`);
   }
 }
-
-const lower = (name: string): string => name.toLowerCase().replaceAll('~', '^');
 
 export async function startIrcBench(feature: Plugin, settings: object = {}): Promise<ChannelBench> {
   const server = await new IrcServer().start();

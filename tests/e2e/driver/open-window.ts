@@ -75,6 +75,8 @@ export async function launchBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium',
     args: launchArguments,
+    // Limits of a real browser that the driver takes away.
+    ignoreDefaultArgs: ['--disable-ipc-flooding-protection', '--disable-popup-blocking'],
     // A signal kills the worker at once, and the closed pipe ends the browser.
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -32,6 +32,15 @@ export const remoteGates: readonly Gate[] = [
     only: 'before a person trusted',
   },
   {
+    name: 'ssh/stop-group',
+    prevents: 'a stop leaves a command running on machines with Dropbear',
+    file: 'core/features/ssh/remote-line.ts',
+    text: '\\${g:-$PPID}',
+    instead: '$PPID',
+    suites: ['core/features/ssh/odd-servers.test.ts'],
+    only: 'takes its connection along',
+  },
+  {
     name: 'ssh/panic-closes',
     prevents: 'a forwarded port or a command on a machine outlives the panic stop',
     file: 'core/features/ssh/remote-work.ts',
