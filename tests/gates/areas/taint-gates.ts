@@ -156,6 +156,14 @@ export const taintGates: readonly Gate[] = [
     suites: ['core/guard/taint/taint.test.ts'],
   },
   {
+    name: 'taint/telling-names',
+    prevents: 'a sentence of others gives orders as the name of a file',
+    file: 'core/guard/taint/result-sources.ts',
+    text: 'if (nameTools.has(tool)) return tellingBelow(folder, reading, marks).filter(exists);',
+    instead: 'if (nameTools.has(tool)) return [];',
+    suites: ['core/guard/taint/taint.test.ts'],
+  },
+  {
     name: 'taint/written-files',
     prevents: 'a file written from untrusted content counts as trusted',
     file: 'core/guard/taint/taint.ts',
