@@ -34,7 +34,7 @@ export const taintGates: readonly Gate[] = [
     prevents: 'the findings of a check, which quote a page, count as words of the person',
     file: 'core/features/work/work-desk.ts',
     text: 'this.#deps.sourcesOf(attempt === 1 ? state.sessionId : sessionId),',
-    instead: 'this.#deps.sourcesOf(state.sessionId),',
+    instead: 'attempt === 1 ? this.#deps.sourcesOf(state.sessionId) : [],',
     suites: ['tests/program/mark-carriers.test.ts'],
     only: 'the findings of a check are no words of the person',
   },
