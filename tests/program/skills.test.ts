@@ -244,6 +244,9 @@ test('trust covers what was shown, never a writable folder, and survives a resta
   await expect(claw.op('skill.trust', { name: 'weather', sha256 })).rejects.toMatchObject({ code: 'conflict' });
   await expect(claw.op('skill.trust', { folder: join(rig.home.workspace, 'skills') })).rejects.toMatchObject({ code: 'invalid_params' });
   await expect(claw.op('skill.trust', { folder: dirname(rig.home.path) })).rejects.toMatchObject({ code: 'invalid_params' });
+  const project = rig.home.project();
+  await claw.op('workspace.trust', { path: project });
+  await expect(claw.op('skill.trust', { folder: project })).rejects.toMatchObject({ code: 'invalid_params' });
   const now = await claw.op('skill.get', { name: 'weather' });
   await claw.op('skill.trust', { name: 'weather', sha256: now.sha256 });
   await claw.op('skill.configure', { name: 'csv-summary', enabled: false });

@@ -12,6 +12,7 @@ import { endWordsOf } from '../../contracts/turn-words.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
 import {
   errorOfTurn,
+  markOf,
   restOf,
   type RunFigures,
   Runs,
@@ -61,10 +62,11 @@ export class PipelineDesk {
   }
 
   /** Fails with panic_engaged or a store error. */
-  start(name: string, graph: PipelineFile, input: string, from: { readonly channel: string; readonly by: string }): string {
+  start(name: string, graph: PipelineFile, input: string, { untrusted, ...from }: StartedBy): string {
     const pipelineId = this.#deps.ids.next('pip');
     this.runs.begin(pipelineId, `pipeline-${pipelineId}`, [
       { type: 'session.created', body: { title: `Pipeline ${name}`, agentId: 'main', channel: ownChannels.pipeline, forkedFrom: null } },
+      ...markOf(untrusted),
       { type: 'pipeline.started', body: { pipelineId, name, graph, input, ...from } },
     ]);
     return pipelineId;
@@ -170,6 +172,13 @@ function standingOf(state: PipelineState, node: string): Pick<PipelineView['node
 // Runs one node: a turn of an agent in the node's own session, or a review of another node's output. Turns have deduplication keys, so that
 // a restart never runs one twice.
 
+interface StartedBy {
+  readonly channel: string;
+  readonly by: string;
+  /** The sources of a file that an agent wrote after it had read untrusted content. */
+  readonly untrusted: readonly TaintSource[];
+}
+
 interface NodeDeps extends Pick<Spine, 'log' | 'asking' | 'redactPrompt'> {
   readonly turns: Pick<TurnPort, 'submit' | 'whenResting'>;
   sourcesOf(sessionId: string): readonly TaintSource[];
@@ -226,8 +235,8 @@ async function ask(deps: NodeDeps, form: Exclude<PipelineNode, ReviewNode>, run:
       // After a crash, the restart finds the turn that was begun by this key.
       dedupeKey: `${pipelineId}:${node}:${round}:${attempt}`,
       before: deps.log.index.session(sessionId) === null ? [{ type: 'session.created', body: created }] : [],
-      // Earlier nodes may have read untrusted content, so their output is marked with its sources.
-      untrusted: sourcesAbove(deps, state, node),
+      // The file of the graph may be marked. Earlier nodes may have read untrusted content, so their output is marked with its sources.
+      untrusted: [...deps.sourcesOf(state.sessionId), ...sourcesAbove(deps, state, node)],
       bounds,
       ...(form.model === undefined ? {} : { model: form.model }),
     });

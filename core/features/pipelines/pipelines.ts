@@ -7,6 +7,7 @@ import { noSuch } from '../../contracts/no-such.ts';
 import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
 import { errorOfTurn, readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
@@ -41,7 +42,7 @@ export const pipelines = defineBuiltInFeature({
     const desk = new PipelineDesk({ ...spine, rows, sourcesOf, defaultModel: () => spine.models.defaultRef() });
     const handlers: Pick<OpHandlers, keyof typeof pipelineOps> = {
       'pipeline.run': ({ pipeline, text, wait }, caller) => {
-        const pipelineId = start(desk, pipeline, text, caller);
+        const pipelineId = start({ ...spine, desk }, pipeline, text, caller);
         return wait === false ? desk.runs.viewBegun(pipelineId) : desk.runs.whenResting(pipelineId, caller.signal);
       },
       'pipeline.list': ({ limit }) => ({ pipelines: desk.runs.list(limit ?? LIST_MAX) }),
@@ -53,8 +54,10 @@ export const pipelines = defineBuiltInFeature({
   },
 });
 
-function start(desk: PipelineDesk, named: string, text: string, caller: ServedCaller): string {
-  return desk.start(named, pipelineAt(named, caller), text, { channel: caller.channel, by: caller.actor });
+function start({ desk, sources }: Pick<Parts, 'desk' | 'sources'>, named: string, text: string, caller: ServedCaller): string {
+  const graph = pipelineAt(named, caller);
+  const untrusted = builtInPipeline(named) === null ? sources.ofFile(realOf(named)) : [];
+  return desk.start(named, graph, text, { channel: caller.channel, by: caller.actor, untrusted });
 }
 
 /** Fails with not_found, denied or invalid_params. */
@@ -87,10 +90,10 @@ function kindOf(name: string): 'pipeline' | 'agent' | 'model' {
 }
 
 async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.compare'>, caller: ServedCaller): Promise<Row> {
-  const { clock, desk } = parts;
+  const { clock } = parts;
   const startedMs = clock.monotonicMs();
   const row =
-    kindOf(name) === 'pipeline' ? await viaPipeline(desk, name, params.text, caller) : await viaTurn(parts, name, params.text, caller);
+    kindOf(name) === 'pipeline' ? await viaPipeline(parts, name, params.text, caller) : await viaTurn(parts, name, params.text, caller);
   const tookMs = Math.round(clock.monotonicMs() - startedMs);
   const { turnId: _turn, ...figures } = row;
   const quality = row.status === 'done' ? await judgeAnswer(parts, params, row, caller) : null;
@@ -99,8 +102,8 @@ async function measure(parts: Parts, name: string, params: OpParsed<'pipeline.co
 
 type Measured = Omit<Row, 'name' | 'tookMs' | 'quality'> & { readonly turnId: string };
 
-async function viaPipeline(desk: PipelineDesk, name: string, text: string, caller: ServedCaller): Promise<Measured> {
-  const view = await desk.runs.whenResting(start(desk, name, text, caller), caller.signal);
+async function viaPipeline(parts: Parts, name: string, text: string, caller: ServedCaller): Promise<Measured> {
+  const view = await parts.desk.runs.whenResting(start(parts, name, text, caller), caller.signal);
   const steps = view.nodes.reduce((sum, { rounds, status }) => sum + (status === 'skipped' ? 0 : rounds), 0);
   const { status, reason, tokens, costUsd, text: answer, sessionId, modelCalls, toolCalls } = view;
   const error = view.error === undefined ? {} : { error: view.error };

@@ -19,7 +19,7 @@ import type { importSkills, ImportWish } from './skill-import.ts';
 
 type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
 
-interface Handled extends Pick<Spine, 'log' | 'ids'> {
+interface Handled extends Pick<Spine, 'log' | 'ids' | 'workspaces'> {
   readonly skills: SkillBook;
   readonly facts: FactContext;
   readonly panic: { readonly engaged: boolean };
@@ -122,9 +122,8 @@ function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, de
 /** A folder that the agent may write to is never trusted as a whole. Only reviewed content in it can be trusted. */
 function trustedFolder(folder: string, trusted: boolean, deps: Handled): string {
   const real = realFolder(folder, deps);
-  const { workspace, extraFolders } = deps.facts;
-  const written = [workspace, ...extraFolders].find((open) => isInside(real, open) || isInside(open, real));
-  if (!trusted || written === undefined) return real;
+  const written = deps.workspaces.openedAround(real);
+  if (!trusted || written === null) return real;
   throw new AppError('invalid_params', `The agent itself can write in ${written}, so this folder cannot be trusted as a whole.`, {
     hint: 'Trust its skills one by one: trayclaw skills trust NAME',
   });

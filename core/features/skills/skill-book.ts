@@ -23,7 +23,7 @@ import { SkillIndex, type Scored } from './skill-index.ts';
 import { lintTools } from './skill-lint.ts';
 import { checkNeeds, type Surroundings } from './skill-needs.ts';
 import { readWhole, SkillReads, type SkillRead } from './skill-reads.ts';
-import type { SkillRows } from './rows.ts';
+import type { SkillRows, Trusts } from './rows.ts';
 
 export interface SkillRoot {
   readonly path: string;
@@ -36,6 +36,8 @@ export interface SkillBookDeps extends Pick<Spine, 'clock' | 'logger'> {
   readonly rows: SkillRows;
   readonly around: Surroundings;
   readonly config: SkillsConfig;
+  /** Returns the opened folder in which the agent may write at or below this path, or null. */
+  openedAround(folder: string): string | null;
   /** The names of the tools that are currently available. */
   tools(): ReadonlySet<string>;
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
@@ -72,10 +74,16 @@ export class SkillBook {
   }
 
   get roots(): readonly (SkillRoot & { readonly isTrusted: boolean })[] {
-    const { roots, rows } = this.#deps;
+    const { folders } = this.#trusts;
     const isTrustedRoot = ({ path, origin }: SkillRoot): boolean =>
-      origin === 'bundled' || rows.trusts.folders.some((folder) => isInside(path, folder));
-    return roots.map((root) => ({ ...root, isTrusted: isTrustedRoot(root) }));
+      origin === 'bundled' || folders.some((folder) => isInside(path, folder));
+    return this.#deps.roots.map((root) => ({ ...root, isTrusted: isTrustedRoot(root) }));
+  }
+
+  /** A folder that was opened after a person trusted it is not trusted as a whole: the agent may write there now. */
+  get #trusts(): Trusts {
+    const { contents, folders } = this.#deps.rows.trusts;
+    return { contents, folders: folders.filter((folder) => this.#deps.openedAround(folder) === null) };
   }
 
   get refused(): readonly RefusedSkill[] {
@@ -277,7 +285,7 @@ export class SkillBook {
 
   /** The trust according to the current files. */
   #trusted(skill: ShelvedSkill): Pick<LoadedSkill, 'trust' | 'sha256'> {
-    return trustOf(skill, this.#deps.rows.trusts, () => hashTree(skill.folder, skill.tree.files));
+    return trustOf(skill, this.#trusts, () => hashTree(skill.folder, skill.tree.files));
   }
 
   #trustNow(skill: ShelvedSkill): SkillTrust {
@@ -300,7 +308,7 @@ export class SkillBook {
         return null;
       }
     };
-    return trustOf(skill, this.#deps.rows.trusts, () => this.#reads.sha256(folder, tree, hashed)).trust;
+    return trustOf(skill, this.#trusts, () => this.#reads.sha256(folder, tree, hashed)).trust;
   }
 
   /**

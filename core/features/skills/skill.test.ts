@@ -64,7 +64,7 @@ test('trust covers the reviewed files: an added or changed file or a link ends i
   expect(bench.book.listed('beta').trust).toBe('changed');
 });
 
-test('a trusted folder covers later skills, and its trust can be withdrawn', () => {
+test('a trusted folder covers later skills until it is opened or its trust is withdrawn', () => {
   const target = { kind: 'folder', path: bench.at('person') } as const;
   const trust = (trusted: boolean) => {
     bench.log.append('system', [{ type: 'skill.trusted', body: { name: null, target, trusted, by: 'test' } }]);
@@ -74,6 +74,10 @@ test('a trusted folder covers later skills, and its trust can be withdrawn', () 
   bench.skill('person/later');
   bench.book.reload();
   expect(bench.book.listed('later').trust).toBe('folder');
+  bench.opened = [bench.at('person')];
+  expect(bench.book.listed('later')).toMatchObject({ trust: 'none', isOffered: false });
+  expect(bench.book.roots.find(({ path }) => path === bench.at('person'))?.isTrusted).toBe(false);
+  bench.opened = [];
   trust(false);
   expect(bench.book.listed('later').trust).toBe('none');
 });

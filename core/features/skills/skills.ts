@@ -30,7 +30,19 @@ export { isSkillModel } from './skill-runs.ts';
 
 type Taken = Pick<
   Spine,
-  'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
+  | 'config'
+  | 'clock'
+  | 'later'
+  | 'ids'
+  | 'logger'
+  | 'log'
+  | 'environment'
+  | 'facts'
+  | 'panic'
+  | 'checkpoints'
+  | 'tools'
+  | 'sources'
+  | 'workspaces'
 > & {
   readonly helpers: Omit<RunHelpers, 'sourcesOf'>;
   /** The skills that were installed only for others that are gone, according to the store's rows. */
@@ -57,6 +69,7 @@ export const skills = defineBuiltInFeature({
       logger,
       record,
       config: config.skills,
+      openedAround: (folder) => spine.workspaces.openedAround(folder),
       around: { platform: process.platform, environment, config, hasProgram: (name) => finder.has(name) },
       tools: namesOf(() => tools.schemas()),
     });

@@ -5,8 +5,9 @@ import type { IdSource } from '../../base/ids.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, EventBodies, EventType } from '../../contracts/events.ts';
 import { workEvents, type WorkFile, type WorkPlan, workSessionOf, type WorkView } from '../../contracts/features/work.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
-import { restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
+import { markOf, restOf, Runs, type RunsDeps, type Watching } from '../../runtime/runs/runs.ts';
 import { type TurnPort, whenTurnEnds } from '../../runtime/turns/turns.ts';
 import { type CandidateDeps, chooseCandidate, dropCopies, mergeChosen, metCandidates, modelOf, prepareCopy } from './candidates.ts';
 import { checkCriterion, type CriteriaDeps, lookByRule } from './criteria.ts';
@@ -24,6 +25,8 @@ interface StartedBy {
   readonly channel: string;
   readonly by: string;
   readonly taskId?: string;
+  /** The sources of a task file that an agent wrote after it had read untrusted content. */
+  readonly untrusted?: readonly TaintSource[];
   /** Runs in the transaction that begins the work. */
   readonly alongside?: () => void;
 }
@@ -48,13 +51,13 @@ export class WorkDesk {
   }
 
   /** Fails with panic_engaged or a store error. */
-  start(task: WorkFile, plan: WorkPlan, { taskId = this.#deps.ids.next('wrk'), alongside, ...from }: StartedBy): string {
+  start(task: WorkFile, plan: WorkPlan, { taskId = this.#deps.ids.next('wrk'), untrusted = [], alongside, ...from }: StartedBy): string {
     const gate = plan.kind === 'human-gate' ? [{ person: 'A person accepts the result.' }] : [];
     const criteria = [...task.deliverables.map((file) => ({ file })), ...task.criteria, ...gate];
     const input = task.input === undefined ? null : typeof task.input === 'string' ? task.input : JSON.stringify(task.input, null, 2);
     const body = { taskId, goal: task.goal, criteria, input, deliverables: task.deliverables, plan, ...from };
     const opening = this.#opening(plan, titleFor(this.#deps.redactPrompt(task.goal)), plan.workspace);
-    this.runs.begin(taskId, workSessionOf(taskId), [opening, { type: 'work.started', body }], alongside);
+    this.runs.begin(taskId, workSessionOf(taskId), [opening, ...markOf(untrusted), { type: 'work.started', body }], alongside);
     return taskId;
   }
 
@@ -172,8 +175,8 @@ export class WorkDesk {
       channel,
       sender: by,
       text: message ?? messageFor(state, candidate, attempt),
-      // Findings quote what the attempt read, so they are not the person's words.
-      untrusted: attempt === 1 ? [] : this.#deps.sourcesOf(sessionId),
+      // The task may come from a marked file. Findings quote what the attempt read, so they are not the person's words.
+      untrusted: this.#deps.sourcesOf(attempt === 1 ? state.sessionId : sessionId),
       // After a crash, the restart finds the turn that was begun by this key.
       dedupeKey: `${taskId}:${candidate ?? 'work'}:${attempt}`,
       before: begins ? [this.#opening(plan, `${titleFor(this.#deps.redactPrompt(goal))} (candidate ${candidate ?? ''})`, folder)] : [],

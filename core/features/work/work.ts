@@ -8,6 +8,7 @@ import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
 import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
 import { readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { sqlMigrations } from '../../store/storage/storage.ts';
@@ -83,9 +84,10 @@ export const work = defineBuiltInFeature({
   },
 });
 
-function run(desk: WorkDesk, spine: Planning, params: OpParsed<'work.run'>, caller: Caller): Promise<WorkView> {
+function run(desk: WorkDesk, spine: Planning & Pick<Taken, 'sources'>, params: OpParsed<'work.run'>, caller: Caller): Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
-  const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor });
+  const untrusted = params.file === undefined ? [] : spine.sources.ofFile(realOf(params.file));
+  const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor, untrusted });
   return params.wait === false ? desk.runs.viewBegun(taskId) : desk.runs.whenResting(taskId, caller.signal);
 }
 

@@ -126,7 +126,7 @@ export class CommandAnalyst {
     const { line, cwd } = request;
     const given = this.#platform === 'win32' ? null : readJoinedLine(line);
     if (given === null) return null;
-    const parts = withWholeNames(given);
+    const parts = withWholeNames(given, this.#platform === 'linux');
     const looked: LookedAt[] = [];
     const changes = new LineChanges(cwd, places);
     for (const part of parts) {

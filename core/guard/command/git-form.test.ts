@@ -25,7 +25,8 @@ test('knows git commands that only read', () => {
     '--git-dir=x status',
     '--exec-path=x status',
     'show --output=x',
-    'diff --no-index a b',
+    'diff --no-index a',
+    'diff --no-index a b c',
     '-P -c a=b status',
   ];
   const more = [

@@ -16,6 +16,8 @@ export interface GitForm {
   readonly reach: GitReach;
   /** The commits whose content it may show, besides files of the work tree; null if unknown. */
   readonly history: GitHistory | null;
+  /** True if it would compare folders file by file, untracked ones too. */
+  readonly refusesFolders?: true;
 }
 
 /**
@@ -46,7 +48,16 @@ export function readGit(args: readonly string[]): GitForm | null {
   if (shown === null) return null;
   const { paths, reach } = shown;
   const history = historyOf(name, given, limits);
-  return { family: ['git', ...family], folders, operands: paths.flatMap(pathsIn), showsContent: known.shows === 'content', reach, history };
+  const form = {
+    family: ['git', ...family],
+    folders,
+    operands: paths.flatMap(pathsIn),
+    showsContent: known.shows === 'content',
+    reach,
+    history,
+  };
+  if (!given.has('--no-index')) return form;
+  return given.operands.length === 2 ? { ...form, reach: { kind: 'files', paths: given.operands }, refusesFolders: true } : null;
 }
 
 function takesOperands({ operand, operandsAfter, only: needed }: GitLook, given: GivenArguments): boolean {
@@ -122,7 +133,7 @@ function historyOf(name: string, all: GivenArguments, limits: readonly string[])
 
 function comparedBy(given: GivenArguments): GitHistory | null {
   const [first = 'HEAD', second, ...more] = given.operands;
-  if (more.length > 0 || given.has('--merge-base')) return null;
+  if (more.length > 0 || given.has('--merge-base', '--no-index')) return null;
   if (second !== undefined) return { kind: 'between', revisions: [first, second] };
   const [, from = '', dots, to = 'HEAD'] = /^([^.]+(?:\.[^.]+)*)(\.\.\.?)([^.]+(?:\.[^.]+)*)?$/.exec(first) ?? [];
   if (dots === undefined) return { kind: 'files', revisions: [first] };

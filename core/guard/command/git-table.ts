@@ -54,7 +54,7 @@ export const gitLooks: Readonly<Record<string, GitLook>> = {
     flags: `-s, --short, -b, --branch, --show-stash, --porcelain[=VERSION], --long, -u[MODE], --untracked-files[=MODE], --ignored[=MODE],
       -z, --column[=FORM], --no-column, --ahead-behind, --no-ahead-behind, --renames, --no-renames, --ignore-submodules[=WHEN]`,
   },
-  diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --ignore-submodules[=WHEN]` },
+  diff: { shows: 'content', flags: `${diffFlags}, --cached, --staged, --merge-base, --no-index, --ignore-submodules[=WHEN]` },
   log: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
   show: { shows: 'content', flags: `${historyFlags}, ${diffFlags}` },
   grep: {

@@ -13,8 +13,17 @@ export interface JoinedPart {
   readonly argv: readonly string[];
   /** Outputs that are discarded, merged or written to a file, and files that are read: `2>/dev/null`, `2>&1`, `>>a.txt`, `<a.txt`, in order. */
   readonly redirects: readonly string[];
-  /** The folders of the files whose names it gets on its input, each name as a whole. */
-  readonly listed?: readonly string[];
+  /** The files whose names it gets on its input, each name as a whole. */
+  readonly listed?: ListedFiles;
+}
+
+export interface ListedFiles {
+  /** The folders they are in. */
+  readonly roots: readonly string[];
+  /** The arguments of the `find` that finds them. */
+  readonly found?: readonly string[];
+  /** Set if git lists them: tracked files, whose names begin with no folder. */
+  readonly areTracked?: true;
 }
 
 const PARTS_MAX = 60;

@@ -96,6 +96,16 @@ test('a line that only reads the files its patterns match is known to read them'
   expect(look('grep -rn foo src --include=*.ts').fact.plain?.reads).toBe('searches in files');
 });
 
+test('a backslash in quotes is part of its text; outside of quotes it may make a pattern literal', () => {
+  expect(look(String.raw`printf '%s\n' src/*.ts`).fact.joined ?? look(String.raw`printf '%s\n' src/*.ts`).fact.plain).toMatchObject({
+    reads: 'prints text',
+  });
+  expect(expandPatterns(String.raw`printf '%s\n' src/*.ts`, workspace)).toBe(String.raw`printf '%s\n' 'src/c.ts'`);
+  expect(expandPatterns(String.raw`cat "a\"" *.md`, workspace)).toBe(String.raw`cat "a\"" 'ab.md'`);
+  for (const line of [String.raw`cat \*.ts`, String.raw`cat "a\"*.ts`, String.raw`cat a\ *.ts`])
+    expect(expandPatterns(line, workspace)).toBeNull();
+});
+
 test('checks every matching file: protected files and targets of links', () => {
   expect(look('cat lib/*').paths.map(({ protectedBy }) => protectedBy)).toEqual([null, 'secret']);
   expect(look('cat src/*.link').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);

@@ -19,11 +19,12 @@ export type OnListed = (folder: string) => void;
 
 /** Returns null if the line has no patterns, or has patterns that shells may expand differently. */
 export function expandPatterns(line: string, cwd: string, onListed?: OnListed): string | null {
-  if (line.includes('\\')) return null;
   let expanded = '';
   let from = 0;
   for (let at = 0; at < line.length; at += 1) {
     const character = line[at] ?? '';
+    // Outside of quotes, it could make a pattern literal.
+    if (character === '\\') return null;
     if (character === "'" || character === '"') {
       const end = closingQuote(line, at);
       if (end === null) return null;

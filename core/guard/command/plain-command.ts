@@ -2,16 +2,18 @@
 // the command has no known effects and needs approval.
 
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
 import { namesInHistory } from './git-history.ts';
 import { linksAmong, lookAtRepository, quietGit, type RepositoryLook } from './git-repository.ts';
+import type { ListedFiles } from './joined-line.ts';
 import { readListed } from './listed-files.ts';
 import { hasPlainNpm } from './package-tasks.ts';
 import { isItself, type FoundProgram } from './program-path.ts';
+import { look } from './project-files.ts';
 import { findProtected, type CommandPlaces } from './protected-walk.ts';
 import { environmentOfQuestion, readQuestion } from './question-table.ts';
 import { readTask, taskPrograms } from './project-tasks.ts';
@@ -40,8 +42,8 @@ export interface PlainSubject {
   readonly find: (name: string) => FoundProgram | null;
   /** Possible changes by commands before it in the same line; absent if there are none. */
   readonly earlier?: Earlier;
-  /** The folders of the files whose names xargs gets, each as a whole. */
-  readonly listed?: readonly string[];
+  /** The files whose names xargs gets, each as a whole. */
+  readonly listed?: ListedFiles;
 }
 
 interface Known {
@@ -125,13 +127,15 @@ function findKnown(subject: PlainSubject, places: CommandPlaces): Known {
     if (paths.length <= PATHS_MAX && paths.every(isOpen)) return { ...unknown, paths, writes: writing.writes };
     return { ...unknown, paths, risks: subject.program.isTrusted ? [`It ${writing.writes}; it runs no code.`] : [] };
   }
-  const reading = readingOf(subject);
+  const reading = readingOf(subject, places);
   const startsKnown = reading?.starts?.every((name) => isMissingOrItself(name, find(name))) !== false;
   return reading === null || !startsKnown ? unknown : readerKnown(program, reading, cwd, places);
 }
 
-const readingOf = ({ argv: [program = '', ...args], argv, listed }: PlainSubject): Reading | null =>
-  listed === undefined ? readReader(program, args) : readListed(argv, listed);
+function readingOf({ argv: [program = '', ...args], argv, cwd, listed }: PlainSubject, places: CommandPlaces): Reading | null {
+  if (listed === undefined) return readReader(program, args);
+  return listed.areTracked === true && !areOpenByName(cwd, places) ? null : readListed(argv, listed);
+}
 
 function isMissingOrItself(name: string, found: FoundProgram | null): boolean {
   return found === null || (found.isTrusted && isItself(name, found));
@@ -181,7 +185,11 @@ function gitKnown(args: readonly string[], startedIn: string, places: CommandPla
   if (form === null || repository.problem !== null) return { ...unknown, configs, risks };
   const paths = form.operands.slice(0, PATHS_MAX).map((operand) => places.fact(operand, cwd, 'read'));
   if (form.showsContent) paths.push(...closedPaths(form, repository, cwd, places));
-  const isOnlyLook = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
+  const isCompared = (path: PathFact): boolean => form.refusesFolders !== true || !isFolder(path.real);
+  const isOnlyLook =
+    form.operands.length <= PATHS_MAX &&
+    paths.every((path) => isOpen(path) && isCompared(path)) &&
+    (!form.showsContent || areWithin(paths, repository.root));
   const known = { paths: [...entered, ...paths], configs, risks };
   if (!isOnlyLook) return { ...unknown, ...known };
   const reads = showsOpen(form, cwd, repository, places) ? 'reads this repository' : null;
@@ -195,6 +203,19 @@ function closedPaths({ family }: GitForm, { tracked }: RepositoryLook, cwd: stri
   // A search opens the tracked files without a look at what their folders are now.
   const links = family.includes('grep') ? linksAmong(tracked).map(fact) : [];
   return [...guarded.slice(0, 3).map(fact), ...links.filter((link) => !isOpen(link)).slice(0, 3)];
+}
+
+const TRACKED_MAX = 5_000;
+
+/** Returns whether a program may open every tracked file by its name, and takes none of the names for a flag. */
+function areOpenByName(cwd: string, places: CommandPlaces): boolean {
+  const { tracked, root, problem } = lookAtRepository(cwd, places.opened);
+  if (root === null || problem !== null || tracked.length > TRACKED_MAX) return false;
+  const links = [...tracked.filter((path) => look(path)?.isSymbolicLink() === true), ...linksAmong(tracked)];
+  return (
+    tracked.every((path) => places.protectionOf(path) === null && !/^[-+@]/.test(relative(cwd, path))) &&
+    links.every((link) => isOpen(places.fact(link, cwd, 'read')))
+  );
 }
 
 function enteredFolders(folders: readonly string[], startedIn: string, places: CommandPlaces): readonly PathFact[] {

@@ -54,12 +54,12 @@ export function createAssignmentRules(): PatternRule[] {
     // `pass` alone is part of many words, and `auth` is part of many settings.
     assignmentRule(
       ['pass', 'Pass', 'PASS'],
-      String.raw`(?:(?<![A-Za-z])|(?<=db|smtp|mail|redis|ftp))pass(?![A-Za-z_-])`,
+      String.raw`(?:(?<![A-Za-z])|(?<=db|smtp|mail|redis|ftp|store))pass(?![A-Za-z_-])`,
       'i',
       isPlainSecret,
     ),
     assignmentRule(['_AUTH', '_auth', '_SALT', '_salt', '_PAT'], String.raw`_(?:auth|salt|pat)(?![A-Za-z_-])`, 'i', isSecretValue),
-    assignmentRule(['pw:', 'pw=', 'PW:', 'PW=', 'Pw:'], '(?<![A-Za-z0-9])pw', 'i', isPlainSecret),
+    assignmentRule(['pw:', 'pw=', 'PW:', 'PW=', 'Pw:'], '(?:(?<![A-Za-z0-9])|(?<=bind|root))pw', 'i', isPlainSecret),
     assignmentRule(['密码:', '密码：', '密碼:', '密碼：'], '密[码碼]', '', isSecretValue),
     digestRule(),
     proseRule(),

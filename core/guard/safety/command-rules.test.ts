@@ -46,6 +46,29 @@ const commands = [
   'sqlplus ada/§@orcl',
   'jdbc:oracle:thin:ada/§@h:1521:x',
   'Server=h;User Id=a;Password=§;Timeout=3',
+  'redis-cli -h x AUTH default §',
+  '127.0.0.1:6379> auth §',
+  'AUTH ada §',
+  'ikev1 pre-shared-key §',
+  'pre-shared-key ascii-text "§";',
+  'ada : XAUTH "§"',
+  'isql -U sa -P § -S srv',
+  'isql -v srv sa §',
+  'expdp ada/§ schemas=x',
+  'ada * § *',
+  '"ada"\tpptpd\t"§"\t192.168.0.7',
+  'echo § > ~/.vnc/passwd',
+  "echo -n '§' > /run/secrets/db_password",
+  "printf '%s' '§' >> .vault_pass",
+  'echo "§" | sudo tee -a api_key.txt',
+  'wep_key0="§"',
+  '#cloud-config\nchpasswd:\n  expire: false\n  list: |\n    root:§\n    ada:§\n',
+  'ConvertTo-SecureString -AsPlainText "§" -Force',
+  'NET USER /ADD ada §',
+  'dsadd user CN=x -pwd §',
+  '[mail.x.example]:587 ada@x.example:§',
+  'USER ada\n331 Go on\nPASS §',
+  'a1 LOGIN ada §',
 ];
 
 const statements = [
@@ -58,11 +81,23 @@ const statements = [
   "CREATE LOGIN ada WITH PASSWORD=N'§'",
 ];
 
+const withoutColumns = [
+  "INSERT INTO credentials VALUES (1, 'ada', '§');",
+  "insert into app.`user_passwords` values ('ada', '§'), ('eva', '§');",
+];
+
+const settings = ['<Connector keystorePass="§"/>', 'bindpw: §', '"§" | ConvertTo-SecureString -AsPlainText'];
+
+test.each(settings)('redacts a strong password by its place: %s', (form) => {
+  expect(open().redact(form.replace('§', weak)).text).toBe(form.replace('§', '[redacted:secret]'));
+});
+
 const hiddenNames = ['pass\u200bword: §', 'p\u00ada\u00ads\u00ads\u00adword = "§"', 'pass\u2060word=§', '\ufeffpass\ufeffword: §'];
 
 const phrases = ['passphrase: §', 'My passphrase is "§".', 'PASSPHRASE="§"', '{"passphrase": "§"}', "export VAULT_PASSWORD='§'"];
 
 const cases = [
+  ...withoutColumns.flatMap((form) => [weak, 'S0mmer2025'].map((secret): [string, string] => [form, secret])),
   ...[...commands, ...statements, ...hiddenNames].flatMap((form) => [weak, 'hunter2'].map((secret): [string, string] => [form, secret])),
   ...phrases.map((form): [string, string] => [form, words]),
 ].filter(([form, secret]) => !hiddenNames.includes(form) || secret === weak);
@@ -95,6 +130,17 @@ const harmless = [
   'passphrase: four random words, such as those of a list',
   '"passphrase": "use something long and easy"',
   'pass\u200bport: S0mmer2025',
+  'PASS core/guard/a1.test.ts',
+  'AUTH is checked by module2 first',
+  'pre-shared-key authentication of phase 1',
+  'echo hello1x > notes.txt',
+  'echo hello1x > tokenizer.txt',
+  'echo "$TOKEN1" > token.txt',
+  'a * b1c2d3 * c',
+  'isql is the client of unixODBC2',
+  "INSERT INTO posts VALUES (1, 'hunter2x', 'b1c2d3e4');",
+  "INSERT INTO passwords VALUES (?, 'ada');",
+  'connect the cable/port12x to it',
 ];
 
 test.each(harmless)('leaves what is no password readable: %s', (text) => {
@@ -108,6 +154,14 @@ test.each([
   ['commands without an end', 'curl -'.repeat(50_000)],
   ['echoes', 'echo a:b | '.repeat(27_000)],
   ['names with signs that show nothing', 'pass\u00adword:'.repeat(25_000)],
+  ['tables of secrets', 'insert into secrets values ('.repeat(11_000)],
+  ['outputs to files', `echo ${'a1>'.repeat(100_000)}`],
+  ['names of files', 'echo abc1def > a/'.repeat(18_000)],
+  ['stars', 'a * b1c2d3 * '.repeat(23_000)],
+  ['logins', 'a LOGIN x '.repeat(30_000)],
+  ['users', 'USER a\n331 b\nPASS '.repeat(16_000)],
+  ['lists of users', 'chpasswd:\n  list: |\n    a:b\n'.repeat(10_000)],
+  ['prompts', 'h:6379> auth '.repeat(23_000)],
   ['words of a phrase', `passphrase: ${'abc '.repeat(75_000)}`],
 ])('300 KB of %s are read in time', (_, text) => {
   const tookMs = workMs(() => {

@@ -29,11 +29,14 @@ const keepers =
 /** Programs that take a password from their input. */
 const takers = String.raw`(?:chpasswd|(?:vnc|smb)?passwd|cryptsetup|kinit|sudo (?:-[A-Za-z]{1,4} ){0,2}-S|[^\n|;]{0,80}--(?:password-stdin|passphrase-fd 0|with-token)|${keepers})`;
 
-/** `echo ada:… | chpasswd`, and the same with the text behind the program. */
+/** A file that is named for the secret in it. */
+const secretFile = String.raw`["']?(?:[\w.~/-]{0,100}[/._-])?(?:passw(?:or)?d|passphrase|secrets?|tokens?|credentials?|api[_-]?key|vault[_-]pass|psk)(?![A-Za-z/])`;
+
+/** `echo ada:… | chpasswd`, `echo … > token.txt`, and the same with the text behind the program. */
 function fedRules(): PatternRule[] {
   const user = String.raw`(?:[\w.-]{1,60}:)?`;
   const printed = String.raw`(?:-[neE]{1,3} |["']?[\w.:-]{0,60}%s(?:\\n)?["']? )?["']?${user}`;
-  const end = String.raw`(?=(?:\\n[^\n|"']{0,200})?["']?\s?\|\s?(?:sudo (?!-))?${takers})`;
+  const end = String.raw`(?=(?:\\n[^\n|"']{0,200})?["']?\s?(?:\|\s?(?:sudo (?!-))?${takers}|(?:>{1,2}|\|\s?(?:sudo )?tee (?:-a )?)\s?${secretFile}))`;
   const fed = '(?:passwd|cryptsetup|kinit|--with-token|secret (?:put|create)|env add|secret-tool store|pass insert)';
   const given = String.raw`(?:<<<\s?["']?|<<-?\s?["']?\w{1,20}["']?\n)`;
   return [
@@ -42,9 +45,18 @@ function fedRules(): PatternRule[] {
       triggers: ['echo ', 'printf '],
       pattern: new RegExp(String.raw`(?:echo|printf) ${printed}(${letter}{6,200}(?:\\n${letter}{1,200})?)${end}`, 'y'),
       reach: new RegExp(
-        String.raw`(?:echo|printf) (?:-[neE]{1,3} )?["']?[^\s"'|]{0,260}["']? ?[^\s"'|]{0,201}["']?\s?(?:\|[^\n|;]{0,90})?`,
+        String.raw`(?:echo|printf) (?:-[neE]{1,3} )?["']?[^\s"'|>]{0,260}["']? ?["']?[^\s"'|>]{0,201}["']?\s?(?:[|>][^\n|;]{0,130})?`,
         'y',
       ),
+      rank: rankOfPlace,
+      accept,
+    },
+    {
+      name: 'secret',
+      triggers: ['" | ConvertTo-SecureString', "' | ConvertTo-SecureString"],
+      before: /[^\s"']{6,79}$/,
+      pattern: new RegExp(String.raw`${value}(?=["'] \| ConvertTo-SecureString)`, 'y'),
+      reach: /["'] \| ConvertTo-SecureString/y,
       rank: rankOfPlace,
       accept,
     },

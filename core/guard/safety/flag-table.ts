@@ -36,7 +36,21 @@ const commonFlags: readonly Flag[] = [
     `(?:-${onLine})?`,
   ],
   ['-Password ', '-Password ["\']?', String.raw`["']?\S{0,201}`],
-  ['net user ', String.raw`net user \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
+  ...['net user ', 'NET USER ', 'Net user '].map((name): Flag => [
+    name,
+    String.raw`${name}(?:/\w{1,8} ){0,2}\S{1,60} ["']?`,
+    String.raw`(?:/\w{0,8} ?){0,2}\S{0,60}(?: ["']?\S{0,201})?`,
+  ]),
+  ['isql ', String.raw`isql (?:${between}(?<=\s)-P|(?:-\w{1,10} ){0,3}[\w.]{1,60} \w{1,40} (?=\S{1,200}\s{0,3}(?:\n|$))) ?["']?`, onLine],
+  ...['impdp ', 'expdp ', 'CONNECT ', 'connect '].map((name): Flag => [name, String.raw`${name}["']?\w{1,40}/["']?`, onLine]),
+  ['AUTH ', String.raw`(?<![^\n])AUTH (?:\S{1,40} )?(?=\S{6,200}\s{0,3}(?:\n|$))["']?`, String.raw`\S{0,60} ?\S{0,203}\s{0,4}`],
+  [':{SHA}', String.raw`:\{SHA\}`, String.raw`\S{0,201}`],
+  ['redis-cli ', String.raw`redis-cli (?:-[^\n|;]{0,120}? )?(?:AUTH|auth) (?:[a-z]\w{0,40} (?=\S))?["']?`, onLine],
+  ...['AUTH ', 'auth '].map((name): Flag => [
+    name,
+    String.raw`(?<=(?:^|\n)(?:[\w.-]{1,60}:\d{2,5}(?:\[\d{1,2}\])?)?> )${name}(?:[a-z]\w{0,40} (?=\S))?["']?`,
+    String.raw`\S{0,60}(?: ["']?\S{0,201})?`,
+  ]),
   // A constant in PHP.
   [
     'define(',
@@ -69,7 +83,7 @@ const commonFlags: readonly Flag[] = [
   ['wpa_passphrase ', String.raw`wpa_passphrase \S{1,60} ["']?`, String.raw`\S{0,60}(?: ["']?\S{0,201})?`],
   ['rdp ', String.raw`rdp [^\n|;]{0,160}?/p:["']?`, onLine],
   ['schtasks ', String.raw`schtasks [^\n|;]{0,160}?/rp ["']?`, onLine],
-  ['SecureString ', String.raw`SecureString (?:(?:-String )?["']|${between}--value[ =]["']?)`, onLine],
+  ['SecureString ', String.raw`SecureString (?:(?:-(?:String|AsPlainText|Force) ){0,3}["']|${between}--value[ =]["']?)`, onLine],
   ['authtoken ', 'authtoken ', String.raw`\S{0,201}`],
   ['wifi-sec.psk ', String.raw`wifi-sec\.psk ["']?`, String.raw`["']?\S{0,201}`],
   // The code that a telephone scans to join a network.
@@ -113,6 +127,13 @@ const deviceFlags: readonly Flag[] = [
   ['<keyMaterial>', '<keyMaterial>', String.raw`\S{0,201}`],
   ['hostednetwork ', String.raw`hostednetwork ${between}key=["']?`, onLine],
   [': PSK "', ': PSK "', String.raw`\S{0,201}`],
+  [': XAUTH "', ': XAUTH "', String.raw`\S{0,201}`],
+  [
+    'pre-shared-key ',
+    String.raw`pre-shared-key (?:\d{1,4} )?(?:(?:ascii-text|text) )?(?=\S{6,203}[ \t]{0,3}(?:\r?\n|$))["']?`,
+    String.raw`\S{0,10} ?\S{0,20} ?\S{0,203}`,
+  ],
+  ['wep_key', String.raw`wep_key\d?\s{0,3}=\s{0,3}["']?`, String.raw`\d?\s{0,3}=?\s{0,3}["']?\S{0,201}`],
   [': EAP "', ': EAP "', String.raw`\S{0,201}`],
 ];
 
@@ -133,6 +154,27 @@ const accountFlags: readonly Flag[] = [
     onLine,
   ]),
   ['ldappasswd ', String.raw`ldappasswd ${between}(?<=\s)-[sw] ["']?`, onLine],
+  ['-pwd ', String.raw`(?<=\s)-pwd ["']?`, String.raw`["']?\S{0,201}`],
+  // Accounts of mail servers, and logins to mailboxes and FTP.
+  ...[']:25 ', ']:465 ', ']:587 ', ']:25\t', ']:465\t', ']:587\t'].map((name): Flag => [
+    name,
+    String.raw`${escapeRegExp(name)}[ \t]{0,8}[\w.@+-]{1,80}:`,
+    String.raw`[ \t]{0,8}\S{0,290}`,
+  ]),
+  ['PASS ', String.raw`(?<=USER \S{1,80}\r?\n(?:\d{3} [^\n]{0,120}\n)?)PASS `, String.raw`\S{0,201}`],
+  ['LOGIN ', String.raw`(?<=(?:^|\n)\w{1,8} )LOGIN "?[^\s"]{1,80}"? "?`, onLine],
+  // The passwords that cloud-init sets, one user a line.
+  ...[0, 1, 2, 3, 4].map((more): Flag => [
+    'chpasswd:\n',
+    String.raw`chpasswd:\n(?: {1,12}expire:[^\n]{0,20}\n)?[ ]{1,12}list: {0,2}\|?-?\n(?: {1,16}(?:- )?[^\s:]{1,60}:\S{1,200}\n){${more}} {1,16}(?:- )?[^\s:]{1,60}:`,
+    String.raw`(?:[ ]{1,16}[^\n]{0,270}\n?){0,8}`,
+  ]),
+  // Names and secrets of dialled connections: `client server secret addresses`.
+  ...[' * ', '\t*\t', ' pptpd ', ' l2tpd ', '\tpptpd\t', '\tl2tpd\t'].map((name): Flag => [
+    name,
+    String.raw`(?<=(?:^|\n)"?[\w.@-]{1,60}"?[ \t]{0,8})${escapeRegExp(name)}[ \t]{0,8}(?=\S{6,202}[ \t]{1,8}(?:\*|[\d.]{7,15})[ \t]{0,8}(?:\r?\n|$))"?`,
+    String.raw`[ \t]{0,8}[^\s(){};]{0,202}(?:[ \t]{1,8}[\d.*]{0,15})?`,
+  ]),
   ['userPassword:: ', 'userPassword:: ', String.raw`\S{0,201}`],
   ['bindpw ', String.raw`(?<![^\n])bindpw `, String.raw`\S{0,201}`],
   ['rootpw ', String.raw`(?<![^\n])rootpw (?:--plaintext )?`, String.raw`(?:--\w{0,12} ?)?\S{0,201}`],

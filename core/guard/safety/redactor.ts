@@ -6,6 +6,7 @@ import { createContextRules } from './context-rules.ts';
 import { dumpRuns, openDump } from './dump-runs.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
 import { LiteralFinder } from './literal-finder.ts';
+import { manifestRuns } from './manifest-runs.ts';
 import { numberRuns, openNumbers } from './number-runs.ts';
 import { beginningOf, matchRule, rankOfSecret, reachesEnd, triggerLengthMin, type PatternRule } from './pattern-rule.ts';
 import { findPersonalData, openPersonalData, type PersonalKind } from './personal-data.ts';
@@ -137,16 +138,15 @@ export class Redactor {
     const whole = isOpen ? text.slice(0, openEscape(text)) : text;
     const found = this.#inspect(whole, isOpen);
     if (readings === 0) return found;
-    const [tables, rows] = [tableRuns(whole, found.heads), sqlRuns(whole, found.heads)];
-    if (isOpen) found.openPattern = Math.min(found.openPattern, tables.open, rows.open);
+    const runs = [tableRuns(whole, found.heads), sqlRuns(whole, found.heads), manifestRuns(whole)];
+    if (isOpen) found.openPattern = Math.min(found.openPattern, ...runs.map(({ open }) => open));
     for (const view of [
       unescapedView(whole, this.#reach),
       ...encodedRuns(whole),
       ...numberRuns(whole),
       ...dumpRuns(whole),
       ...uuencodedRuns(whole),
-      ...tables.views,
-      ...rows.views,
+      ...runs.flatMap(({ views }) => views),
     ]) {
       if (view === null) continue;
       const isOpenView = isOpen && view.reachesEnd;

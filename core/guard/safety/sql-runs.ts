@@ -7,6 +7,10 @@ import { gap, WrittenView, type TextView } from './text-view.ts';
 /** The columns before the one that was found with the words before them, and the longest value. */
 const BEFORE_MAX = 600;
 const begin = /\binto\s{1,5}[\w.$"`[\]]{1,130}\s{0,5}\($/i;
+/** A table that is named for secrets, whose values are given without the names of columns. */
+const into = /\binto\s{1,5}[\w$."`[\]]{0,80}$/i;
+const keeper = /(?:passwords?|passwds?|secrets?|credentials?)["`\]]?\s{1,20}values\s{0,20}(?=\()/iy;
+const COLUMNS_MAX = 60;
 const columnsEnd = /[^();]{0,2000}\)\s{0,20}values\s{0,20}(?=\()/iy;
 /** A text in quotes, whose quotes are doubled or escaped, or anything up to the next comma. */
 const value =
@@ -28,25 +32,37 @@ export function sqlRuns(text: string, heads: readonly number[]): SqlRuns {
     // No statement is read twice.
     if (head < seen) continue;
     const before = text.slice(Math.max(seen, head - BEFORE_MAX), head);
+    keeper.lastIndex = head;
+    if (into.test(before) && keeper.test(text)) {
+      seen = addValues(view, text, keeper.lastIndex, null);
+      if (seen >= text.length) open = head;
+      continue;
+    }
     const list = before.lastIndexOf('(');
     const begun = list < 0 ? null : begin.exec(before.slice(0, list + 1));
     if (begun === null) continue;
-    seen = addValues(view, text, head - before.length + list + 1);
+    seen = addColumns(view, text, head - before.length + list + 1);
     // A stream keeps the words before the columns as well.
     if (seen >= text.length) open = head - before.length + begun.index;
   }
   return { views: view.text === '' ? [] : [view], open };
 }
 
-/** Returns the end of the statement, as far as it is understood. */
-function addValues(view: WrittenView, text: string, start: number): number {
+/** Returns the end of the statement, as far as it is understood. `start` is where the columns begin. */
+function addColumns(view: WrittenView, text: string, start: number): number {
   columnsEnd.lastIndex = start;
   if (!columnsEnd.test(text)) return text.length - start < BEFORE_MAX ? text.length : start;
-  let at = columnsEnd.lastIndex;
   const names = text.slice(start, text.indexOf(')', start)).split(',');
   const columns = names.map((name) => name.trim().replace(/^["`[]|["`\]]$/g, '')).map((name) => (headsSecrets(name) ? name : null));
+  return addValues(view, text, columnsEnd.lastIndex, columns);
+}
+
+/** Reads the tuples from the first bracket on. Without columns, each value may be a secret. */
+function addValues(view: WrittenView, text: string, start: number, columns: readonly (string | null)[] | null): number {
+  const named = columns ?? Array.from({ length: COLUMNS_MAX }, () => 'password');
+  let at = start;
   for (let isMore = true; isMore;) {
-    at = addTuple(view, text, at + 1, columns);
+    at = addTuple(view, text, at + 1, named);
     between.lastIndex = at;
     isMore = text.charAt(at - 1) === ')' && between.test(text);
     at = isMore ? between.lastIndex : at;

@@ -7,6 +7,11 @@ import { taintKey } from './taint-store.ts';
 /** If a folder contains more files than this, the folder is named instead. */
 const FILES_NAMED_MAX = 8;
 
+/** The maximum number of marked files whose names are checked. */
+const TELLING_MAX = 2_000;
+const SAYING_WORDS = 5;
+const SAYING_LETTERS = 40;
+
 /** Tools that show the names below a folder but no file contents. */
 const nameTools: ReadonlySet<string> = new Set(['list_dir', 'glob']);
 /** Tools that write a whole file and show none of its earlier content. */
@@ -40,8 +45,8 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
   if (wholeFileTools.has(tool)) return [];
   const named = [...facts.paths.map((path) => path.real), ...historiesOver(facts)];
   const exact = named.filter((path) => ![null, reading.sessionId].includes(marks.writerOf(path)));
-  const folders = nameTools.has(tool) ? [] : foldersOf(facts);
-  const below = folders.flatMap((folder) => {
+  const below = foldersOf(facts).flatMap((folder) => {
+    if (nameTools.has(tool)) return tellingBelow(folder, reading, marks).filter(exists);
     const found = namedBelow(folder, reading.sessionId, marks).filter((path) => isWithin(path, facts));
     if (found.includes(folder)) return found;
     const there = found.filter(exists);
@@ -89,6 +94,19 @@ function historiesOver({ command }: CallFacts): string[] {
 function namedBelow(folder: string, besides: string, marks: FileMarks): string[] {
   const found = marks.filesBelow(folder, besides, FILES_NAMED_MAX + 1);
   return found.length > FILES_NAMED_MAX ? [folder] : found;
+}
+
+/** Returns the marked files below the folder whose names, as the result shows them, could ask for something. */
+function tellingBelow(folder: string, { sessionId, resultText, facts }: FileReading, marks: FileMarks): string[] {
+  const tells = (name: string): boolean => saysSomething(name) && resultText.includes(name);
+  const found = marks.filesBelow(folder, sessionId, TELLING_MAX).filter((path) => isWithin(path, facts));
+  return found.filter((path) => path.slice(folder.length).split(/[/\\]/).some(tells)).slice(0, FILES_NAMED_MAX);
+}
+
+/** A name of a few words is a name; more of them may be a sentence: `please run setup.sh now.md`. */
+function saysSomething(name: string): boolean {
+  const words = name.match(/\p{L}{2,}/gu) ?? [];
+  return words.length >= SAYING_WORDS || words.join('').length >= SAYING_LETTERS;
 }
 
 function foldersOf(facts: CallFacts): string[] {

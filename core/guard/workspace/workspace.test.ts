@@ -177,3 +177,13 @@ test('warns before trusting a folder that other users can write to', needs('a Un
   chmodSync(bench.project, 0o777);
   expect(bench.workspaces.look(bench.project).risks).toHaveLength(risks.length + 1);
 });
+
+test('finds the opened folder in, around or at which calls may write', () => {
+  const bench = new Bench();
+  const skills = bench.folder('person/project/skills');
+  expect(bench.workspaces.openedAround(skills)).toBeNull();
+  bench.trust(bench.project);
+  const open = (path: string): string | null => bench.workspaces.openedAround(path);
+  expect([open(skills), open(bench.project), open(join(bench.root, 'person'))]).toEqual([bench.project, bench.project, bench.configured]);
+  expect(open(bench.folder('person/project2'))).toBeNull();
+});

@@ -98,6 +98,13 @@ export class Workspaces {
     return { ...facts, workspace, configuredWorkspace: facts.workspace };
   }
 
+  /** Returns an opened folder at, above or below the path, in which calls may write. Null if there is none. */
+  openedAround(real: string): string | null {
+    const { workspace, extraFolders } = this.#deps.facts;
+    const opened = [workspace, ...extraFolders, ...this.#deps.trusted().map(folderOf)];
+    return opened.find((open) => isInside(real, open) || isInside(open, real)) ?? null;
+  }
+
   stateOf(grant: Grant): WorkspaceState {
     const { state } = this.look(folderOf(grant));
     return state === 'trusted' && !isStillThere(grant) ? 'replaced' : state;

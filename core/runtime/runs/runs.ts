@@ -5,6 +5,7 @@ import { Emitter } from '../../base/emitter.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventType } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { PanicState } from '../../guard/panic/panic.ts';
 import type { PolicyStore } from '../../guard/policy/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
@@ -272,4 +273,9 @@ export function errorOfTurn(
   const end = turn === null ? null : log.reads.turnEnd(turn.sessionId, turn.turnId);
   if (end?.status === 'stopped') return new AppError('panic_engaged', 'The panic stop ended its turn.').toBody();
   return end?.error ?? undefined;
+}
+
+/** The mark of a session whose work was described by untrusted content. */
+export function markOf(sources: readonly TaintSource[]): AnyDraft[] {
+  return sources.length === 0 ? [] : [{ type: 'taint.marked', body: { callId: null, sources: [...sources], paths: [] } }];
 }

@@ -156,4 +156,20 @@ export const gitGates: readonly Gate[] = [
     instead: 'return false;',
     suites: ['core/guard/command/protected-walk.test.ts'],
   },
+  {
+    name: 'git/tracked-names',
+    prevents: 'a tracked name that looks like a flag, a link that leads out or a file of keys is opened because git lists it',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'listed.areTracked === true && !areOpenByName(cwd, places) ? null : ',
+    instead: '',
+    suites: ['core/guard/command/listed-files.test.ts'],
+  },
+  {
+    name: 'git/compared-folders',
+    prevents: 'a grant for comparisons of a repository covers one of folders with files that git does not track',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'form.refusesFolders !== true || !isFolder(path.real)',
+    instead: 'true',
+    suites: ['core/guard/command/listed-files.test.ts'],
+  },
 ];

@@ -379,4 +379,12 @@ export const secretGates: readonly Gate[] = [
     suites: ['tests/leaks/report.test.ts'],
     only: 'names that a person chose',
   },
+  {
+    name: 'secret/manifest',
+    prevents: 'the values of a Secret of Kubernetes are shown because their names say nothing',
+    file: 'core/guard/safety/manifest-runs.ts',
+    text: "kind.name === 'Secret' && isAlike",
+    instead: "kind.name === '' && isAlike",
+    suites: ['core/guard/safety/manifest-runs.test.ts'],
+  },
 ];

@@ -115,9 +115,17 @@ export const skillGates: readonly Gate[] = [
     name: 'skill/workspace-folder',
     prevents: 'a folder the agent itself writes to is trusted as a whole',
     file: 'core/features/skills/ops.ts',
-    text: 'if (!trusted || written === undefined) return real;',
+    text: 'if (!trusted || written === null) return real;',
     instead: 'if (real !== String(written?.length)) return real;',
     suites: ['tests/program/skills.test.ts'],
+  },
+  {
+    name: 'skill/opened-folder',
+    prevents: 'a folder of skills stays trusted as a whole when the agent may write there later',
+    file: 'core/features/skills/skill-book.ts',
+    text: 'folders.filter((folder) => this.#deps.openedAround(folder) === null)',
+    instead: 'folders',
+    suites: ['core/features/skills/skill.test.ts'],
   },
   {
     name: 'skill/published-hash',

@@ -26,6 +26,8 @@ export class SkillBench {
   readonly clock = new ManualClock(Date.parse('2026-06-01T12:00:00Z'));
   readonly rows: SkillRows;
   readonly log: SessionLog;
+  /** Folders in which the agent may write. */
+  opened: readonly string[] = [];
   book!: SkillBook;
   reader!: SkillReader;
   sources!: ReturnType<typeof createSkillSources>;
@@ -57,6 +59,7 @@ export class SkillBench {
       logger: silentLogger,
       config: parsed,
       around: { platform: 'linux', environment: {}, config: {}, hasProgram: () => false, ...around },
+      openedAround: (folder) => this.opened.find((open) => open === folder) ?? null,
       tools: () => new Set(tools),
       record,
     });
