@@ -168,6 +168,7 @@ test("shows a subagent's approval once, but not the subagent's work", async () =
   const prompter = new ApprovalPrompter({
     claw,
     logger: new RecordingLogger(),
+    platform: 'linux',
     notify: ({ body }) => {
       shown.push(String(body));
       return Object.assign(new EventEmitter(), { show: () => undefined, close: () => undefined }) as unknown as Notification;

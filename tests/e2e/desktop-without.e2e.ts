@@ -39,7 +39,7 @@ test('without the sandbox of Chromium, as for the superuser, the window opens', 
   const app = await prepared({ args: ['--no-sandbox'] });
   await app.launch();
   await app.usable();
-  await app.deskShows((desk) => desk.windows[0]?.isVisible, true);
+  expect((await app.driver.desk()).windows[0]?.isVisible).toBe(true);
 });
 
 test('a broken config.yaml is named in a box, and the exit code is 1', async () => {

@@ -179,8 +179,8 @@ const files = {
 /** Such a file is live, so its content asks before it is written. */
 async function approve(claw: TrayClaw, { status, turnId }: { status: string; turnId: string }): Promise<void> {
   expect(status).toBe('waiting');
-  const [{ approvalId = '' } = {}] = (await claw.op('approval.list', {})).approvals;
-  await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
+  const [asked] = (await claw.op('approval.list', {})).approvals;
+  await claw.op('approval.decide', { approvalId: asked?.approvalId ?? expect.unreachable(), decision: 'approve', scope: { kind: 'once' } });
   await claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
 }
 

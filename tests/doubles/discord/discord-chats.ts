@@ -118,7 +118,7 @@ export function wireOf(message: Message): object {
   const { attachments, referenced_message: answered, ...rest } = message;
   return {
     ...rest,
-    author: { discriminator: '0', global_name: null, avatar: null, ...rest.author },
+    author: { discriminator: '0', avatar: null, ...rest.author },
     attachments: attachments.map(({ bytes: _bytes, ...attachment }) => attachment),
     edited_timestamp: null,
     tts: false,
