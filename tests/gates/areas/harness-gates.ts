@@ -83,7 +83,7 @@ export const harnessGates: readonly Gate[] = [
     name: 'harness/node-sources',
     prevents: 'what one node of a pipeline read counts as the own words of the person in the next',
     file: 'core/features/pipelines/pipeline-desk.ts',
-    text: 'untrusted: sourcesAbove(deps, state, node),',
+    text: ', ...sourcesAbove(deps, state, node)',
     instead: '',
     suites: ['tests/program/pipelines.test.ts'],
     only: 'a node that uses',
