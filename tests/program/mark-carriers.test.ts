@@ -197,6 +197,15 @@ test.each(['marked', 'own'])(
     const work = await claw.op('work.run', { file: at('task.yaml') });
     const pipeline = await claw.op('pipeline.run', { pipeline: at('pipeline.yaml'), text: 'x' });
     expect([work.status, pipeline.status]).toEqual(whose === 'own' ? ['pass', 'done'] : ['waiting', 'waiting']);
+    const spec = { kind: 'cron', expr: '0 0 1 1 *' } as const;
+    const { scheduleId } = await claw.op('schedule.create', { name: 'n', file: at('task.yaml'), spec });
+    const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });
+    // Unattended work asks in both cases; the question names the file only if it is marked.
+    expect((await claw.op('work.wait', { taskId })).status).toBe('waiting');
+    const asked = (await claw.op('approval.list', {})).approvals.at(-1);
+    expect(asked?.origin?.taint.map(({ kind }) => kind)).toEqual(whose === 'own' ? [] : ['file']);
+    await claw.op('schedule.update', { scheduleId, prompt: 'Another', task: { goal: 'Another', criteria: [{ contains: 'Done' }] } });
+    expect((await claw.op('schedule.get', { scheduleId })).untrusted).toEqual([]);
   },
 );
 

@@ -2,7 +2,10 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers } from '../../contracts/ops.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { ScheduledTask, scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
+import type { Spine } from '../feature.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { KeptSchedule } from './rows.ts';
@@ -16,23 +19,24 @@ interface Handled {
   readonly clockwork: Pick<Clockwork, 'clockJump'>;
   /** Starts the turn of a schedule. Fails with the errors of sending a message. */
   readonly work: { read(given: Pick<Asked, 'file' | 'task'>, caller: Caller): ScheduledTask };
+  readonly sources: Pick<Spine['sources'], 'ofFile'>;
   readonly fire: (kept: KeptSchedule, entry: ScheduleFired) => { sessionId: string; turnId: string };
 }
 
 const PREVIEWED = 5;
 const TASKS_SHOWN = 200;
 
-export function createScheduleOps({ schedules, heartbeat, clockwork, fire, work }: Handled): ScheduleOps {
+export function createScheduleOps({ schedules, heartbeat, clockwork, fire, ...reading }: Handled): ScheduleOps {
   return {
     'schedule.list': () => ({ schedules: schedules.list(), clockJump: clockwork.clockJump }),
     'schedule.get': ({ scheduleId, limit }) => schedules.get(scheduleId, limit),
     'schedule.create': (wish, caller) => {
-      const asked = requestOf(work, wish, caller);
+      const asked = requestOf(reading, wish, caller);
       if (asked === null) throw eitherPromptOrTask();
       return schedules.create(asked, { by: caller.actor });
     },
     'schedule.update': ({ scheduleId, ...wish }, caller) =>
-      schedules.update(scheduleId, requestOf(work, wish, caller) ?? withoutFile(wish), caller.actor),
+      schedules.update(scheduleId, requestOf(reading, wish, caller) ?? withoutFile(wish), caller.actor),
     'schedule.remove': ({ scheduleId }, caller) => {
       schedules.remove(scheduleId, caller.actor);
       return { scheduleId };
@@ -63,12 +67,16 @@ interface Asked {
  * Returns the request with its prompt, or with its task and the task's goal as prompt. Null if neither is given. Fails with invalid_params
  * if they disagree.
  */
-function requestOf<T extends Asked>(work: Handled['work'], wish: T, caller: Caller): (Omit<T, 'file'> & { prompt: string }) | null {
+function requestOf<T extends Asked>(
+  { work, sources }: Pick<Handled, 'work' | 'sources'>,
+  wish: T,
+  caller: Caller,
+): (Omit<T, 'file'> & { prompt: string; untrusted?: readonly TaintSource[] }) | null {
   const { prompt, task, file } = wish;
   if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };
   const read = work.read({ task, file }, caller);
   if (prompt !== undefined && prompt !== read.goal) throw eitherPromptOrTask();
-  return { ...withoutFile(wish), prompt: read.goal, task: read };
+  return { ...withoutFile(wish), prompt: read.goal, task: read, untrusted: file === undefined ? [] : sources.ofFile(realOf(file)) };
 }
 
 function eitherPromptOrTask(): AppError {

@@ -55,7 +55,13 @@ interface WorkPort {
   /** Begins the work and returns its session. `alongside` runs in the same transaction. Fails with the errors of sending a message. */
   begin(
     task: ScheduledTask,
-    about: { readonly taskId: string; readonly by: string; readonly bounds: TurnBounds; alongside(sessionId: string): void },
+    about: {
+      readonly taskId: string;
+      readonly by: string;
+      readonly bounds: TurnBounds;
+      readonly untrusted: readonly TaintSource[];
+      alongside(sessionId: string): void;
+    },
   ): string;
   /** Null if there is no such work. */
   statusOf(taskId: string): string | null;
@@ -123,7 +129,7 @@ export const schedule = defineBuiltInFeature({
       if (isNews) clockwork.poke();
     });
     return {
-      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work }),
+      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire, work, sources }),
       tools: createAgendaTools(agenda),
       checks: [
         scheduleChecks({
@@ -206,7 +212,7 @@ function start(
 
 function startTask(
   { work, log }: Pick<Taken, 'work' | 'log'>,
-  { scheduleId, task, bounds, approvalMs }: Schedule & { readonly task: ScheduledTask },
+  { scheduleId, task, bounds, approvalMs, untrusted }: Schedule & { readonly task: ScheduledTask },
   entry: ScheduleFired,
 ): { sessionId: string; turnId: string } {
   // The work and its record are stored in one transaction, so that a due time starts it once.
@@ -215,6 +221,7 @@ function startTask(
     taskId,
     by: `schedule ${scheduleId}`,
     bounds: unattendedBounds(bounds, approvalMs),
+    untrusted,
     alongside: (begun) => void log.append(systemSessionId, [{ type: 'schedule.fired', body: { ...entry, taskId, sessionId: begun } }]),
   });
   return { sessionId, turnId: taskId };

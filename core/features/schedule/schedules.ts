@@ -26,6 +26,8 @@ export interface ScheduleWish {
   readonly appendTo?: string | null | undefined;
   readonly writeTo?: string | null | undefined;
   readonly task?: ScheduledTask | undefined;
+  /** The sources of the file that the task was read from, if it is marked. */
+  readonly untrusted?: readonly TaintSource[] | undefined;
 }
 
 /** The fields of an agent's schedule that its turn determines, not its request. */
@@ -100,7 +102,7 @@ export class Schedules {
       createdAtMs: nowMs,
       deliver: wish.deliver ?? null,
       depth: origin.depth ?? 0,
-      untrusted: [...(origin.untrusted ?? [])],
+      untrusted: [...(origin.untrusted ?? []), ...(wish.untrusted ?? [])],
       ...withoutUndefined({ outsider: origin.outsider, task: wish.task, appendTo: wish.appendTo, writeTo: wish.writeTo }),
     };
     const removals = this.#makeRoom(nowMs);
@@ -110,11 +112,12 @@ export class Schedules {
 
   update(scheduleId: string, wish: { readonly [K in keyof ScheduleWish]?: ScheduleWish[K] | undefined }, by: string): ScheduleView {
     const kept = this.#find(scheduleId);
-    const { spec, session, ...rest } = wish;
+    const { spec, session, untrusted = kept.schedule.untrusted, ...rest } = wish;
     const nowMs = this.#deps.clock.nowMs();
     const schedule: Schedule = {
       ...kept.schedule,
       ...withoutUndefined(rest),
+      untrusted: [...untrusted],
       ...(spec === undefined ? {} : { spec: this.#deps.dueTimes.settle(spec, nowMs) }),
       ...(session === undefined ? {} : { session: this.#sessionOf(session) }),
     };

@@ -7,6 +7,7 @@ import { noSuch } from '../../contracts/no-such.ts';
 import type { OpHandlers, OpParsed, Caller } from '../../contracts/ops.ts';
 import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkView, workFileSchema } from '../../contracts/features/work.ts';
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
@@ -107,6 +108,7 @@ export interface Begun {
   readonly taskId: string;
   readonly by: string;
   readonly bounds: TurnBounds;
+  readonly untrusted: readonly TaintSource[];
   alongside(sessionId: string): void;
 }
 

@@ -39,6 +39,15 @@ export const taintGates: readonly Gate[] = [
     only: 'the findings of a check are no words of the person',
   },
   {
+    name: 'taint/scheduled-file',
+    prevents: 'a task file that an agent copied from a page counts as words of the person once it is scheduled',
+    file: 'core/features/schedule/ops.ts',
+    text: 'sources.ofFile(realOf(file))',
+    instead: '[]',
+    suites: ['tests/program/mark-carriers.test.ts'],
+    only: 'a run of a marked file',
+  },
+  {
     name: 'taint/task-file',
     prevents: 'the goal in a task file that an agent copied from a page counts as words of the person',
     file: 'core/features/work/work.ts',
