@@ -113,11 +113,12 @@ function platforms(root, env) {
       category: 'public.app-category.productivity',
       darkModeSupport: true,
       // Work continues behind a hidden window, which macOS would slow down.
-      extendInfo: { LSAppNapIsDisabled: true },
+      extendInfo: { LSAppNapIsDisabled: true, NSAppleEventsUsageDescription: 'A command that was approved controls another app.' },
       // A hardened program on macOS may not load libraries without a team's signature, so hardening needs a certificate.
       hardenedRuntime: isSigned,
       ...(isSigned ? { sign: signMac } : { identity: '-' }),
-      entitlements: 'build/entitlements.mac.plist',
+      // Commands such as osascript may control other apps only if the app that runs them may ask the person for it.
+      entitlements: 'build/entitlements.mac.app.plist',
       entitlementsInherit: 'build/entitlements.mac.plist',
       notarize: isSigned && canNotarize,
     },

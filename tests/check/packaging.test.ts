@@ -106,9 +106,16 @@ test('on macOS only the helper of utility processes may load libraries of others
   const { entitlements, ...others } = optionsForFile(helper(' (Plugin)'));
   expect(others).toEqual({ hardenedRuntime: true });
   const rights = (file: string): string[] =>
-    [...readFileSync(join(projectRoot, file), 'utf8').matchAll(/cs\.([\w-]+)/g)].map(([, name = '']) => name);
+    [...readFileSync(join(projectRoot, file), 'utf8').matchAll(/security\.(?:cs\.)?([\w.-]+)/g)].map(([, name = '']) => name);
   expect(rights(entitlements)).toEqual(['allow-jit', 'allow-unsigned-executable-memory', 'disable-library-validation']);
   expect(rights('build/entitlements.mac.plist')).toEqual(['allow-jit']);
+  // Only the app itself may ask to control others, and says why.
+  const { mac } = packagingConfig(projectRoot, {});
+  expect([rights(mac?.entitlements ?? ''), mac?.entitlementsInherit]).toEqual([
+    ['allow-jit', 'automation.apple-events'],
+    'build/entitlements.mac.plist',
+  ]);
+  expect(mac?.extendInfo).toHaveProperty('NSAppleEventsUsageDescription');
 });
 
 test('a package comes with the feed that a release merges and uploads', () => {

@@ -55,7 +55,7 @@ const commands = [
   'isql -U sa -P § -S srv',
   'isql -v srv sa §',
   'expdp ada/§ schemas=x',
-  'ada * § *',
+  '"ada" * § *',
   '"ada"\tpptpd\t"§"\t192.168.0.7',
   'echo § > ~/.vnc/passwd',
   "echo -n '§' > /run/secrets/db_password",

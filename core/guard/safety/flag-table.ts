@@ -169,8 +169,9 @@ const accountFlags: readonly Flag[] = [
     String.raw`chpasswd:\n(?: {1,12}expire:[^\n]{0,20}\n)?[ ]{1,12}list: {0,2}\|?-?\n(?: {1,16}(?:- )?[^\s:]{1,60}:\S{1,200}\n){${more}} {1,16}(?:- )?[^\s:]{1,60}:`,
     String.raw`(?:[ ]{1,16}[^\n]{0,270}\n?){0,8}`,
   ]),
-  // Names and secrets of dialled connections: `client server secret addresses`.
-  ...[' * ', '\t*\t', ' pptpd ', ' l2tpd ', '\tpptpd\t', '\tl2tpd\t'].map((name): Flag => [
+  // Names and secrets of dialled connections: `client server secret addresses`. A trigger that began with a blank would hold back the blank
+  // after every word of a stream.
+  ...['" * ', '\t*\t', 'pptpd ', 'l2tpd ', 'pptpd\t', 'l2tpd\t'].map((name): Flag => [
     name,
     String.raw`(?<=(?:^|\n)"?[\w.@-]{1,60}"?[ \t]{0,8})${escapeRegExp(name)}[ \t]{0,8}(?=\S{6,202}[ \t]{1,8}(?:\*|[\d.]{7,15})[ \t]{0,8}(?:\r?\n|$))"?`,
     String.raw`[ \t]{0,8}[^\s(){};]{0,202}(?:[ \t]{1,8}[\d.*]{0,15})?`,
