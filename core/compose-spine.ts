@@ -203,7 +203,10 @@ export function composeGuard(store: Store) {
     }),
     sources: {
       ofSession: (sessionId: string) => marks.session(sessionId)?.sources ?? [],
-      ofFile: (path: string) => (marks.writerOf(path) === null ? [] : [{ kind: 'file' as const, where: path }]),
+      ofFile: (path: string) => {
+        const where = realOf(path);
+        return marks.writerOf(where) === null ? [] : [{ kind: 'file' as const, where }];
+      },
     },
   };
 }

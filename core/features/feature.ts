@@ -74,7 +74,11 @@ export interface Spine extends Pick<TurnDeps, 'clock' | 'later' | 'ids' | 'logge
   readonly redactLog: (line: string) => string;
   /** Redacts secrets in text that is sent to a model server. */
   readonly redactPrompt: (text: string) => string;
-  readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
+  readonly sources: {
+    ofSession(sessionId: string): readonly TaintSource[];
+    /** Of the file that the path leads to, also over links. */
+    ofFile(path: string): readonly TaintSource[];
+  };
 }
 
 /** A door that a feature opens once the runtime exists. */

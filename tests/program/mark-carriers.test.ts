@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
@@ -197,6 +197,9 @@ test.each(['marked', 'own'])(
     const work = await claw.op('work.run', { file: at('task.yaml') });
     const pipeline = await claw.op('pipeline.run', { pipeline: at('pipeline.yaml'), text: 'x' });
     expect([work.status, pipeline.status]).toEqual(whose === 'own' ? ['pass', 'done'] : ['waiting', 'waiting']);
+    symlinkSync(at('pipeline.yaml'), at('linked.yaml'));
+    const linked = await claw.op('pipeline.run', { pipeline: at('linked.yaml'), text: 'x' });
+    expect(linked.status).toBe(pipeline.status);
     const spec = { kind: 'cron', expr: '0 0 1 1 *' } as const;
     const { scheduleId } = await claw.op('schedule.create', { name: 'n', file: at('task.yaml'), spec });
     const { turnId: taskId } = await claw.op('schedule.run', { scheduleId });

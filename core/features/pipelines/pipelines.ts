@@ -7,7 +7,6 @@ import { noSuch } from '../../contracts/no-such.ts';
 import { doors } from '../../contracts/doors.ts';
 import { pipelineFileSchema, type PipelineFile, type pipelineOps } from '../../contracts/features/pipelines.ts';
 import type { ServedCaller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import { realOf } from '../../guard/workspace/workspace.ts';
 import { judgeFirmly } from '../../mind/asking/asking.ts';
 import { errorOfTurn, readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { whenTurnEnds } from '../../runtime/turns/turns.ts';
@@ -56,7 +55,7 @@ export const pipelines = defineBuiltInFeature({
 
 function start({ desk, sources }: Pick<Parts, 'desk' | 'sources'>, named: string, text: string, caller: ServedCaller): string {
   const graph = pipelineAt(named, caller);
-  const untrusted = builtInPipeline(named) === null ? sources.ofFile(realOf(named)) : [];
+  const untrusted = builtInPipeline(named) === null ? sources.ofFile(named) : [];
   return desk.start(named, graph, text, { channel: caller.channel, by: caller.actor, untrusted });
 }
 

@@ -4,7 +4,6 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers } from '../../contracts/ops.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { ScheduledTask, scheduleOps, ScheduleFired } from '../../contracts/features/schedule.ts';
-import { realOf } from '../../guard/workspace/workspace.ts';
 import type { Spine } from '../feature.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -76,7 +75,7 @@ function requestOf<T extends Asked>(
   if (task === undefined && file === undefined) return prompt === undefined ? null : { ...withoutFile(wish), prompt };
   const read = work.read({ task, file }, caller);
   if (prompt !== undefined && prompt !== read.goal) throw eitherPromptOrTask();
-  return { ...withoutFile(wish), prompt: read.goal, task: read, untrusted: file === undefined ? [] : sources.ofFile(realOf(file)) };
+  return { ...withoutFile(wish), prompt: read.goal, task: read, untrusted: file === undefined ? [] : sources.ofFile(file) };
 }
 
 function eitherPromptOrTask(): AppError {

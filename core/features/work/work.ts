@@ -9,7 +9,6 @@ import { workSessionOf, type workOps, type WorkFile, type WorkPlan, type WorkVie
 import { narrow, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { WorkStrategy } from '../../contracts/work-strategy.ts';
-import { realOf } from '../../guard/workspace/workspace.ts';
 import { protectionOf } from '../../hands/tools/tools.ts';
 import { readRunFile, RunRows, runTableSql } from '../../runtime/runs/runs.ts';
 import { sqlMigrations } from '../../store/storage/storage.ts';
@@ -87,7 +86,7 @@ export const work = defineBuiltInFeature({
 
 function run(desk: WorkDesk, spine: Planning & Pick<Taken, 'sources'>, params: OpParsed<'work.run'>, caller: Caller): Promise<WorkView> {
   const { task, plan } = planned(spine, taskIn(params, caller), params);
-  const untrusted = params.file === undefined ? [] : spine.sources.ofFile(realOf(params.file));
+  const untrusted = params.file === undefined ? [] : spine.sources.ofFile(params.file);
   const taskId = desk.start(task, plan, { channel: caller.channel, by: caller.actor, untrusted });
   return params.wait === false ? desk.runs.viewBegun(taskId) : desk.runs.whenResting(taskId, caller.signal);
 }
