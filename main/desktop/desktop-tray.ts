@@ -48,6 +48,7 @@ export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | n
     platform: process.platform,
     theme: nativeTheme,
     scaleFactor: () => screen.getPrimaryDisplay().scaleFactor,
+    desktops: process.env['XDG_CURRENT_DESKTOP']?.split(':') ?? [],
     folder: join(options.packageRoot, 'build', 'tray-icons'),
   });
   try {

@@ -17,7 +17,10 @@ interface Theme {
   shouldUseDarkColorsForSystemIntegratedUI: boolean;
 }
 
-function rig(platform: NodeJS.Platform, screenScale = 1): { icons: TrayIcons; made: Made[]; theme: Theme } {
+function rig(
+  platform: NodeJS.Platform,
+  { screenScale = 1, desktops = [] }: { screenScale?: number; desktops?: string[] } = {},
+): { icons: TrayIcons; made: Made[]; theme: Theme } {
   const made: Made[] = [];
   const theme = { shouldUseDarkColors: false, shouldUseDarkColorsForSystemIntegratedUI: false };
   const createEmpty = (): NativeImage => {
@@ -29,7 +32,7 @@ function rig(platform: NodeJS.Platform, screenScale = 1): { icons: TrayIcons; ma
       setTemplateImage: (isTemplate: boolean) => (one.isTemplate = isTemplate),
     } as unknown as NativeImage;
   };
-  return { icons: new TrayIcons({ platform, theme, scaleFactor: () => screenScale, createEmpty, folder }), made, theme };
+  return { icons: new TrayIcons({ platform, theme, scaleFactor: () => screenScale, desktops, createEmpty, folder }), made, theme };
 }
 
 test.each([
@@ -42,7 +45,7 @@ test.each([
   ['win32', 2, [32], [1]],
   ['win32', 3, [32], [1]],
 ] as const)('every state has a picture for %s at the scale %d: %j', (platform, scale, sizes, scales) => {
-  const { icons, made } = rig(platform, scale);
+  const { icons, made } = rig(platform, { screenScale: scale });
   const isTemplate = platform === 'darwin';
   icons.of('idle', 3);
   icons.of('stopped', 0);
@@ -69,4 +72,17 @@ test('on Windows the picture follows the task bar, whose colour differs from tha
   expect(icons.of('idle', 0)).toBe(onLight);
   theme.shouldUseDarkColorsForSystemIntegratedUI = true;
   expect(icons.of('idle', 0)).not.toBe(onLight);
+});
+
+test.each([
+  [['ubuntu', 'GNOME'], true],
+  [['XFCE'], true],
+  [['KDE'], false],
+  [[], false],
+])('the picture is for a dark panel on a desktop whose panel is dark with light windows too: %j', (desktops, isDark) => {
+  const { icons, made, theme } = rig('linux', { desktops });
+  icons.of('idle', 0);
+  theme.shouldUseDarkColors = true;
+  icons.of('idle', 0);
+  expect(made).toHaveLength(isDark ? 1 : 2);
 });

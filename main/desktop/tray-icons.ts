@@ -12,6 +12,8 @@ export interface TrayIconsOptions {
   readonly theme: Pick<NativeTheme, 'shouldUseDarkColors' | 'shouldUseDarkColorsForSystemIntegratedUI'>;
   /** Of the screen with the task bar, on Windows. */
   scaleFactor(): number;
+  /** The names of the desktop, as in XDG_CURRENT_DESKTOP; empty outside Linux. */
+  readonly desktops: readonly string[];
   /** The folder that contains the pictures. */
   readonly folder: string;
 }
@@ -20,6 +22,8 @@ export interface TrayIconsOptions {
 const pixels: Readonly<Partial<Record<NodeJS.Platform, readonly number[]>>> = { darwin: [18, 36], win32: [16, 24, 32] };
 const LINUX_PIXELS: readonly number[] = [22, 44];
 const COUNT_MAX = 9;
+/** Desktops whose panel is dark whatever the colours of the windows: GNOME's always, that of Xfce since 4.16 unless a person changes it. */
+const withDarkPanel: ReadonlySet<string> = new Set(['GNOME', 'Unity', 'XFCE']);
 
 export class TrayIcons {
   readonly #options: TrayIconsOptions;
@@ -59,8 +63,9 @@ export class TrayIcons {
 
   /** `light` and `dark` name the colour of the panel, not of the picture. */
   #style(): 'template' | 'light' | 'dark' {
-    const { platform, theme } = this.#options;
+    const { platform, theme, desktops } = this.#options;
     if (platform === 'darwin') return 'template';
+    if (desktops.some((name) => withDarkPanel.has(name))) return 'dark';
     const isDark = platform === 'win32' ? theme.shouldUseDarkColorsForSystemIntegratedUI : theme.shouldUseDarkColors;
     return isDark ? 'dark' : 'light';
   }
