@@ -5,6 +5,7 @@ import { constants, type Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { counted } from '../../base/counted.ts';
 import { errnoOf } from '../../base/errno.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { fileError } from './errno.ts';
@@ -90,8 +91,8 @@ async function readFolder(folder: string, isRoot: boolean, report: WalkReport): 
 export function walkRemarks(report: WalkReport): string[] {
   const remarks: string[] = [];
   if (report.stopped) remarks.push(`stopped after ${report.entriesSeen - 1} entries; search a smaller folder`);
-  if (report.protectedFolders > 0) remarks.push(`${report.protectedFolders} protected folders were left out`);
-  if (report.unreadableFolders > 0) remarks.push(`${report.unreadableFolders} folders could not be read`);
+  if (report.protectedFolders > 0) remarks.push(`${counted(report.protectedFolders, 'protected folder')} left out`);
+  if (report.unreadableFolders > 0) remarks.push(`${counted(report.unreadableFolders, 'folder')} could not be read`);
   return remarks;
 }
 

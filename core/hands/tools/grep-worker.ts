@@ -7,7 +7,7 @@ export interface GrepWorkerData {
   readonly contextLines: number;
   /** The number of characters of a line that are matched. */
   readonly lineCharsMax: number;
-  /** The number of characters of a line that are reported. */
+  /** The number of characters of a line that are reported: its start, or what surrounds a match further on. */
   readonly shownCharsMax: number;
   readonly linesMax: number;
 }
@@ -16,16 +16,20 @@ export interface GrepLine {
   readonly line: number;
   readonly text: string;
   readonly isMatch: boolean;
+  /** The position of the match in the text; 0 in a line of context. */
+  readonly at: number;
 }
 
 /** `alive` means that a large file is still being read; every file ends with exactly one of the others. */
 export type GrepReply =
   | { readonly kind: 'alive' }
-  | { readonly kind: 'searched'; readonly file: string; readonly lines: GrepLine[]; readonly more: boolean }
+  | { readonly kind: 'searched'; readonly file: string; readonly lines: GrepLine[]; readonly more: boolean; readonly cutLines: number }
   | { readonly kind: 'binary' | 'unreadable'; readonly file: string };
 
 export interface LineCollector {
   readonly lines: GrepLine[];
+  /** The number of lines that were matched only in part, because they are too long. */
+  cutLines(): number;
   isFull(): boolean;
   take(bytes: Buffer, start: number, end: number): void;
 }
@@ -37,25 +41,30 @@ export function createLineCollector(data: GrepWorkerData, expression: RegExp): L
   let number = 0;
   let after = 0;
   let matched = 0;
+  let cut = 0;
   return {
     lines,
+    cutLines: () => cut,
     isFull: () => matched >= data.linesMax && after === 0,
     take(bytes, start, end) {
       number += 1;
       const stop = bytes[end - 1] === 13 && end > start ? end - 1 : end;
-      const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4)).slice(0, data.lineCharsMax);
-      const isMatch = matched < data.linesMax && expression.test(text);
-      const shown = text.length > data.shownCharsMax ? `${text.slice(0, data.shownCharsMax)}…` : text;
+      const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4));
+      if (text.length > data.lineCharsMax) cut += 1;
+      const found = matched < data.linesMax ? expression.exec(text.slice(0, data.lineCharsMax)) : null;
+      const isMatch = found !== null;
+      const from = Math.max(0, (found?.index ?? 0) - data.shownCharsMax / 2);
+      const line: GrepLine = { line: number, text: text.slice(from, from + data.shownCharsMax), isMatch, at: (found?.index ?? 0) - from };
       if (isMatch) {
         matched += 1;
-        lines.push(...before, { line: number, text: shown, isMatch });
+        lines.push(...before, line);
         before = [];
         after = data.contextLines;
       } else if (after > 0) {
         after -= 1;
-        lines.push({ line: number, text: shown, isMatch });
+        lines.push(line);
       } else if (data.contextLines > 0) {
-        before.push({ line: number, text: shown, isMatch });
+        before.push(line);
         if (before.length > data.contextLines) before.shift();
       }
     },
@@ -105,7 +114,7 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
       if (!fs.fstatSync(handle).isFile()) return { kind: 'unreadable', file };
       const collector = createCollector(data, expression);
       if (!readLines(handle, collector)) return { kind: 'binary', file };
-      return { kind: 'searched', file, lines: collector.lines, more: collector.isFull() };
+      return { kind: 'searched', file, lines: collector.lines, more: collector.isFull(), cutLines: collector.cutLines() };
     } catch {
       // The file is missing or not readable for this user; the main thread counts it.
       return { kind: 'unreadable', file };

@@ -21,8 +21,10 @@ import type { KnownFolders } from './path-facts.ts';
 const MATCHES_MAX = 500;
 const BATCH_FILES = 32;
 const STALL_MS = 2000;
-const LINE_CHARS_MAX = 10_000;
+/** Long enough for generated code and for records of a line each. */
+const LINE_CHARS_MAX = 1_000_000;
 const SHOWN_CHARS_MAX = 500;
+const LEAD_CHARS = 120;
 const CUT_MARGIN_CHARS = 16_384;
 
 const input = z.strictObject({
@@ -53,6 +55,7 @@ interface SearchJob {
   more: boolean;
   skippedProtected: number;
   unreadable: number;
+  cutLines: number;
 }
 
 export function createGrep(deps: GrepDeps): ToolDefinition {
@@ -105,6 +108,7 @@ function newJob(real: string, args: Args, folders: KnownFolders, { signal, redac
     more: false,
     skippedProtected: 0,
     unreadable: 0,
+    cutLines: 0,
   };
 }
 
@@ -171,7 +175,12 @@ function expressionProblem(pattern: string, flags: string): string | null {
   }
 }
 
-const cutLine = (text: string): string => (text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
+/** The start of a line, or what surrounds a match that the start does not show. */
+function cutLine({ text, at }: GrepLine): string {
+  const from = at > SHOWN_CHARS_MAX - LEAD_CHARS ? at - LEAD_CHARS : 0;
+  const shown = text.slice(from, from + SHOWN_CHARS_MAX).toWellFormed();
+  return `${from > 0 ? '…' : ''}${shown}${from + SHOWN_CHARS_MAX < text.length ? '…' : ''}`;
+}
 
 /** Redacts consecutive lines together, because a key may span several; such a group stays one piece. */
 function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => string): GrepLine[] {
@@ -182,20 +191,28 @@ function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => st
     const group = lines.slice(from, to);
     const together = redact(group.map(({ text }) => text).join('\n')).split('\n');
     const first = group[0];
-    if (together.length === group.length) safe.push(...group.map((line, index) => ({ ...line, text: together[index] ?? '' })));
+    if (together.length === group.length) safe.push(...group.map((line, index) => redactedLine(line, together[index] ?? '', redact)));
     else if (first !== undefined) safe.push({ ...first, text: together.join(' '), isMatch: group.some(({ isMatch }) => isMatch) });
     from = to;
   }
   return safe;
 }
 
+/** What is taken out before a match moves it. */
+function redactedLine(line: GrepLine, text: string, redact: (text: string) => string): GrepLine {
+  return text === line.text ? line : { ...line, text, at: redact(line.text.slice(0, line.at)).length };
+}
+
 function collect(reply: GrepReply, job: SearchJob): void {
   if (reply.kind === 'unreadable') job.unreadable += 1;
-  if (reply.kind !== 'searched' || reply.lines.length === 0 || job.more) return;
+  if (reply.kind !== 'searched') return;
+  job.cutLines += reply.cutLines;
+  if (reply.lines.length === 0 || job.more) return;
   const name = printable(pathForModel(reply.file, job.folders.workspace));
   const hasContext = (job.args.context ?? 0) > 0;
   let last = 0;
-  for (const { line, text, isMatch } of withoutSecrets(reply.lines, job.redact)) {
+  for (const found of withoutSecrets(reply.lines, job.redact)) {
+    const { line, isMatch } = found;
     if (isMatch && job.matches === MATCHES_MAX) {
       job.more = true;
       return;
@@ -203,7 +220,7 @@ function collect(reply: GrepReply, job: SearchJob): void {
     if (isMatch) job.matches += 1;
     const mark = isMatch ? ':' : '-';
     if (hasContext && job.out.length > 0 && line !== last + 1) job.out.push('--');
-    job.out.push(`${name}${mark}${line}${mark}${cutLine(text)}`);
+    job.out.push(`${name}${mark}${line}${mark}${cutLine(found)}`);
     last = line;
   }
   if (reply.more) job.more = true;
@@ -211,8 +228,9 @@ function collect(reply: GrepReply, job: SearchJob): void {
 
 function present(job: SearchJob, stop: SearchStop | null): ToolResult {
   const remarks = walkRemarks(job.report);
-  if (job.skippedProtected > 0) remarks.push(`${job.skippedProtected} protected files were left out`);
+  if (job.skippedProtected > 0) remarks.push(`${counted(job.skippedProtected, 'protected file')} left out`);
   if (job.unreadable > 0) remarks.push(`${counted(job.unreadable, 'file')} could not be read`);
+  if (job.cutLines > 0) remarks.push(`${counted(job.cutLines, 'very long line')} searched only in part`);
   if (job.more) remarks.unshift(`stopped after ${MATCHES_MAX} matching lines; use a narrower pattern, path or glob`);
   if (stop?.kind === 'stalled') {
     remarks.unshift(

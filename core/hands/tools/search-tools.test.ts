@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { CheckedPaths } from './checked-paths.ts';
 import { realPathFileSystem } from './file-system-port.ts';
 import { createGrep } from './grep.ts';
@@ -40,7 +41,7 @@ const glob = async (args: Readonly<Record<string, unknown>>) => (await bench.cal
 const grep = async (args: Readonly<Record<string, unknown>>) => (await bench.call('grep', args)).forModel;
 
 test('glob finds files by pattern, obeying .gitignore at every depth', async () => {
-  expect(await glob({ pattern: '**/*.ts' })).toBe('link.ts\nsrc/.config.ts\nsrc/a.ts\nsrc/deep/b.ts\n[1 protected folders were left out]');
+  expect(await glob({ pattern: '**/*.ts' })).toBe('link.ts\nsrc/.config.ts\nsrc/a.ts\nsrc/deep/b.ts\n[1 protected folder left out]');
   expect(await glob({ pattern: '**/*.log' })).toMatch(/^keep.log\nsrc\/deep\/special.log\n/);
   expect(await glob({ pattern: '*.{ts,txt}' })).toMatch(/^lines.txt\nlink.ts\n/);
   expect(await glob({ pattern: './deep/*', path: 'src' })).toBe('src/deep/.gitignore\nsrc/deep/b.ts\nsrc/deep/special.log');
@@ -65,7 +66,7 @@ test('grep shows path, line and text, and mentions what it left out', async () =
       'src/a.ts:1:const Alpha = 1;',
       'src/deep/b.ts:1:import { Alpha } from "../a";',
       'src/deep/special.log:1:Alpha',
-      '[1 protected folders were left out; 1 protected files were left out]',
+      '[1 protected folder left out; 1 protected file left out]',
     ].join('\n'),
   );
   expect(await grep({ pattern: 'alpha', ignoreCase: true, glob: '*.ts', path: 'src' })).toBe(
@@ -88,9 +89,20 @@ test('a protected file is read if it was named explicitly', async () => {
 
 test('grep reads long files and endless lines in pieces', async () => {
   const filler = `${'x'.repeat(99)}\n`.repeat(9000);
-  put('big/long.txt', `${filler}needle ü at the end\n${'y'.repeat(600_000)}needle\nneedle again`);
+  put('big/long.txt', `${filler}needle ü at the end\n${'y'.repeat(1_200_000)}needle\nneedle again`);
   const found = await grep({ pattern: 'needle', path: 'big' });
-  expect(found).toBe('big/long.txt:9001:needle ü at the end\nbig/long.txt:9003:needle again');
+  expect(found).toBe('big/long.txt:9001:needle ü at the end\nbig/long.txt:9003:needle again\n[1 very long line searched only in part]');
+});
+
+test('grep shows what surrounds a match far into a long line, without its secrets', async () => {
+  const key = 'sk-ant-api03-' + 'Zq7'.repeat(30);
+  put('big/records.jsonl', `{"pad":"${'😀'.repeat(200_000)}","key":"${key}","near":"needle","tail":"${'z'.repeat(900)}"}`);
+  const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
+  const redaction = { redact: (text: string) => safety.redact(text).text, unfinishedAt: (text: string) => safety.unfinishedAt(text) };
+  const found = (await bench.call('grep', { pattern: 'needle', path: 'big/records.jsonl' }, { redaction })).forModel;
+  expect(found).toMatch(/^big\/records\.jsonl:1:….{0,120}"near":"needle","tail":"z+…$/u);
+  expect(found.length).toBeLessThan(560);
+  expect(found).not.toContain('Zq7');
 });
 
 test('grep stops at its limit of lines', async () => {
