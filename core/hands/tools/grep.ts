@@ -198,7 +198,7 @@ function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => st
   return safe;
 }
 
-/** What is taken out before a match moves it. */
+/** A secret that is taken out before a match moves it. */
 function redactedLine(line: GrepLine, text: string, redact: (text: string) => string): GrepLine {
   return text === line.text ? line : { ...line, text, at: redact(line.text.slice(0, line.at)).length };
 }
