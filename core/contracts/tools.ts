@@ -377,7 +377,7 @@ export interface ToolDefinition<A = unknown> {
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
   /** The future content of a path that it writes, if that is known in advance. Read-only; null if the call would fail. */
-  preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string } | null>;
+  preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string | Uint8Array } | null>;
   /** Checks afterwards that the call had its effect. */
   verify?(args: A, context: ToolContext): Promise<VerifyResult>;
 }

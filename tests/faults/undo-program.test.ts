@@ -94,6 +94,23 @@ test('an approval shows what its file would contain, and reads nothing else', as
   await home.close(claw);
 });
 
+test('a change of a file in Windows-1252 is shown as text, and a changed encoding is named', async () => {
+  const claw = await open();
+  writeFileSync(join(home.workspace, 'export.csv'), Buffer.from('Käufer\nMüller\n', 'latin1'));
+  const shown = async (tool: string, args: Record<string, unknown>) => {
+    const { turnId } = await claw.op('tool.run', { tool, args, wait: false });
+    const { pending } = await claw.op('turn.wait', { turnId });
+    return (await claw.op('approval.diff', { approvalId: pending?.[0]?.approvalId ?? '' })).files.map(({ diff, note }) => [diff, note]);
+  };
+  expect(await shown('edit_file', { path: 'export.csv', old: 'Müller', new: 'Möller' })).toEqual([
+    ['@@ -1,2 +1,2 @@\n Käufer\n-Müller\n+Möller\n', null],
+  ]);
+  expect(await shown('write_file', { path: 'export.csv', content: 'Käufer\n' })).toEqual([
+    ['@@ -1,2 +1,1 @@\n Käufer\n-Müller\n', 'Its encoding changes from Windows-1252 to UTF-8.'],
+  ]);
+  await home.close(claw);
+});
+
 test('a path redirected after the approval needs another one; nothing is written', async () => {
   const claw = await open();
   mkdirSync(join(home.workspace, 'd'));

@@ -3,8 +3,8 @@
 import { counted } from '../../base/counted.ts';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute, join } from 'node:path';
-import { isUtf8 } from 'node:buffer';
 import { isInside } from '../../base/inside-folder.ts';
+import { decodeText } from '../../base/text-encoding.ts';
 import { knownMediaType } from '../../base/media-type.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
@@ -100,7 +100,8 @@ const textTypes: Readonly<Record<string, string>> = {
 function typeOf(bytes: Buffer, name: string, claimed: string | undefined): string {
   const known = knownMediaType(bytes);
   if (known !== null) return known;
-  if (!isUtf8(bytes) || bytes.includes(0))
+  const decoded = decodeText(bytes);
+  if (decoded?.isExact !== true || decoded.text.includes('\0'))
     return claimed?.startsWith('image/') === true ? 'application/octet-stream' : (claimed ?? 'application/octet-stream');
   if (claimed !== undefined && !/^(image|audio|video)\//.test(claimed)) return claimed;
   return textTypes[extname(name).toLowerCase()] ?? 'text/plain';

@@ -153,7 +153,9 @@ test('only plain text files are read', options, async () => {
     error: { message: expect.stringContaining('without ~') },
   });
   writeFileSync(join(folder, 'latin'), Buffer.from('caf\xe9', 'latin1'));
-  expect(await say('ssh_read', { host: 'plain', path: join(folder, 'latin') })).toMatch(/^\[It is not UTF-8 text/);
+  expect(await say('ssh_read', { host: 'plain', path: join(folder, 'latin') })).toMatch(/^\[It is in Windows-1252\..*\]\ncafé$/);
+  writeFileSync(join(folder, 'binary'), Buffer.from('caf\0'));
+  expect(await say('ssh_read', { host: 'plain', path: join(folder, 'binary') })).toMatch(/^\[It is not text/);
 });
 
 test('a removed file is kept and can be restored', options, async () => {

@@ -1,8 +1,8 @@
 // The tools for remote machines. Everything that reaches a machine asks for approval. A grant names the machine's key, the user and the
 // exact command, so it ends when one of them changes.
 
-import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
+import { decodeText } from '../../base/text-encoding.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import type { SshHost } from '../../contracts/features/ssh.ts';
@@ -127,12 +127,17 @@ function readTool(deps: SshToolDeps): ToolDefinition {
       usingFiles(deps, host, context, async (sftp): Promise<ToolResult> => {
         const bytes = await readRemote(sftp, path);
         if (bytes === null) throw new AppError('tool_failed', `There is no file ${path} on ${host}.`);
-        const note = isUtf8(bytes)
-          ? ''
-          : '[It is not UTF-8 text; what could not be read is shown as \uFFFD. Written back like this it would be damaged.]\n';
-        return { forModel: note + bytes.toString('utf8'), untrusted: [{ kind: 'file', where: `${host}:${path}` }] };
+        return { forModel: readable(bytes), untrusted: [{ kind: 'file', where: `${host}:${path}` }] };
       }),
   });
+}
+
+function readable(bytes: Buffer): string {
+  const decoded = decodeText(bytes);
+  if (decoded?.isExact !== true)
+    return `[It is not text; what could not be read is shown as \uFFFD. Written back like this it would be damaged.]\n${bytes.toString('utf8')}`;
+  if (decoded.encoding === 'UTF-8') return decoded.text;
+  return `[It is in ${decoded.encoding}. Written back with ssh_write it would be UTF-8.]\n${decoded.text}`;
 }
 
 const writeArgs = z

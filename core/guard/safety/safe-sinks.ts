@@ -1,7 +1,7 @@
 // The choke points before stored content and the program's log: nothing passes them unredacted. Text is stored without secrets, so that any
 // page of it can be shown. Binary content is stored as is, except for registered values. The sinks store nothing themselves.
 
-import { isUtf8 } from 'node:buffer';
+import { decodeText, encodeText } from '../../base/text-encoding.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ArtifactSink } from '../../contracts/tools.ts';
 
@@ -19,11 +19,15 @@ export function createSafeArtifacts(sink: ArtifactSink, redactor: ContentRedacto
 
 function withoutSecrets(content: Uint8Array | string, redactor: ContentRedactor): Uint8Array | string {
   if (typeof content === 'string') return redactor.redact(content).text;
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  const encoding = isUtf8(content) ? 'utf8' : 'latin1';
-  const text = bytes.toString(encoding);
-  const safe = encoding === 'utf8' ? redactor.redact(text).text : redactor.redactValues(text);
-  return safe === text ? content : Buffer.from(safe, encoding);
+  const decoded = decodeText(content);
+  if (decoded?.isExact === true) {
+    const safe = redactor.redact(decoded.text).text;
+    return safe === decoded.text ? content : (encodeText(safe, decoded.encoding) ?? safe);
+  }
+  // One letter for each byte, so that all other bytes stay as they are.
+  const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
+  const safe = decoded === null ? redactor.redactValues(text) : redactor.redact(text).text;
+  return safe === text ? content : Buffer.from(safe, 'latin1');
 }
 
 export interface LogRedactor {

@@ -1,6 +1,7 @@
 // The append_file tool: adds text at the end of a file, in one write. Never repeated automatically.
 
 import { constants } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
@@ -9,7 +10,11 @@ import type { CheckedPaths } from './checked-paths.ts';
 import { fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 import { newFileArgument, shownPath } from './path-argument.ts';
-import { readTextIfThere } from './text-file.ts';
+import { decodeText, encodeText } from '../../base/text-encoding.ts';
+import { encodeExactly, readTextIfThere } from './text-file.ts';
+
+/** The beginning of a file shows its encoding. */
+const HEAD_BYTES = 1_000_000;
 
 const input = z.strictObject({
   path: newFileArgument,
@@ -33,23 +38,33 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
       context.signal.throwIfAborted();
       await makeParents(real, 'append to');
-      const size = await append(real, args.content);
-      return { forModel: `Added ${formatBytes(Buffer.byteLength(args.content))} to ${args.path}; it has ${formatBytes(size)} now.` };
+      const bytes = await bytesFor(real, args.content);
+      const size = await append(real, bytes);
+      return { forModel: `Added ${formatBytes(bytes.length)} to ${args.path}; it has ${formatBytes(size)} now.` };
     },
     async preview(args, context) {
       const path = deps.paths.look(args.path, context);
-      const text = await readTextIfThere(path);
-      return text === null ? null : { path, after: text + args.content };
+      const file = await readTextIfThere(path);
+      const after = file === null ? null : encodeText(file.text + args.content, file.encoding);
+      return after === null ? null : { path, after };
     },
     async verify(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
-      const ends = (await readTail(real, Buffer.byteLength(args.content))) === args.content;
+      const bytes = await bytesFor(real, args.content);
+      const ends = (await readTail(real, bytes.length)).equals(bytes);
       return { ok: ends, detail: ends ? `${args.path} ends with what was added` : `${args.path} does not end with what was added` };
     },
   });
 }
 
-async function append(real: string, content: string): Promise<number> {
+/** Encodes what is added like the rest of the file. */
+async function bytesFor(real: string, content: string): Promise<Uint8Array> {
+  // Only UTF-16 has other bytes for ASCII letters, and its mark shows it.
+  const head = await readPart(real, 0, /^\p{ASCII}*$/u.test(content) ? 2 : HEAD_BYTES);
+  return encodeExactly(content, decodeText(head, { isCut: true })?.encoding ?? 'UTF-8', real);
+}
+
+async function append(real: string, content: Uint8Array): Promise<number> {
   const handle = await openPlainFile(real, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 'append to');
   try {
     await handle.writeFile(content);
@@ -62,13 +77,18 @@ async function append(real: string, content: string): Promise<number> {
   }
 }
 
-async function readTail(real: string, bytes: number): Promise<string> {
-  const handle = await openPlainFile(real, constants.O_RDONLY, 'verify');
+async function readTail(real: string, bytes: number): Promise<Buffer> {
+  const { size } = await stat(real);
+  return readPart(real, Math.max(0, size - bytes), bytes);
+}
+
+/** Empty if the file is missing or may only be written. */
+async function readPart(real: string, from: number, lengthMax: number): Promise<Buffer> {
+  const handle = await openPlainFile(real, constants.O_RDONLY, 'append to').catch(() => null);
+  if (handle === null) return Buffer.alloc(0);
   try {
-    const { size } = await handle.stat();
-    const tail = Buffer.alloc(Math.min(bytes, size));
-    await handle.read(tail, 0, tail.length, size - tail.length);
-    return tail.toString('utf8');
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(lengthMax), 0, lengthMax, from);
+    return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
   }

@@ -5,8 +5,8 @@ import { defineTool } from './define-tool.ts';
 import { documentNames, knownMediaType, mayBeDocument } from '../../base/media-type.ts';
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import { shownPath } from './path-argument.ts';
-import { isBinary } from './text-file.ts';
 import { incompleteTailBytes } from './utf8-cut.ts';
+import { decodeText, isUtf16 } from '../../base/text-encoding.ts';
 import type { RecentDocument } from './recent-document.ts';
 
 const NOTE_BYTES_MAX = 200;
@@ -39,30 +39,41 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number; read
           ? context.artifacts.read(args.artifact, { offset: args.offset, length })
           : Buffer.from(context.redaction?.redact(document.text) ?? document.text).subarray(args.offset, args.offset + length);
       if (bytes.length === 0) return { forModel: `(there is nothing at or after byte ${args.offset})` };
-      if (isBinary(bytes)) {
+      const whole = bytes.length < length ? bytes : bytes.subarray(0, wholeLength(bytes));
+      const decoded = decodeText(whole);
+      if (decoded === null) {
         const start = Buffer.from(bytes.subarray(0, 32)).toString('hex');
         return { forModel: `This artifact is binary; at byte ${args.offset} it has ${start}.` };
       }
-      // If an incomplete character is all that the requested part contains, it is shown as it is.
-      const whole = bytes.length === incompleteTailBytes(bytes) ? bytes.length : bytes.length - incompleteTailBytes(bytes);
-      const isLast = bytes.length < length;
-      const text = Buffer.from(bytes.subarray(0, isLast ? bytes.length : whole)).toString('utf8');
-      const note = isLast
-        ? ''
-        : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${args.offset + whole - 1}; continue with offset ${args.offset + whole}]`;
+      const { text } = decoded;
+      const next = args.offset + whole.length;
+      const note =
+        bytes.length < length
+          ? ''
+          : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${next - 1}; continue with offset ${next}]`;
       return { forModel: text + note };
     },
   });
 }
 
-/** Null for anything but a document. */
+/** The bytes up to the last whole character. If there is none, all are shown as they are. */
+function wholeLength(bytes: Uint8Array): number {
+  const incomplete = incompleteTailBytes(bytes);
+  return bytes.length === incomplete ? bytes.length : bytes.length - incomplete;
+}
+
+/** Null for anything but a document and UTF-16, whose parts alone are not recognised. */
 async function readDocument(
   recent: RecentDocument,
   artifact: string,
   { artifacts, signal }: ToolContext,
 ): Promise<{ readonly name: string; readonly text: string; readonly problem: string | null } | null> {
-  if (!mayBeDocument(artifacts.read(artifact, { offset: 0, length: 16 }))) return null;
+  const head = artifacts.read(artifact, { offset: 0, length: 16 });
+  const isWide = isUtf16(head);
+  if (!isWide && !mayBeDocument(head)) return null;
   const bytes = artifacts.read(artifact);
+  const wide = isWide ? decodeText(bytes) : null;
+  if (wide !== null) return { name: wide.encoding, text: wide.text.replace(/^\uFEFF/, ''), problem: null };
   const name = documentNames.get(knownMediaType(bytes) ?? '');
   return name === undefined ? null : { name, ...(await recent.lines(bytes, signal)) };
 }

@@ -7,7 +7,8 @@ import { contentHash, writeAtomically } from './atomic-write.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { editText, whyNoEdit } from './text-edit.ts';
-import { decodeExactly, readBytes, readTextIfThere } from './text-file.ts';
+import { decodeText, encodeText } from '../../base/text-encoding.ts';
+import { decodeExactly, encodeExactly, readBytes, readTextIfThere } from './text-file.ts';
 import { temporarySuffix } from './write-file.ts';
 
 const input = z
@@ -39,27 +40,29 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
     summarize: (args) => `edit ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
-      const text = decodeExactly(await readBytes(real, 'edit'), real);
+      const { text, encoding } = decodeExactly(await readBytes(real, 'edit'), real);
       const edited = editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
       if (!edited.ok) return { forModel: `${args.path} was not changed: ${edited.error}`, isError: true };
       context.signal.throwIfAborted();
-      await writeAtomically(real, edited.value.text, temporarySuffix(context.callId));
-      written.set(args, contentHash(edited.value.text));
+      const bytes = encodeExactly(edited.value.text, encoding, real);
+      await writeAtomically(real, bytes, temporarySuffix(context.callId));
+      written.set(args, contentHash(bytes));
       const { replaced, firstLine } = edited.value;
       const what = replaced === 1 ? `1 place, line ${firstLine}` : `${replaced} places, the first on line ${firstLine}`;
       return { forModel: `Edited ${args.path} (${what}).` };
     },
     async preview(args, context) {
       const path = deps.paths.look(args.path, context);
-      const text = await readTextIfThere(path);
-      const edited = text === null ? null : editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
-      return edited?.ok === true ? { path, after: edited.value.text } : null;
+      const file = await readTextIfThere(path);
+      const edited = file === null ? null : editText(file.text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
+      const after = file !== null && edited?.ok === true ? encodeText(edited.value.text, file.encoding) : null;
+      return after === null ? null : { path, after };
     },
     async verify(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
       const found = await readBytes(real, 'verify');
       const expected = written.get(args);
-      const same = expected === undefined ? found.toString('utf8').includes(args.new) : contentHash(found) === expected;
+      const same = expected === undefined ? (decodeText(found)?.text.includes(args.new) ?? false) : contentHash(found) === expected;
       return { ok: same, detail: same ? `${args.path} holds the edit` : `${args.path} does not hold the edit` };
     },
   });

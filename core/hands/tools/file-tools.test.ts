@@ -261,8 +261,10 @@ test('edit_file changes one place, keeps line ends and verifies itself', async (
 });
 
 test('edit_file refuses inexact edits, and then changes nothing', async () => {
-  put('latin.txt', Buffer.from([0x67, 0xfc, 0x0a]));
-  expect((await bench.call('edit_file', { path: 'latin.txt', old: 'g', new: 'h' })).forModel).toMatch(/not UTF-8 text/);
+  put('damaged.txt', Buffer.concat([Buffer.from('grün'), Buffer.of(0xfc, 0x0a)]));
+  expect((await bench.call('edit_file', { path: 'damaged.txt', old: 'g', new: 'h' })).forModel).toMatch(/it is damaged UTF-8 text/);
+  put('binary', Buffer.of(0x67, 0, 0x0a));
+  expect((await bench.call('edit_file', { path: 'binary', old: 'g', new: 'h' })).forModel).toMatch(/it is not text/);
   put('a.txt', '\uFEFFone two\n');
   expect(brief(await bench.call('edit_file', { path: 'a.txt', old: 'one  two', new: 'x' }))).toEqual({
     outcome: 'error',
@@ -270,6 +272,40 @@ test('edit_file refuses inexact edits, and then changes nothing', async () => {
   });
   await bench.call('edit_file', { path: 'a.txt', old: 'one', new: 'two' });
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('\uFEFFtwo two\n');
+});
+
+test.each([
+  ['Windows-1252', (text: string) => Buffer.from(text, 'latin1')],
+  ['UTF-16LE', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+] as const)('a file in %s is read, searched, edited and appended to in its encoding', async (encoding, bytesOf) => {
+  put('export.csv', bytesOf('Käufer;Betrag\r\nMüller;12,50\r\n'));
+  expect((await bench.call('read_file', { path: 'export.csv', offset: 2 })).forModel).toBe(
+    `[This file is in ${encoding}; edit_file and append_file keep it so.]\nMüller;12,50\r\n`,
+  );
+  expect((await bench.call('grep', { pattern: '^Mü', path: 'export.csv' })).forModel).toBe('export.csv:2:Müller;12,50');
+  expect(await verify('edit_file', { path: 'export.csv', old: 'Müller;12', new: 'Möller;13' })).toMatchObject({ ok: true });
+  expect(await verify('append_file', { path: 'export.csv', content: 'Groß;1\r\n' })).toMatchObject({ ok: true });
+  expect(await verify('append_file', { path: 'export.csv', content: 'end' })).toMatchObject({ ok: true });
+  expect(readFileSync(at('export.csv'))).toEqual(bytesOf('Käufer;Betrag\r\nMöller;13,50\r\nGroß;1\r\nend'));
+});
+
+test('letters that the encoding of a file lacks are refused, and nothing changes', async () => {
+  const bytes = Buffer.from('Käufer', 'latin1');
+  put('export.csv', bytes);
+  const lacks = { outcome: 'error', forModel: expect.stringMatching(/is in Windows-1252, which lacks a letter of the new text/) };
+  expect(await bench.call('edit_file', { path: 'export.csv', old: 'K', new: 'Łódź' })).toMatchObject(lacks);
+  expect(await bench.call('append_file', { path: 'export.csv', content: 'Łódź' })).toMatchObject(lacks);
+  expect(readFileSync(at('export.csv'))).toEqual(bytes);
+});
+
+test('artifact_read reads text in other encodings, part by part', async () => {
+  const part = async (bytes: Buffer, args: object): Promise<string> => {
+    const { sha256 } = bench.artifacts.put(bytes, { name: 'export.csv', mediaType: 'text/csv' });
+    return (await bench.call('artifact_read', { artifact: sha256, ...args })).forModel;
+  };
+  expect(await part(Buffer.from('Käufer Müller', 'latin1'), { length: 6 })).toBe('Käufer\n[bytes 0 to 5; continue with offset 6]');
+  expect(await part(Buffer.from('Käufer Müller', 'latin1'), { offset: 7 })).toBe('Müller');
+  expect(await part(Buffer.from('\uFEFFKäufer Müller', 'utf16le'), { offset: 8 })).toBe('Müller');
 });
 
 test('list_dir shows kinds and sizes, sorted and bounded', async () => {

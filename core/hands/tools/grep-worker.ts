@@ -10,6 +10,8 @@ export interface GrepWorkerData {
   /** The number of characters of a line that are reported: its start, or what surrounds a match further on. */
   readonly shownCharsMax: number;
   readonly linesMax: number;
+  /** Larger files in UTF-16 are left out, because they are read whole. */
+  readonly wideBytesMax: number;
 }
 
 export interface GrepLine {
@@ -49,7 +51,11 @@ export function createLineCollector(data: GrepWorkerData, expression: RegExp): L
     take(bytes, start, end) {
       number += 1;
       const stop = bytes[end - 1] === 13 && end > start ? end - 1 : end;
-      const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4));
+      const part = bytes.subarray(start, Math.min(stop, start + data.lineCharsMax * 4));
+      const utf8 = part.toString('utf8');
+      // A line in which no letter beyond ASCII is right is in another encoding, mostly Windows-1252.
+      const isOther = utf8.includes('\uFFFD') && !/[^\p{ASCII}\uFFFD]/u.test(utf8);
+      const text = isOther ? new TextDecoder('windows-1252').decode(part) : utf8;
       if (text.length > data.lineCharsMax) cut += 1;
       const found = matched < data.linesMax ? expression.exec(text.slice(0, data.lineCharsMax)) : null;
       const isMatch = found !== null;
@@ -81,11 +87,25 @@ export function grepWorkerMain(createCollector: typeof createLineCollector): voi
   const chunk = Buffer.alloc(1 << 18);
   const reply = (message: GrepReply): void => port.postMessage(message);
 
+  const isUtf16 = (length: number): boolean => length > 1 && (chunk.readUInt16BE(0) === 0xfffe || chunk.readUInt16BE(0) === 0xfeff);
+
+  const readWide = (handle: number, head: Buffer, collector: LineCollector): boolean => {
+    if (fs.fstatSync(handle).size > data.wideBytesMax) return false;
+    const encoding = head[0] === 0xff ? 'utf-16le' : 'utf-16be';
+    const text = new TextDecoder(encoding).decode(Buffer.concat([head, fs.readFileSync(handle)]));
+    for (const line of text.replace(/\n$/, '').split('\n')) {
+      const bytes = Buffer.from(line);
+      if (!collector.isFull()) collector.take(bytes, 0, bytes.length);
+    }
+    return true;
+  };
+
   /** Reads chunk by chunk. The start of an unfinished line is carried over, cut to the part that is matched. */
   const readLines = (handle: number, collector: LineCollector): boolean => {
     let carried: Buffer = Buffer.alloc(0);
     for (let first = true; ; first = false) {
       const length = fs.readSync(handle, chunk, 0, chunk.length, null);
+      if (first && isUtf16(length)) return readWide(handle, chunk.subarray(0, length), collector);
       if (first && chunk.subarray(0, Math.min(length, 8192)).includes(0)) return false;
       if (length === 0) break;
       if (!first) reply({ kind: 'alive' });

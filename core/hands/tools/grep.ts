@@ -17,6 +17,7 @@ import { createLineCollector, type GrepLine, type GrepReply, type GrepWorkerData
 import { printable } from './list-dir.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
 import type { KnownFolders } from './path-facts.ts';
+import { fileBytesMax } from './text-file.ts';
 
 const MATCHES_MAX = 500;
 const BATCH_FILES = 32;
@@ -82,6 +83,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
         // Lines are redacted before they are cut, because half a secret is not recognised.
         shownCharsMax: SHOWN_CHARS_MAX + CUT_MARGIN_CHARS,
         linesMax: MATCHES_MAX,
+        wideBytesMax: fileBytesMax,
         stallMs: deps.stallMs ?? STALL_MS,
         signal: context.signal,
       });
@@ -264,8 +266,7 @@ class LineSearch {
 
   constructor(options: LineSearchOptions) {
     this.#options = options;
-    const { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax } = options;
-    const workerData: GrepWorkerData = { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax };
+    const { stallMs: _stallMs, signal: _signal, ...workerData } = options;
     this.#worker = new Worker(`(${grepWorkerMain.toString()})(${createLineCollector.toString()})`, {
       eval: true,
       workerData,

@@ -10,7 +10,8 @@ import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/to
 import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
-import { fileBytesMax, isBinary, readBytes } from './text-file.ts';
+import { decodeText } from '../../base/text-encoding.ts';
+import { fileBytesMax, readBytes } from './text-file.ts';
 import type { RecentDocument } from './recent-document.ts';
 
 export interface ReadFileDeps {
@@ -62,8 +63,11 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
         return problem === null ? selectLines(Buffer.from(text), args, shown) : { forModel: `${about}). ${problem}` };
       }
       if (isPicture) return showPicture(bytes, { about, mediaType, name: basename(real) }, context);
-      if (isBinary(bytes)) return { forModel: `${about}, it starts with the bytes ${bytes.subarray(0, 16).toString('hex')}).` };
-      return selectLines(bytes, args, shown);
+      const decoded = decodeText(bytes);
+      if (decoded === null) return { forModel: `${about}, it starts with the bytes ${bytes.subarray(0, 16).toString('hex')}).` };
+      if (decoded.encoding === 'UTF-8') return selectLines(bytes, args, shown);
+      const result = selectLines(Buffer.from(decoded.text.replace(/^\uFEFF/, '')), args, shown);
+      return { ...result, forModel: `[This file is in ${decoded.encoding}; edit_file and append_file keep it so.]\n${result.forModel}` };
     },
   });
 }

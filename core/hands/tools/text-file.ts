@@ -1,12 +1,12 @@
 // Reads whole files for the file tools, bounded, and distinguishes text from binary. Changes nothing.
 
 import { constants } from 'node:fs';
+import { decodeText, encodeText, type DecodedText, type TextEncoding } from '../../base/text-encoding.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { formatBytes } from './bound-text.ts';
 import { openPlainFile } from './open-file.ts';
 
 export const fileBytesMax = 10_000_000;
-const SNIFF_BYTES = 8192;
 const KERNEL_FILE_BYTES_MAX = 1_000_000;
 
 /** Returns the file's bytes. Fails with `not_found` or `tool_failed` (too large, not a plain file). */
@@ -36,26 +36,28 @@ export async function readBytes(real: string, doing: string, bytesMax = fileByte
 }
 
 /** The text of a file, for showing a change: empty if there is no file, null if changing it as text would fail. */
-export async function readTextIfThere(real: string): Promise<string | null> {
+export async function readTextIfThere(real: string): Promise<DecodedText | null> {
   try {
     return decodeExactly(await readBytes(real, 'read'), real);
   } catch (cause) {
-    if (isAppError(cause)) return cause.code === 'not_found' ? '' : null;
+    if (isAppError(cause)) return cause.code === 'not_found' ? { text: '', encoding: 'UTF-8', isExact: true } : null;
     throw cause;
   }
 }
 
-/** A NUL near the start means binary, as in git and grep. */
-export function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, SNIFF_BYTES).includes(0);
+/** Decodes the text of a file that is to be changed. Fails if changing it as text would damage it. */
+export function decodeExactly(bytes: Uint8Array, real: string): DecodedText {
+  const decoded = decodeText(bytes);
+  if (decoded?.isExact === true) return decoded;
+  const why = decoded === null ? 'it is not text' : `it is damaged ${decoded.encoding} text`;
+  throw new AppError('tool_failed', `Could not edit ${real}: ${why}.`);
 }
 
-/** Decodes the text of a file that is to be changed. Fails if changing it as text would damage it. */
-export function decodeExactly(bytes: Uint8Array, real: string): string {
-  try {
-    // The byte order mark is kept, so that it is written back.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new AppError('tool_failed', `Could not edit ${real}: it is not UTF-8 text.`, { cause });
-  }
+/** Encodes text for a file that has this encoding. Fails if the encoding lacks one of its letters. */
+export function encodeExactly(text: string, encoding: TextEncoding, real: string): Uint8Array {
+  const bytes = encodeText(text, encoding);
+  if (bytes !== null) return bytes;
+  throw new AppError('tool_failed', `Could not edit ${real}: the file is in ${encoding}, which lacks a letter of the new text.`, {
+    hint: 'Use other letters, or write the whole file anew with write_file, which makes it UTF-8.',
+  });
 }

@@ -2,6 +2,7 @@
 // far as the bytes agree. Pure.
 
 import { documentNames, knownMediaType } from '../../base/media-type.ts';
+import { decodeText as decodeUnlabelled } from '../../base/text-encoding.ts';
 
 export type ContentKind = 'html' | 'json' | 'text' | 'binary';
 
@@ -45,10 +46,12 @@ function looksLikeText(contentType: string, bytes: Buffer): boolean {
   return /^utf-?16/.test(charset) || !bytes.subarray(0, SNIFF_BYTES).includes(0);
 }
 
-/** Decodes by the byte order mark, else the declared charset, else (for pages) the page's own declaration, else UTF-8. */
+/** Decodes by the byte order mark, else the declared charset, else (for pages) the page's own declaration, else by the bytes, as browsers do. */
 export function decodeText(bytes: Buffer, contentType: string): string {
   const own = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]{1,30})/i.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1];
-  return decoderFor(bomOf(bytes) ?? charsetOf(contentType) ?? own ?? 'utf-8').decode(bytes);
+  const label = bomOf(bytes) ?? charsetOf(contentType) ?? own;
+  const unlabelled = label === undefined ? decodeUnlabelled(bytes) : null;
+  return unlabelled?.text ?? decoderFor(label ?? 'utf-8').decode(bytes);
 }
 
 /**

@@ -289,6 +289,16 @@ test('the text of the person is distinguished from the content of attached files
   expect(ownWords('The person attached nothing')).toBe('The person attached nothing');
 });
 
+test.each([
+  ['Windows-1252', Buffer.from('Käufer;12,50', 'latin1'), 'Käufer;12,50'],
+  ['UTF-16', Buffer.from('\uFEFFKäufer', 'utf16le'), 'Käufer'],
+])('an attached file in %s is shown as text', (_name, bytes, shown) => {
+  const files = [{ sha256: 'a'.repeat(64), name: 'export.csv', mediaType: 'text/csv', sizeBytes: bytes.length + 10 }];
+  const { text } = withFiles('look', files, () => bytes) as { text: string };
+  expect(text).toContain(shown);
+  expect(text).toContain(`from offset ${shown.length + (shown === 'Käufer' ? 1 : 0)}]`);
+});
+
 test('pictures from tools are shown, up to a limit; other files are not', () => {
   const file = (mediaType: string): ArtifactRef => ({ sha256: 'a'.repeat(64), name: 'page', mediaType, sizeBytes: 7 });
   const writer = new Writer().user('t', 'go').start('t');

@@ -111,6 +111,22 @@ test('reports a changed, truncated or missing file; storing the content repairs 
   expect(codeOf(() => store.read('f'.repeat(64)))).toBe('not_found');
 });
 
+test.each([
+  ['Windows-1252', Buffer.from('aéüaéü', 'latin1'), 'aéüaéü'],
+  ['UTF-16', Buffer.from('\uFEFFaéü', 'utf16le'), '\uFEFFaéü'],
+])('pages of text in %s are shown', (_name, bytes, shown) => {
+  const { store } = open();
+  store.put(bytes, { name: 't', mediaType: 'text/plain' });
+  const pages: (string | null)[] = [];
+  for (let offset: number | null = 0; offset !== null;) {
+    const page = store.readPage('t', { offset, length: 3 });
+    pages.push(page.text);
+    offset = page.nextOffset;
+  }
+  expect(pages.length).toBeGreaterThan(1);
+  expect(pages.join('')).toBe(shown);
+});
+
 test('pages split text at whole characters and show other bytes as base64', () => {
   const { store } = open();
   store.put('aé€😀', { name: 't', mediaType: 'text/plain' });

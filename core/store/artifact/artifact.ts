@@ -140,7 +140,8 @@ export class ArtifactStore implements ArtifactSink {
     const length = range.length ?? PAGE_BYTES_DEFAULT;
     const isWhole = offset === 0 && length >= artifact.sizeBytes;
     const bytes = this.#read(artifact.sha256, isWhole ? undefined : { offset, length });
-    const { text, usedBytes } = textPage(bytes, offset + bytes.length >= artifact.sizeBytes);
+    const mark = offset === 0 ? bytes : this.#read(artifact.sha256, { offset: 0, length: 2 });
+    const { text, usedBytes } = textPage(bytes, { isLast: offset + bytes.length >= artifact.sizeBytes, mark });
     const next = offset + usedBytes;
     return {
       artifact,

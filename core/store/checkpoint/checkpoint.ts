@@ -12,7 +12,7 @@ import { changeOf, describeDiff, diffBytesMax, textOf, type DiffSide } from './f
 import { ImageContents } from './image-contents.ts';
 import { FileLook, notSeen } from './file-look.ts';
 import { CallHistory } from './call-history.ts';
-import { undoHunks } from './hunk-undo.ts';
+import { undoHunksOfFile } from './hunk-undo.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { versionOf, withFolders, type Judged } from './judged-change.ts';
 import { composeChanges, changeAt, judge, sameImage, type PathChange, type PathNow } from './restore-plan.ts';
@@ -160,9 +160,9 @@ export class Checkpoints {
   }
 
   /** Returns the diff between the current file and a text that is not yet written. */
-  diffTo(path: string, after: string): FileDiff {
+  diffTo(path: string, after: string | Uint8Array): FileDiff {
     const glance = this.#look.glance(path);
-    const content = Buffer.from(after);
+    const content = typeof after === 'string' ? Buffer.from(after) : after;
     const from =
       glance.kind === 'file' && glance.sizeBytes <= diffBytesMax ? this.#sideNow(path, this.#look.imageNow(path, glance)) : absent;
     const mode = from.image.kind === 'file' ? from.image.mode : 0o644;
@@ -303,12 +303,10 @@ export class Checkpoints {
       await this.#sideLeft(path, change.after ?? change.before),
       this.#sideNow(path, judged.image),
     ];
-    const [before, after, now] = sides.map((side) => (side.content === null ? null : textOf(side)));
-    if (typeof before !== 'string' || typeof after !== 'string' || typeof now !== 'string')
-      return { ...judged, verdict: { kind: 'refuse', reason: 'Its parts cannot be told apart; undo the whole file instead.' } };
-    const undone = undoHunks({ before, after, now }, indexes);
+    const [before = null, after = null, now = null] = sides.map((side) => (side.content === null ? null : textOf(side)));
+    const undone = undoHunksOfFile({ before, after, now }, indexes);
     if (undone.kind === 'refuse') return { ...judged, verdict: undone };
-    const kept = this.#store.keep(Buffer.from(undone.text));
+    const kept = this.#store.keep(undone.bytes);
     return { ...judged, change: { ...change, before: { kind: 'file', ...kept, mode: judged.image.mode } }, verdict: { kind: 'restore' } };
   }
 

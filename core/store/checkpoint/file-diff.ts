@@ -1,6 +1,7 @@
 // Describes a change of one file for people: the kind of change, and the differing lines if both sides are available as text. Pure.
 
 import type { FileDiff, FileImage } from '../../contracts/checkpoints.ts';
+import { commonEncoding, decodeText, type DecodedText } from '../../base/text-encoding.ts';
 import { diffLines } from './line-diff.ts';
 
 export interface DiffSide {
@@ -19,8 +20,12 @@ export function describeDiff(path: string, from: DiffSide, to: DiffSide): FileDi
   if (why !== null) return { ...plain, note: why };
   const [before, after] = [textOf(from), textOf(to)];
   if (before === null || after === null) return { ...plain, note: 'It is not text.' };
-  const { text, addedLines, removedLines, isCut } = diffLines(before, after);
-  const notes = [isCut ? 'Only the beginning of the differences is shown.' : '', modeNote(from.image, to.image)].filter(Boolean);
+  const { text, addedLines, removedLines, isCut } = diffLines(before.text, after.text);
+  const notes = [
+    isCut ? 'Only the beginning of the differences is shown.' : '',
+    commonEncoding([before, after]) === null ? `Its encoding changes from ${before.encoding} to ${after.encoding}.` : '',
+    modeNote(from.image, to.image),
+  ].filter(Boolean);
   return { path, change, diff: text, addedLines, removedLines, note: notes.length === 0 ? null : notes.join(' ') };
 }
 
@@ -42,15 +47,10 @@ function whyNoText(from: DiffSide, to: DiffSide): string | null {
   return null;
 }
 
-/** Returns null if the content is binary: it has a NUL near the start, as in git, or is invalid UTF-8. */
-export function textOf({ image, content }: DiffSide): string | null {
-  if (image.kind === 'absent' || content === null) return '';
-  if (content.subarray(0, 8192).includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
-  } catch {
-    return null;
-  }
+/** Returns null if the content is binary or damaged text. */
+export function textOf({ image, content }: DiffSide): DecodedText | null {
+  const decoded = decodeText(image.kind === 'absent' || content === null ? new Uint8Array() : content);
+  return decoded?.isExact === true ? decoded : null;
 }
 
 function modeNote(from: FileImage, to: FileImage): string {

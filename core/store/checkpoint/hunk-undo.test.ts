@@ -1,10 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { undoHunks } from './hunk-undo.ts';
+import { decodeText } from '../../base/text-encoding.ts';
+import { undoHunks, undoHunksOfFile } from './hunk-undo.ts';
 import { lineHunks } from './line-diff.ts';
 
 const numbered = (changes: Readonly<Record<number, string>> = {}, count = 40): string =>
   Array.from({ length: count }, (_, index) => `${changes[index + 1] ?? `line ${index + 1}`}\n`).join('');
+
+test('a file in Windows-1252 stays so, and one that changed its encoding is only undone whole', () => {
+  const side = (text: string, encoding: BufferEncoding = 'latin1') => decodeText(Buffer.from(text, encoding));
+  const before = side('Käufer\n');
+  const after = side('Müller\n');
+  expect(undoHunksOfFile({ before, after, now: after }, [0])).toEqual({
+    kind: 'bytes',
+    bytes: new Uint8Array(Buffer.from('Käufer\n', 'latin1')),
+  });
+  const other = side('Müller\n', 'utf8');
+  expect(undoHunksOfFile({ before, after: other, now: other }, [0])).toMatchObject({ kind: 'refuse' });
+  expect(undoHunksOfFile({ before, after: null, now: after }, [0])).toMatchObject({ kind: 'refuse' });
+});
 
 test('undoes one hunk and keeps the other', () => {
   const before = numbered();

@@ -1,18 +1,39 @@
 // Removes single hunks of a change from a text that may have changed since. Succeeds only where the lines are still as the change left
 // them. Pure; reads no files.
 
+import { commonEncoding, encodeText, type DecodedText } from '../../base/text-encoding.ts';
 import { joinLines, lineHunks, splitLines, type LineHunk } from './line-diff.ts';
 
-export type HunkUndo = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refuse'; readonly reason: string };
+interface Refusal {
+  readonly kind: 'refuse';
+  readonly reason: string;
+}
 
-interface Texts {
-  readonly before: string;
-  readonly after: string;
-  readonly now: string;
+export type HunkUndo = { readonly kind: 'text'; readonly text: string } | Refusal;
+
+interface Sides<T> {
+  readonly before: T;
+  readonly after: T;
+  readonly now: T;
+}
+
+/** Like `undoHunks`, in the encoding of the file. A side is null if it is not text. */
+export function undoHunksOfFile(
+  { before, after, now }: Sides<DecodedText | null>,
+  hunks: readonly number[],
+): { readonly kind: 'bytes'; readonly bytes: Uint8Array } | Refusal {
+  const refusal: Refusal = { kind: 'refuse', reason: 'Its parts cannot be told apart; undo the whole file instead.' };
+  if (before === null || after === null || now === null) return refusal;
+  const encoding = commonEncoding([before, after, now]);
+  if (encoding === null) return refusal;
+  const undone = undoHunks({ before: before.text, after: after.text, now: now.text }, hunks);
+  if (undone.kind === 'refuse') return undone;
+  const bytes = encodeText(undone.text, encoding);
+  return bytes === null ? refusal : { kind: 'bytes', bytes };
 }
 
 /** `hunks` are indexes from 0, in the order in which `diffLines` shows them. Undoes all of them or none. */
-export function undoHunks({ before, after, now }: Texts, hunks: readonly number[]): HunkUndo {
+export function undoHunks({ before, after, now }: Sides<string>, hunks: readonly number[]): HunkUndo {
   const all = lineHunks(before, after);
   const lines = splitLines(now);
   const isAsLeft = now === after;

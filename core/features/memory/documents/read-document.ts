@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { documentTypes } from '../../../base/media-type.ts';
+import { decodeText } from '../../../base/text-encoding.ts';
 import type { PassageDraft } from './knowledge-rows.ts';
 import { cutIntoPassages, cutPages, type TextForm, withoutLines } from './passages.ts';
 
@@ -127,8 +128,9 @@ function readDocument(file: string, bytesMax: number): ReadDocument {
   if (typeof read === 'string') return { ...about, sha256: '', problem: read };
   const sha256 = hash('sha256', read, 'hex');
   if (form === 'other') return { ...about, sha256, other: read, problem: null };
-  if (read.subarray(0, 8192).includes(0)) return { ...about, sha256, problem: 'It is no text.' };
-  const text = new TextDecoder('utf-8').decode(read);
+  const decoded = decodeText(read);
+  if (decoded === null) return { ...about, sha256, problem: 'It is no text.' };
+  const text = decoded.text.replace(/^\uFEFF/, '');
   if (form === 'html') return { ...about, sha256, html: text, problem: null };
   const title = form === 'markdown' ? (/^#\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name) : name;
   return { ...about, sha256, title, passages: cutIntoPassages(text, form), problem: null };
