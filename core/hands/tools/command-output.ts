@@ -1,6 +1,7 @@
 // Turns spooled output into the text of a result: without terminal codes, head and tail only, with the whole in an artifact.
 
 import { stripVTControlCharacters } from 'node:util';
+import { decodeText } from '../../base/text-encoding.ts';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
 import { cutEnd } from './bound-text.ts';
 import { missingNote } from './hosted-result.ts';
@@ -45,7 +46,7 @@ function keepEnd(text: string, bytesMax: number): string {
 /** The text of a piece of output, without a partial character at either end. */
 export function plainText(bytes: Buffer): string {
   const whole = bytes.subarray(continuationHeadBytes(bytes), bytes.length - incompleteTailBytes(bytes));
-  const text = whole.toString('utf8');
+  const text = decodeText(whole)?.text ?? whole.toString('utf8');
   const stripped = text.includes('\u001b') || text.includes('\u009b') ? stripVTControlCharacters(text) : text;
   return stripped.replaceAll('\r\n', '\n');
 }

@@ -258,6 +258,10 @@ test('terminal codes are not shown to the model', async () => {
   expect((await exec({ command: `printf '\\033[31mred\\033[0m\\r\\n'` })).forModel).toBe('red\n');
 });
 
+test('output in Windows-1252 keeps its letters', async () => {
+  expect((await bench.call('exec', { command: String.raw`printf 'K\344ufer M\374ller\n'` })).forModel).toBe('Käufer Müller\n');
+});
+
 test('a terminal command sees a terminal', async () => {
   expect(brief(await exec({ command: 'tty; test -t 0 && echo yes', pty: true }))).toEqual({
     outcome: 'ok',
