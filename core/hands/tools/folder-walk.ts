@@ -32,20 +32,24 @@ export interface WalkReport {
   stopped: boolean;
   unreadableFolders: number;
   protectedFolders: number;
+  /** Files and folders that .gitignore names. */
+  ignored: number;
 }
 
 const ENTRIES_MAX = 200_000;
 const DEPTH_MAX = 64;
 
 export function newWalkReport(): WalkReport {
-  return { entriesSeen: 0, stopped: false, unreadableFolders: 0, protectedFolders: 0 };
+  return { entriesSeen: 0, stopped: false, unreadableFolders: 0, protectedFolders: 0, ignored: 0 };
 }
 
 /** Yields files below the root, folder by folder in code-unit order. Throws if the root itself cannot be read, or on abort. */
 export async function* walkFiles(options: WalkOptions, report: WalkReport): AsyncGenerator<WalkedFile, void, undefined> {
   // If a person approved a protected folder, its content is not left out.
   const guards = protectionOf(options.root, options.folders) === null;
-  const rules = await (await inheritedRules(options.root)).below(options.root);
+  const inherited = await inheritedRules(options.root);
+  // Who names a folder that is ignored as a whole means its content.
+  const rules = await (inherited.ignores(options.root, true) ? new IgnoreRules() : inherited).below(options.root);
   const pending: { folder: string; rules: IgnoreRules; depth: number }[] = [{ folder: options.root, rules, depth: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     options.signal.throwIfAborted();
@@ -59,7 +63,11 @@ export async function* walkFiles(options: WalkOptions, report: WalkReport): Asyn
         return;
       }
       const path = join(folder, entry.name);
-      if (entry.name === '.git' || ownRules.ignores(path, entry.isDirectory())) continue;
+      if (entry.name === '.git') continue;
+      if (ownRules.ignores(path, entry.isDirectory())) {
+        report.ignored += 1;
+        continue;
+      }
       const isProtected = guards && protectionOf(path, options.folders) !== null;
       if (entry.isDirectory()) {
         if (isProtected) report.protectedFolders += 1;
@@ -88,8 +96,10 @@ async function readFolder(folder: string, isRoot: boolean, report: WalkReport): 
 }
 
 /** The remarks at the end of a search result; may be empty. */
-export function walkRemarks(report: WalkReport): string[] {
+export function walkRemarks(report: WalkReport, hasFound: boolean): string[] {
   const remarks: string[] = [];
+  if (!hasFound && report.ignored > 0)
+    remarks.push(`${counted(report.ignored, 'entry', 'entries')} of .gitignore left out; name such a folder as "path" to search in it`);
   if (report.stopped) remarks.push(`stopped after ${report.entriesSeen - 1} entries; search a smaller folder`);
   if (report.protectedFolders > 0) remarks.push(`${counted(report.protectedFolders, 'protected folder')} left out`);
   if (report.unreadableFolders > 0) remarks.push(`${counted(report.unreadableFolders, 'folder')} could not be read`);

@@ -52,7 +52,7 @@ export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefiniti
         }
         found.push(printable(pathForModel(file.path, folders.workspace)));
       }
-      const remarks = walkRemarks(report);
+      const remarks = walkRemarks(report, found.length > 0);
       if (more) remarks.unshift(`only the first ${FILES_SHOWN_MAX} files are listed; use a narrower pattern`);
       const notes = remarks.length === 0 ? '' : `\n[${remarks.join('; ')}]`;
       return { forModel: (found.length === 0 ? 'No file matches.' : found.sort().join('\n')) + notes };

@@ -229,7 +229,7 @@ function collect(reply: GrepReply, job: SearchJob): void {
 }
 
 function present(job: SearchJob, stop: SearchStop | null): ToolResult {
-  const remarks = walkRemarks(job.report);
+  const remarks = walkRemarks(job.report, job.out.length > 0);
   if (job.skippedProtected > 0) remarks.push(`${counted(job.skippedProtected, 'protected file')} left out`);
   if (job.unreadable > 0) remarks.push(`${counted(job.unreadable, 'file')} could not be read`);
   if (job.cutLines > 0) remarks.push(`${counted(job.cutLines, 'very long line')} searched only in part`);

@@ -46,7 +46,7 @@ test('glob finds files by pattern, obeying .gitignore at every depth', async () 
   expect(await glob({ pattern: '*.{ts,txt}' })).toMatch(/^lines.txt\nlink.ts\n/);
   expect(await glob({ pattern: './deep/*', path: 'src' })).toBe('src/deep/.gitignore\nsrc/deep/b.ts\nsrc/deep/special.log');
   expect(await glob({ pattern: '*', path: join(bench.root, 'outside') })).toBe(join(bench.root, 'outside/x.ts'));
-  expect(await glob({ pattern: '*.none', path: 'src' })).toBe('No file matches.');
+  expect(await glob({ pattern: '*.none', path: join(bench.root, 'outside') })).toBe('No file matches.');
 });
 
 test('glob accepts no pattern that leaves its folder', () => {
@@ -74,12 +74,22 @@ test('grep shows path, line and text, and mentions what it left out', async () =
   );
   expect(await grep({ pattern: '(?i)BETA', path: 'src/a.ts' })).toBe('src/a.ts:2:const beta = 2;');
   expect(await grep({ pattern: '^alpha\\(\\);$', path: 'src' })).toBe('src/deep/b.ts:2:alpha();');
-  expect(await grep({ pattern: 'nowhere', path: 'src' })).toBe('No line matches.');
+  expect(await grep({ pattern: 'nowhere', path: join(bench.root, 'outside') })).toBe('No line matches.');
 });
 
 test('grep shows the context lines of a match once', async () => {
   expect(await grep({ pattern: 'line (3|4|10)$', path: 'lines.txt', context: 1 })).toBe(
     'lines.txt-2-line 2\nlines.txt:3:line 3\nlines.txt:4:line 4\nlines.txt-5-line 5\n--\nlines.txt-9-line 9\nlines.txt:10:line 10\nlines.txt-11-line 11',
+  );
+});
+
+test('an ignored folder is searched if it was named explicitly, and is mentioned if nothing else was found', async () => {
+  mkdirSync(join(bench.workspace, '.git'), { recursive: true });
+  expect(await glob({ pattern: '**/*.ts', path: 'dist' })).toBe('dist/out.ts');
+  expect(await grep({ pattern: 'Alpha', path: 'dist' })).toBe('dist/out.ts:1:Alpha');
+  expect(await glob({ pattern: '*.ts', path: 'src/deep' })).toBe('src/deep/b.ts');
+  expect(await glob({ pattern: 'dist/*.ts' })).toMatch(
+    /^No file matches\.\n\[\d+ entries of \.gitignore left out; name such a folder as "path" to search in it/,
   );
 });
 
