@@ -5,6 +5,7 @@ import { defineTool } from './define-tool.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { contentHash, writeAtomically } from './atomic-write.ts';
 import type { CheckedPaths } from './checked-paths.ts';
+import { suggestingNames } from './near-file.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { editText, whyNoEdit } from './text-edit.ts';
 import { decodeText, encodeText } from '../../base/text-encoding.ts';
@@ -40,7 +41,10 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
     summarize: (args) => `edit ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
-      const { text, encoding } = decodeExactly(await readBytes(real, 'edit'), real);
+      const { text, encoding } = decodeExactly(
+        await suggestingNames(real, deps.paths.folders(context), () => readBytes(real, 'edit')),
+        real,
+      );
       const edited = editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
       if (!edited.ok) return { forModel: `${args.path} was not changed: ${edited.error}`, isError: true };
       context.signal.throwIfAborted();

@@ -260,6 +260,19 @@ test('edit_file changes one place, keeps line ends and verifies itself', async (
   expect(undone?.ok).toBe(false);
 });
 
+test('a missing file suggests similar names of the workspace, but no protected ones', async () => {
+  put('near/report-2026.md', 'x');
+  put('near/.env.local', 'x');
+  const missing = async (tool: string, args: object): Promise<string> => (await bench.call(tool, { ...args })).forModel;
+  expect(await missing('read_file', { path: 'near/Report_2026.md' })).toMatch(
+    /nothing at this path\. Did you mean near\/report-2026\.md\?$/,
+  );
+  expect(await missing('edit_file', { path: 'near/report-2025.md', old: 'x', new: 'y' })).toContain('Did you mean near/report-2026.md?');
+  expect(await missing('read_file', { path: 'near/.env.locale' })).not.toContain('Did you mean');
+  writeFileSync(join(bench.root, 'outside.md'), 'x');
+  expect(await missing('read_file', { path: join(bench.root, 'outsid.md') })).not.toContain('Did you mean');
+});
+
 test('edit_file refuses inexact edits, and then changes nothing', async () => {
   put('damaged.txt', Buffer.concat([Buffer.from('grün'), Buffer.of(0xfc, 0x0a)]));
   expect((await bench.call('edit_file', { path: 'damaged.txt', old: 'g', new: 'h' })).forModel).toMatch(/it is damaged UTF-8 text/);

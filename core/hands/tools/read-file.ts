@@ -9,6 +9,7 @@ import { defineTool } from './define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
+import { suggestingNames } from './near-file.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { decodeText } from '../../base/text-encoding.ts';
 import { fileBytesMax, readBytes } from './text-file.ts';
@@ -48,11 +49,8 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
     summarize: (args) => `read ${shownPath(args.path)}`,
     async run(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'read', context);
-      const bytes = await readBytes(
-        real,
-        'read',
-        documentTypes.has(extname(real).slice(1).toLowerCase()) ? DOCUMENT_BYTES_MAX : fileBytesMax,
-      );
+      const bytesMax = documentTypes.has(extname(real).slice(1).toLowerCase()) ? DOCUMENT_BYTES_MAX : fileBytesMax;
+      const bytes = await suggestingNames(real, deps.paths.folders(context), () => readBytes(real, 'read', bytesMax));
       const shown = { outputBytesMax: deps.outputBytesMax, redact: (text: string) => context.redaction?.redact(text) ?? text };
       const mediaType = knownMediaType(bytes) ?? '';
       const document = documentNames.get(mediaType);

@@ -156,4 +156,22 @@ export const workspaceGates: readonly Gate[] = [
     suites: ['tests/program/project.test.ts'],
     only: 'files are found for a mention',
   },
+  {
+    name: 'workspace/suggested-names',
+    prevents: 'a suggestion for a missing file names protected files',
+    file: 'core/hands/tools/near-file.ts',
+    text: 'protectionOf(join(folder, name), folders) === null',
+    instead: 'name !== folder',
+    suites: ['core/hands/tools/file-tools.test.ts'],
+    only: 'a missing file suggests similar names',
+  },
+  {
+    name: 'workspace/suggested-places',
+    prevents: 'a suggestion for a missing file names files outside the folder of the session',
+    file: 'core/hands/tools/near-file.ts',
+    text: '|| !isInside(real, folders.workspace)',
+    instead: '',
+    suites: ['core/hands/tools/file-tools.test.ts'],
+    only: 'a missing file suggests similar names',
+  },
 ];
