@@ -26,6 +26,16 @@ test('results are private; one that is overwritten keeps its permissions', () =>
   expect(statSync(given).mode & 0o777).toBe(0o640);
 });
 
+test('a full disk is no mistake of the person', needs('Linux'), () => {
+  expect(() => writeResult('/dev/full', 'text', 'It is in the session.')).toThrow(
+    expect.objectContaining({
+      code: 'store_full',
+      message: '/dev/full cannot be written: the disk is full.',
+      hint: 'It is in the session.',
+    }) as Error,
+  );
+});
+
 test('a link without a target is refused, and no other file is left', needs('a Unix system'), () => {
   const folder = newFolder();
   symlinkSync('nowhere', join(folder, 'link'));

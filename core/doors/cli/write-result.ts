@@ -17,7 +17,7 @@ export function refuseMissingFolder(file: string): void {
   if (!existsSync(dirname(file))) throw noPath('folder', dirname(file));
 }
 
-/** Fails with `conflict` if the file exists, otherwise with `invalid_params`. Leaves either the whole file or none under its name. */
+/** Fails with `conflict` if the file exists, `store_full` or `invalid_params`. Leaves either the whole file or none under its name. */
 export function writeNewResult(file: string, content: string | Uint8Array): void {
   if (existsSync(file)) throw alreadyThere(file);
   const part = join(dirname(file), `.${basename(file).slice(0, NAME_LENGTH_MAX)}.${process.pid}.part`);
@@ -45,7 +45,7 @@ function alreadyThere(file: string, cause?: unknown): AppError {
   return new AppError('conflict', `${file} is already there.`, { cause, hint: 'Name a file that is not there yet.' });
 }
 
-/** Overwrites the file. `instead` says where to find the result if the file cannot be written. Fails with `invalid_params`. */
+/** Overwrites the file. `instead` says where to find the result if the file cannot be written. Fails with `store_full` or `invalid_params`. */
 export function writeResult(file: string, content: string, instead: string): void {
   try {
     writeFileSync(file, content, { mode: OWNER_ONLY });
@@ -55,5 +55,6 @@ export function writeResult(file: string, content: string, instead: string): voi
 }
 
 function cannotWrite(file: string, cause: unknown, hint?: string): AppError {
-  return new AppError('invalid_params', `${file} cannot be written: ${whyFileFailed(cause)}.`, { cause, hint });
+  const isFull = /^(?:ENOSPC|EDQUOT)$/.test(errnoOf(cause) ?? '');
+  return new AppError(isFull ? 'store_full' : 'invalid_params', `${file} cannot be written: ${whyFileFailed(cause)}.`, { cause, hint });
 }
